@@ -1,5 +1,5 @@
 // Protections of a session's owner that can be taken away, so that a test can prove that it finds what they protect
-// from. plants.py has the table, and makes a copy of the source with it; no other program has them.
+// from. plants.py has the table, and makes copies of the sources with it; no other program has them.
 // Thread: set before the first step, then read by any.
 #pragma once
 

@@ -1,10 +1,10 @@
-"""Copies the owner's source, with protections that planted.hpp can take away at run time.
+"""Copies the sources of owners and compaction, with protections that planted.hpp can take away at run time.
 
     plants.py SOURCE_FOLDER OUTPUT_FOLDER
 
-Each row takes one protection away: the text is in the file exactly once, otherwise the row is out of date and the build
-fails. PLANT in the replacement is true while the row is planted. The copy is linked in place of the library's own file
-by the programs cluster_simulate_planted and cluster_explore_planted alone.
+Each row takes one protection away: the text is in its file exactly once, otherwise the row is out of date and the build
+fails. PLANT in the replacement is true while the row is planted. The copies are linked in place of the library's own
+files by the programs cluster_simulate_planted and cluster_explore_planted alone.
 """
 
 import pathlib
@@ -19,6 +19,7 @@ class Row:
     what: str
     text: str
     replacement: str
+    file: str = "owner.cpp"
 
 
 ROWS = [
@@ -56,19 +57,23 @@ ROWS = [
     Row("lag-not-bounded", "simulate", "async releases more records than it may",
         "  return now_open.records <= s.options.async_records_max &&",
         "  return (PLANT || now_open.records <= s.options.async_records_max) &&"),
+    Row("reset-removed", "simulate", "a compaction removes the frame with the reset too",
+        "  return keep_from_;", "  return StreamSeq{std::to_underlying(keep_from_) + (PLANT ? 1 : 0)};", "compaction.cpp"),
 ]
 
 
 def main():
     source, output = map(pathlib.Path, sys.argv[1:3])
-    file = source / "owner.cpp"
-    text = file.read_text()
+    texts = {}
     for index, row in enumerate(ROWS):
+        file = source / row.file
+        text = texts.get(row.file) or file.read_text()
         if text.count(row.text) != 1:
             sys.exit(f"{file}: the text of plant '{row.name}' is there {text.count(row.text)} times, and not once; "
                      f"change its row in {__file__}")
-        text = text.replace(row.text, row.replacement.replace("PLANT", f"(nfx::cluster_plants::planted == {index})"))
-    (output / "owner.cpp").write_text(f'#include "cluster_plants/planted.hpp"\n#line 1 "{file}"\n{text}')
+        texts[row.file] = text.replace(row.text, row.replacement.replace("PLANT", f"(nfx::cluster_plants::planted == {index})"))
+    for name, text in texts.items():
+        (output / name).write_text(f'#include "cluster_plants/planted.hpp"\n#line 1 "{source / name}"\n{text}')
     rows = "".join(f'    {{"{row.name}", "{row.program}", "{row.what}"}},\n' for row in ROWS)
     (output / "planted.cpp").write_text(
         '#include "cluster_plants/planted.hpp"\n\n#include <array>\n\nnamespace nfx::cluster_plants {\n\n'

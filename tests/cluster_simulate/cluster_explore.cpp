@@ -1,6 +1,7 @@
 // Every interleaving of two gateways and a stream, to a stated depth: what a request meets is chosen, not drawn. A read
 // is answered from any earlier state, or without one frame; a publish is stored and its answer delivered, delayed,
-// delivered twice or never; a refusal may be wrong; requests arrive late or never; a gateway may be killed.
+// delivered twice or never; a refusal may be wrong; requests arrive late or never; a gateway may be killed; an operator
+// may remove the frames that are of no use.
 //   build/release/tests/cluster_simulate/cluster_explore --depth 12
 #include <algorithm>
 #include <array>
@@ -13,6 +14,7 @@
 
 #include "cli/command_line.hpp"
 #include "cluster_simulate/ledger.hpp"
+#include "nexusfix/cluster/compaction.hpp"
 #include "nexusfix/cluster/name_hash.hpp"
 #include "nexusfix/cluster/owner.hpp"
 #ifdef NFX_WITH_PLANTS
@@ -44,21 +46,26 @@ struct Gateway {
   std::uint64_t chain = 0;
   std::vector<std::uint64_t> waiting;  // outbound sequence numbers that were appended
   std::uint64_t released = 0;
+  std::uint64_t resets = 0;  // in what was recovered and released
 };
 
 // What may still happen of each kind.
 struct Budget {
   int appends = 3;
+  int resets = 1;
   int kills = 1;
   int lies = 2;  // answers from an earlier state, with a hole, or wrong refusals
   int follows = 1;
   int copies = 1;  // requests and answers that arrive twice
   int timers = 3;  // requests that are taken for lost
+  int purges = 1;
 };
 
 struct State {
   std::array<Gateway, 2> gateways;
-  std::vector<Bytes> stream;  // the frame with sequence i + 1
+  std::vector<Bytes> stream;   // the frame with sequence i + 1
+  std::size_t removed = 0;     // of them, the first ones
+  std::size_t removed_at = 0;  // frames that were stored before that
   std::vector<Message> requests, answers;
   Ledger ledger;
   Budget budget;
@@ -70,15 +77,17 @@ class Explorer {
  public:
   explicit Explorer(Durability durability) : durability_(durability) {}
 
-  // The first gateway owns the session, and has stored one record.
+  // The first gateway owns the session, and has stored a record, a reset, and another record.
   State begin() {
     State state;
     restart(state, 0);
     restart(state, 1);
     give(state, 0, {.kind = EventKind::want});
     while (!state.requests.empty()) serve(state, 0, true);
-    append(state, 0);
-    while (!state.requests.empty()) serve(state, 0, true);
+    for (const RecordKind kind : {RecordKind::outbound, RecordKind::reset, RecordKind::outbound}) {
+      append(state, 0, kind);
+      while (!state.requests.empty()) serve(state, 0, true);
+    }
     state.budget = {};
     return state;
   }
@@ -119,6 +128,12 @@ class Explorer {
         });
       }
     }
+    if (state.budget.purges > 0) {
+      each("operator removes what is of no use", 0, [&](State& next) {
+        --next.budget.purges;
+        purge(next);
+      });
+    }
     for (int i = 0; i < 2; ++i) {
       const Gateway& gateway = state.gateways[static_cast<std::size_t>(i)];
       if (gateway.state->phase == Phase::idle)
@@ -132,7 +147,13 @@ class Explorer {
       if (gateway.epoch != 0 && state.budget.appends > 0 && has_space(*gateway.state, RecordKind::outbound, 20)) {
         each("gateway appends", i, [&, i](State& next) {
           --next.budget.appends;
-          append(next, i);
+          append(next, i, RecordKind::outbound);
+        });
+      }
+      if (gateway.epoch != 0 && state.budget.resets > 0 && has_space(*gateway.state, RecordKind::reset, 0)) {
+        each("gateway resets", i, [&, i](State& next) {
+          --next.budget.resets;
+          append(next, i, RecordKind::reset);
         });
       }
       if (gateway.state->deadline != never && state.budget.timers > 0) {
@@ -176,17 +197,19 @@ class Explorer {
       });
       return;
     }
-    for (std::size_t known = 0; known < state.stream.size(); ++known) {
+    // A server that has all frames may not know yet that some were removed.
+    const bool removed_last = state.removed != 0 && state.removed_at == state.stream.size();
+    for (std::size_t known = 0; known < state.stream.size() + (removed_last ? 1 : 0); ++known) {
       each("read answered from an old state", static_cast<int>(known), [&, i, known](State& next) {
         --next.budget.lies;
         const Message read = take(next.requests, i);
-        arrive(next, read_of(next, read, known, 0));
+        arrive(next, read_of(next, read, {.known = known, .removed = known > next.removed_at ? next.removed : 0}, 0));
       });
     }
     each("read answered with a hole", i, [&, i](State& next) {
       --next.budget.lies;
       const Message read = take(next.requests, i);
-      arrive(next, read_of(next, read, next.stream.size(), 1));
+      arrive(next, read_of(next, read, all_of(next), 1));
     });
   }
 
@@ -205,11 +228,19 @@ class Explorer {
             .bytes = std::move(bytes)};
   }
 
-  // From the first `known` frames, without `skipped` of those that it would return.
-  static Message read_of(const State& state, const Message& read, std::uint64_t known, std::uint64_t skipped) {
-    const std::uint64_t wanted =
-        read.kind == ActionKind::read_last ? known - std::min(known, skipped) : read.sequence + 1 + skipped;
-    if (wanted == 0 || wanted > known) return answer_to(read, EventKind::none, 0, nullptr);
+  // What a server has: the first `known` frames, without the first ones that were removed.
+  struct View {
+    std::uint64_t known = 0;
+    std::uint64_t removed = 0;
+  };
+  static View all_of(const State& state) { return {.known = state.stream.size(), .removed = state.removed}; }
+
+  // Without `skipped` of those that the server would return.
+  static Message read_of(const State& state, const Message& read, const View& view, std::uint64_t skipped) {
+    const std::uint64_t wanted = read.kind == ActionKind::read_last
+                                     ? view.known - std::min(view.known, skipped)
+                                     : std::max(read.sequence, view.removed) + 1 + skipped;
+    if (wanted <= view.removed || wanted > view.known) return answer_to(read, EventKind::none, 0, nullptr);
     return answer_to(read, EventKind::found, wanted, state.stream[wanted - 1]);
   }
 
@@ -217,7 +248,7 @@ class Explorer {
     const Message request = take(state.requests, i);
     Message answer;
     if (request.kind != ActionKind::publish) {
-      answer = read_of(state, request, state.stream.size(), 0);
+      answer = read_of(state, request, all_of(state), 0);
     } else if (request.sequence == state.stream.size()) {
       state.stream.push_back(request.bytes);
       check(state.ledger.stored(*request.bytes));
@@ -265,12 +296,31 @@ class Explorer {
     gateway.state = std::make_shared<OwnerState>(options);
   }
 
-  void append(State& state, int i) {
+  void append(State& state, int i, RecordKind kind) {
     Gateway& gateway = state.gateways[static_cast<std::size_t>(i)];
-    const nfx::SeqNum seq = gateway.state->counters.outbound;
-    const std::string content = std::to_string(gateway.epoch) + "." + std::to_string(++state.contents);
+    const bool is_reset = kind == RecordKind::reset;
+    const nfx::SeqNum seq = is_reset ? nfx::SeqNum{} : gateway.state->counters.outbound;
+    const std::string content =
+        is_reset ? std::string{} : std::to_string(gateway.epoch) + "." + std::to_string(++state.contents);
     gateway.waiting.push_back(value(seq));
-    give(state, i, {.kind = EventKind::append, .record = {RecordKind::outbound, seq, content}});
+    give(state, i, {.kind = EventKind::append, .record = {kind, seq, content}});
+  }
+
+  void purge(State& state) {
+    Compaction compaction;
+    std::uint64_t chain = 0;
+    const auto each = [&](auto&& use) {
+      for (std::size_t i = state.removed; i < state.stream.size(); ++i) {
+        FrameView frame;
+        if (decode_frame(*state.stream[i], frame) == FrameError::none) use(StreamSeq{i + 1}, frame);
+      }
+    };
+    each([&](StreamSeq sequence, const FrameView& frame) { compaction.add(sequence, frame); });
+    if (compaction.keep_from() == StreamSeq{}) return;
+    state.removed = static_cast<std::size_t>(std::to_underlying(compaction.keep_from())) - 1;
+    state.removed_at = state.stream.size();
+    each([&](StreamSeq, const FrameView& frame) { chain = chain_after(chain, frame); });
+    check(state.ledger.removed(*state.stream[state.removed], chain));
   }
 
   void give(State& state, int i, const Event& event) {
@@ -308,6 +358,7 @@ class Explorer {
         gateway.epoch = std::to_underlying(gateway.state->epoch);
         gateway.released = 0;
         gateway.waiting.clear();
+        gateway.resets = state.ledger.resets_before(gateway.epoch);
         return check(state.ledger.owns(gateway.epoch, gateway.run, gateway.state->counters, gateway.chain));
       case ActionKind::release: return release(state, gateway, action.count);
       case ActionKind::renew_lease:
@@ -326,7 +377,12 @@ class Explorer {
     for (; gateway.released < count; ++gateway.released) {
       if (gateway.released >= gateway.waiting.size()) return check("a record was released that was not appended");
       const std::uint64_t seq = gateway.waiting[gateway.released];
-      check(state.ledger.sent(gateway.epoch, 0, seq, std::to_string(gateway.run) + "." + std::to_string(seq)));
+      if (seq == 0) {
+        ++gateway.resets;
+        continue;
+      }
+      check(state.ledger.sent(gateway.epoch, gateway.resets, seq,
+                              std::to_string(gateway.run) + "." + std::to_string(seq)));
     }
   }
 
@@ -345,6 +401,7 @@ class Explorer {
                                         gateway.epoch,
                                         gateway.chain,
                                         gateway.released,
+                                        gateway.resets,
                                         std::uint64_t{gateway.waiting.size()},
                                         static_cast<std::uint64_t>(owner.phase),
                                         static_cast<std::uint64_t>(owner.probe),
@@ -382,8 +439,10 @@ class Explorer {
       add(list->size());
     }
     const Budget& budget = state.budget;
-    for (const int left : {budget.appends, budget.kills, budget.lies, budget.follows, budget.copies, budget.timers})
+    for (const int left : {budget.appends, budget.resets, budget.kills, budget.lies, budget.follows, budget.copies,
+                           budget.timers, budget.purges})
       add(static_cast<std::uint64_t>(left));
+    add(state.removed << 32 | state.removed_at);
     add(state.runs);
     return hash;
   }

@@ -35,6 +35,8 @@ constexpr Row rows[] = {
     {"faults: answers from an old state", &WorldResult::old_answers},
     {"faults: reads with holes", &WorldResult::holes},
     {"faults: messages lost", &WorldResult::lost_messages},
+    {"compactions that removed frames", &WorldResult::purges},
+    {"frames removed by them", &WorldResult::purged},
 };
 
 }  // namespace

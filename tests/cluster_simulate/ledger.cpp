@@ -80,4 +80,12 @@ std::string Ledger::sent(std::uint64_t epoch, std::uint64_t resets, std::uint64_
   return {};
 }
 
+std::string Ledger::removed(std::string_view first, std::uint64_t chain) const {
+  FrameView frame;
+  if (decode_frame(first, frame) != cluster::FrameError::none) return "an operator removed all frames of a session";
+  const bool is_complete = frame.header.number == cluster::FrameNumber{1} || cluster::begins_with_reset(frame);
+  if (!is_complete || chain != chain_) return "an operator removed a frame that a takeover needs";
+  return {};
+}
+
 }  // namespace nfx::cluster_simulate

@@ -31,6 +31,10 @@ class Ledger {
   [[nodiscard]] std::string sent(std::uint64_t epoch, std::uint64_t resets, std::uint64_t seq,
                                  std::string_view content);
 
+  // An operator has removed frames; `chain` is that of the ones that are left, as chain_after() combines them from 0
+  // on, and `first` the first of them.
+  [[nodiscard]] std::string removed(std::string_view first, std::uint64_t chain) const;
+
   // Of both sequence numbers, before this epoch; 0 when it was not stored.
   [[nodiscard]] std::uint64_t resets_before(std::uint64_t epoch) const noexcept {
     return epoch != 0 && epoch <= epochs_.size() ? epochs_[epoch - 1].resets : 0;

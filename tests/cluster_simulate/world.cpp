@@ -9,9 +9,11 @@
 #include <memory>
 #include <queue>
 #include <random>
+#include <ranges>
 #include <vector>
 
 #include "cluster_simulate/ledger.hpp"
+#include "nexusfix/cluster/compaction.hpp"
 #include "nexusfix/cluster/owner.hpp"
 
 namespace nfx::cluster_simulate {
@@ -39,7 +41,9 @@ enum class Happening : std::uint8_t {
   renew,    // of a lease arrives at its bucket
   expire,   // a lease that was not renewed
   want,
-  follow,  // what another gateway stores
+  follow,   // what another gateway stores
+  compact,  // an operator reads a session's frames
+  purge,    // the request to remove some arrives at the leader
   restart,
   election_ends,
   trouble,
@@ -67,6 +71,8 @@ struct Later {
 struct StoredFrame {
   std::uint64_t sequence = 0;
   std::shared_ptr<const std::string> bytes;
+  std::uint64_t removed_at = not_removed;  // the stream's sequence of the purge that removed it
+  static constexpr std::uint64_t not_removed = UINT64_MAX;
 };
 
 // What was appended and not released yet, by one owner.
@@ -115,6 +121,7 @@ class World {
     for (int gateway = 0; gateway < gateways; ++gateway) start(gateway);
     for (int session = 0; session < sessions; ++session) schedule(2s, {.what = Happening::traffic, .session = session});
     schedule(20s, {.what = Happening::trouble});
+    schedule(100s, {.what = Happening::compact});
   }
 
   WorldResult run() {
@@ -303,6 +310,8 @@ class World {
       case Happening::expire:
         if (session_of(item.session).lease_renewal == item.run) set_holder(item.session, 0);
         return;
+      case Happening::compact: return compact();
+      case Happening::purge: return purge(item);
       case Happening::election_ends: return end_election();
       case Happening::trouble: return trouble();
       case Happening::restart: return start(item.gateway);
@@ -366,17 +375,71 @@ class World {
       return fail(item.session, "an owner published what is not a frame");
     session.last = ++sequence_;
     fail(item.session, session.ledger.stored(*item.bytes));
-    if (cluster::begins_with_reset(frame)) {
-      session.frames.clear();  // an operator purges what is of no use
-    }
-    session.frames.push_back({session.last, item.bytes});
+    session.frames.push_back({.sequence = session.last, .bytes = item.bytes});
     answer(item, EventKind::stored, session.last, nullptr);
   }
 
+  // What a server has of a session: it does not know of the last frames and purges.
+  static std::ranges::subrange<std::deque<StoredFrame>::const_iterator> known_to(const Server& server,
+                                                                                 const Session& session) {
+    const auto& frames = session.frames;
+    const auto end = std::ranges::upper_bound(frames, server.known, {}, &StoredFrame::sequence);
+    return {std::ranges::upper_bound(frames.begin(), end, server.known, {}, &StoredFrame::removed_at), end};
+  }
+
+  // An operator reads a server's frames, which may be old ones, and finds which are of no use. The request to remove
+  // them comes later, twice, or not at all.
+  void compact() {
+    schedule(about(100s), {.what = Happening::compact});
+    const int chosen = static_cast<int>(below(sessions));
+    Server& server = servers_[below(servers)];
+    if (now_ >= server.late_until) server.known = sequence_;
+    cluster::Compaction compaction;
+    for (const StoredFrame& stored : known_to(server, session_of(chosen))) {
+      cluster::FrameView frame;
+      if (decode_frame(*stored.bytes, frame) != cluster::FrameError::none)
+        return fail(chosen, "an operator read what is not a frame");
+      compaction.add(StreamSeq{stored.sequence}, frame);
+    }
+    if (compaction.keep_from() == StreamSeq{}) return;
+    const Item item{
+        .what = Happening::purge, .session = chosen, .sequence = std::to_underlying(compaction.keep_from())};
+    schedule(between(1ms, 30s), item);
+    if (chance(0.2)) schedule(between(1ms, 60s), item);
+  }
+
+  // A purge has a place in the order of the stream, as a frame has.
+  void purge(const Item& item) {
+    if (now_ < no_leader_until_) return;
+    Session& session = session_of(item.session);
+    ++sequence_;
+    std::uint64_t removed = 0, chain = 0;
+    const std::string* first = nullptr;
+    for (StoredFrame& stored : session.frames) {
+      if (stored.removed_at != StoredFrame::not_removed) continue;
+      if (stored.sequence < item.sequence) {
+        stored.removed_at = sequence_;
+        ++removed;
+        continue;
+      }
+      if (first == nullptr) first = stored.bytes.get();
+      cluster::FrameView frame;
+      if (decode_frame(*stored.bytes, frame) == cluster::FrameError::none) chain = chain_after(chain, frame);
+    }
+    if (first == nullptr) session.last = 0;
+    fail(item.session, session.ledger.removed(first != nullptr ? *first : std::string_view{}, chain));
+    if (removed != 0) ++result_.purges;
+    result_.purged += removed;
+    // What every server knows to be removed; one may go back by a few.
+    const std::uint64_t known = std::ranges::min(servers_, {}, &Server::known).known;
+    const std::uint64_t oldest = known - std::min(known, goes_back_most);
+    while (!session.frames.empty() && session.frames.front().removed_at < oldest) session.frames.pop_front();
+  }
+
   void read(const Item& item, const Server& server) {
-    const auto& frames = session_of(item.session).frames;
-    auto end = std::ranges::upper_bound(frames, server.known, {}, &StoredFrame::sequence);
-    if (end != frames.end()) ++result_.old_answers;
+    const auto frames = known_to(server, session_of(item.session));
+    auto end = frames.end();
+    if (end != session_of(item.session).frames.end()) ++result_.old_answers;
     const bool has_holes = now_ < server.holes_until && chance(0.4);
     if (has_holes) ++result_.holes;
     if (item.kind == ActionKind::read_last) {
@@ -488,7 +551,7 @@ class World {
       case 5: server.holes_until = now_ + between(1s, 20s); return;
       default:
         process.misled_until = now_ + between(1s, 10s);
-        servers_[former_leader_].known = sequence_ - std::min<std::uint64_t>(sequence_, below(6));
+        servers_[former_leader_].known = sequence_ - std::min(sequence_, below(goes_back_most));
         return;
     }
   }
@@ -510,6 +573,7 @@ class World {
   void end_election() { leader_ = (leader_ + 1 + below(servers - 1)) % servers; }
 
   static constexpr std::uint32_t async_most = 24;
+  static constexpr std::uint64_t goes_back_most = 6;  // stored messages
   static constexpr MonotonicTime start_{std::chrono::hours{1}};
 
   std::mt19937_64 random_;

@@ -1,5 +1,6 @@
 // Gateways, three servers and a network in virtual time, from one seed: messages are lost, delayed and sent twice,
-// servers are elected, cut off, late, and answer from old states; gateways pause, are killed and lose their network.
+// servers are elected, cut off, late, and answer from old states; gateways pause, are killed and lose their network;
+// an operator removes frames that are of no use.
 // The rules of ledger.hpp are checked after everything that happens.
 // Thread: one per run. Cost: some 100,000 steps of an owner per second. Errors: the result's finding.
 #pragma once
@@ -34,6 +35,8 @@ struct WorldResult {
   std::uint64_t old_answers = 0;  // reads and refusals from an old state
   std::uint64_t holes = 0;        // reads without frames that are stored
   std::uint64_t lost_messages = 0;
+  std::uint64_t purges = 0;  // by an operator, of frames that are of no use
+  std::uint64_t purged = 0;  // frames
 };
 
 [[nodiscard]] WorldResult run_world(const WorldOptions& options);
