@@ -74,6 +74,7 @@ std::optional<std::uint16_t> port_of(std::string_view text) {
 
 bool is_address(std::string_view family, std::string_view text) {
   std::array<std::byte, sizeof(in6_addr)> bytes{};
+  if (text.contains('\0')) return false;  // where inet_pton() would end
   if (family == "TCP4") return ::inet_pton(AF_INET, std::string{text}.c_str(), bytes.data()) == 1;
   return family == "TCP6" && ::inet_pton(AF_INET6, std::string{text}.c_str(), bytes.data()) == 1;
 }

@@ -59,6 +59,12 @@ TEST(ProxyHeader, is_wrong_without_tcp_addresses_and_ports) {
     EXPECT_EQ(read_proxy_header(text).status, wrong) << text;
 }
 
+TEST(ProxyHeader, is_wrong_with_more_than_an_address_in_the_place_of_one) {
+  using namespace std::string_view_literals;
+  EXPECT_EQ(read_proxy_header("PROXY TCP4 192.0.2.7\0 10.0.0.11 51234 9878\r\n"sv).status, wrong);
+  EXPECT_EQ(read_proxy_header("PROXY TCP4 192.0.2.7 10.0.0.11\0line 51234 9878\r\n"sv).status, wrong);
+}
+
 TEST(ProxyHeader, is_wrong_when_it_does_not_end_in_time) {
   EXPECT_EQ(read_proxy_header("PROXY " + std::string(longest_proxy_header - 7, 'x')).status, incomplete);
   EXPECT_EQ(read_proxy_header("PROXY " + std::string(longest_proxy_header - 6, 'x')).status, wrong);
