@@ -128,10 +128,13 @@ class Copier:
         if before is not None:
             if number <= before[0]:
                 return False
-            if number != before[0] + 1:
-                raise Hole(where + f"frame {number} follows frame {before[0]}")
             expected = before[1] + 1 if kind == EPOCH_FRAME else before[1]
-            if epoch != expected or (kind == RECORDS_FRAME and gateway != before[2]):
+            if number != before[0] + 1:
+                if count == 0 or RECORD.unpack_from(data, FRAME.size)[2] != RESET:
+                    raise Hole(where + f"frame {number} follows frame {before[0]}")
+                print(f"drop_copy.py: {where}frames {before[0] + 1} to {number - 1} were removed before they were read "
+                      "(nfx cluster compact); a copy for an audit keeps them (--audit)", file=sys.stderr)
+            elif epoch != expected or (kind == RECORDS_FRAME and gateway != before[2]):
                 raise Wrong(where + f"a frame of epoch {epoch} follows one of epoch {before[1]}")
         rows = []
         at = FRAME.size

@@ -36,7 +36,7 @@ FramePlace place_of(const FrameView& frame, const TakenFrame& last, nfx::cluster
   if (frame.header.session != session) throw wrong("has the id of another session");
   if (last.number == 0) return FramePlace::next;
   if (number <= last.number) return FramePlace::repeated;
-  if (number != last.number + 1) return FramePlace::hole;
+  if (number != last.number + 1) return begins_with_reset(frame) ? FramePlace::after_removed : FramePlace::hole;
   const nfx::cluster::Counters first{frame.header.first_inbound, frame.header.first_outbound};
   if (frame.header.kind == nfx::cluster::FrameKind::epoch) {
     if (epoch != last.epoch + 1) throw wrong("does not follow the epoch of the frame before");

@@ -1,6 +1,7 @@
 // The frames of a session in their order, each once, whatever replica answers: a repeated frame is dropped, a hole is
-// read again. Thread: one. Cost: a request for up to 256 frames. Errors: nats::NatsError for what servers do;
-// std::runtime_error for frames that no owner writes, which names their sequence in the stream.
+// read again, and frames that were removed before a reset are passed. Thread: one. Cost: a request for up to 256
+// frames. Errors: nats::NatsError for what servers do; std::runtime_error for frames that no owner writes, which names
+// their sequence in the stream.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,9 @@ enum class FramePlace : std::uint8_t {
   next,
   repeated,
   hole,  // frames before it are missing: the answer came from a replica that does not have them
+  // Frames before it are missing, and it begins with a reset of both sequence numbers: nfx cluster compact has removed
+  // them, or a replica does not have them.
+  after_removed,
 };
 
 struct TakenFrame {

@@ -57,6 +57,15 @@ class LinePrinter {
     FrameView frame;
     // The reader has decoded it.
     NFX_REQUIRE(decode_frame(stored.bytes, frame) == nfx::cluster::FrameError::none);
+    const std::uint64_t number = std::to_underlying(frame.header.number);
+    if (last_ != 0 && number != last_ + 1) {
+      out_.flush();
+      print_error(
+          "nfx: session {}: frames {} to {} were removed before they were read: nfx cluster compact removes "
+          "what is before a reset; a copy for an audit keeps it (--audit)\n",
+          options_.session, last_ + 1, number - 1);
+    }
+    last_ = number;
     if (frame.header.kind == FrameKind::epoch)
       add(stored, frame, {.kind = "epoch"});
     else if (frame.records.empty())
@@ -125,6 +134,7 @@ class LinePrinter {
 
   Output& out_;
   const TailOptions& options_;
+  std::uint64_t last_ = 0;  // the number of the last frame
 };
 
 int run_tail(const TailOptions& options) {
