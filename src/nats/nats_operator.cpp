@@ -1,4 +1,4 @@
-// What an operator does with the streams: makes, checks, lists and reads them.
+// What an operator does with the streams: makes, checks, lists, reads and compacts them.
 #ifdef NFX_WITH_NATS
 #include <algorithm>
 #include <map>
@@ -80,8 +80,9 @@ std::vector<CheckLine> NatsStream::check() {
     const std::uint64_t most = number_in(config, "max_bytes"), used = number_in(state, "bytes");
     const bool has_space = most == 0 || used < most / 10 * 9;
     lines.push_back(
-        {has_space, "stream " + stream + " uses " + std::to_string(used) + " of " + std::to_string(most) +
-                        (has_space ? " bytes" : " bytes: it is full, raise max_bytes or purge reset sessions")});
+        {has_space,
+         "stream " + stream + " uses " + std::to_string(used) + " of " + std::to_string(most) +
+             (has_space ? " bytes" : " bytes: it is nearly full; run nfx cluster compact, or raise max_bytes")});
     const std::string error = write_error();
     lines.push_back(
         {error.empty(), "stream " + stream + (error.empty() ? " can be written" : " cannot be written: " + error)});
@@ -220,6 +221,27 @@ std::vector<StoredFrame> NatsStream::read_after(std::string_view session, std::u
                                             .bytes = std::string{data_of(message)}});
                         });
   return frames;
+}
+
+void NatsStream::remove_before(std::string_view session, std::uint64_t sequence) {
+  const std::string& name = connection_->options.stream;
+  if (!is_token(session)) throw NatsError{"session " + std::string{session} + ": use letters, digits, - and _"};
+  // The servers take these for a request to remove all frames of the session.
+  if (sequence < 2) return;
+  const Json answer = connection_->ask("$JS.API.STREAM.PURGE." + name,
+                                       {{"filter", name + ".s." + std::string{session}}, {"seq", sequence}});
+  if (const Json error = object_in(answer, "error"); !error.empty())
+    throw NatsError{"stream " + name + ": the frames of session " + std::string{session} +
+                    " were not removed: " + text_in(error, "description")};
+}
+
+std::optional<std::uint64_t> NatsStream::audit_sequence() {
+  const std::string stream = audit_stream(connection_->options.stream);
+  const Json info = connection_->ask("$JS.API.STREAM.INFO." + stream, nullptr);
+  const Json error = object_in(info, "error");
+  if (number_in(error, "err_code") == stream_not_found) return std::nullopt;
+  if (!error.empty()) throw NatsError{"stream " + stream + ": " + text_in(error, "description")};
+  return number_in(object_in(info, "state"), "last_seq");
 }
 
 }  // namespace nfx::nats

@@ -31,6 +31,8 @@ std::vector<CheckLine> NatsStream::check() { refuse(); }
 std::vector<StoredSession> NatsStream::list() { refuse(); }
 StreamState NatsStream::state() { refuse(); }
 std::vector<StoredFrame> NatsStream::read_after(std::string_view, std::uint64_t, std::uint32_t) { refuse(); }
+void NatsStream::remove_before(std::string_view, std::uint64_t) { refuse(); }
+std::optional<std::uint64_t> NatsStream::audit_sequence() { refuse(); }
 void NatsStream::take_answers() { refuse(); }
 std::string NatsStream::write_error() { refuse(); }
 std::map<std::string, std::uint64_t> NatsStream::leases() { refuse(); }

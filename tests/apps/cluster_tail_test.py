@@ -90,6 +90,21 @@ class Tail(unittest.TestCase):
             follower.kill()
             follower.communicate()
 
+    def test_compact_by_a_user_who_may_not_purge_is_one_line_with_the_permission(self):
+        self.write("KEPT", messages=100, takeovers=1)
+        kept = "KEPT: nothing to remove: no reset of the sequence numbers in its "
+        for user in ("gateway", "reader"):
+            code, out, err = run("cluster", "compact", *self.up.options(user), "--session", "KEPT", "--timeout", "1")
+            self.assertEqual((code, out, err.count("\n")), (1, "", 1), err)
+            self.assertIn("no answer to $JS.API.STREAM.PURGE.NEXUSFIX; does this user have permission for it? Use the "
+                          "credentials of admin (--credentials), or --dry-run", err)
+            code, out, err = run("cluster", "compact", *self.up.options(user), "--dry-run")
+            self.assertEqual((code, err), (0, ""))
+            self.assertIn(kept, out)
+        code, out, err = run("cluster", "compact", *self.up.options("admin"))
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn(kept, out)
+
     def test_a_session_that_is_not_there_and_a_stream_that_is_not_there_are_one_line(self):
         code, out, err = self.tail("--session", "NONE")
         self.assertEqual((code, out, err.count("\n")), (1, "", 1))

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "nats_cluster/three_servers.hpp"
+#include "nexusfix/cluster/compaction.hpp"
 #include "nexusfix/nats/nats_stream.hpp"
 
 namespace nfx::nats {
@@ -48,16 +49,17 @@ struct Gateway {
       stream.request(index, action);
       if (action.kind == ActionKind::own) owns = true;
       if (action.kind == ActionKind::release) released = action.count;
-      if (action.kind == ActionKind::recover) recover(action.bytes);
+      if (action.kind == ActionKind::recover) recover(action);
       if (action.kind == ActionKind::stop) {
         owns = false;
         stopped = action.reason;
       }
     }
   }
-  void recover(std::string_view bytes) {
+  void recover(const Action& action) {
     cluster::FrameView frame;
-    ASSERT_EQ(decode_frame(bytes, frame), cluster::FrameError::none);
+    ASSERT_EQ(decode_frame(action.bytes, frame), cluster::FrameError::none);
+    if (action.first || cluster::begins_with_reset(frame)) recovered.clear();
     for (std::string_view rest = frame.records; !rest.empty();) {
       const cluster::Record record = cluster::take_record(rest);
       if (record.kind == RecordKind::outbound) recovered.emplace_back(record.bytes);
@@ -83,6 +85,11 @@ struct Gateway {
   void append(std::string_view text) {
     ASSERT_TRUE(has_space(state, RecordKind::outbound, text.size()));
     give({.kind = EventKind::append, .record = {RecordKind::outbound, state.counters.outbound, text}});
+  }
+  bool reset() {
+    const bool has_place = poll_until([&] { return has_space(state, RecordKind::reset, 0); });
+    if (has_place) give({.kind = EventKind::append, .record = {RecordKind::reset, SeqNum{}, {}}});
+    return has_place;
   }
   bool become_owner() {
     give({.kind = EventKind::want});
@@ -188,6 +195,114 @@ TEST_F(NatsCluster, killed_server_under_load_loses_and_repeats_nothing) {
   ASSERT_EQ(next_owner.recovered.size(), static_cast<std::size_t>(appended));
   for (int i = 0; i < appended; ++i)
     ASSERT_EQ(next_owner.recovered[static_cast<std::size_t>(i)], "order " + std::to_string(i + 1));
+}
+
+std::vector<StoredFrame> all_of(NatsStream& stream, const std::string& session) {
+  std::vector<StoredFrame> all;
+  for (;;) {
+    const auto some = stream.read_after(session, all.empty() ? 0 : all.back().sequence, 256);
+    if (some.empty()) return all;
+    all.insert(all.end(), some.begin(), some.end());
+  }
+}
+
+// What nfx cluster compact does. Returns how many frames are of no use.
+std::uint64_t compact(NatsStream& stream, const std::string& session) {
+  cluster::Compaction compaction;
+  for (const StoredFrame& stored : all_of(stream, session)) {
+    cluster::FrameView frame;
+    if (decode_frame(stored.bytes, frame) != cluster::FrameError::none) return 0;
+    compaction.add(cluster::StreamSeq{stored.sequence}, frame);
+  }
+  stream.remove_before(session, std::to_underlying(compaction.keep_from()));
+  return compaction.useless().frames;
+}
+
+TEST_F(NatsCluster, owner_follower_and_takeover_accept_a_stream_whose_frames_are_removed_meanwhile) {
+  Gateway first{options(), "compacted", 1}, follower{options(), "compacted", 2}, third{options(), "compacted", 3};
+  follower.state.options.follow_frames_max = 3;
+  ASSERT_TRUE(first.become_owner());
+  const auto store = [&](int count, const std::string& text) {
+    for (int i = 1; i <= count; ++i) {
+      first.append(text + std::to_string(i));
+      if (!first.poll_until([&] { return first.released == first.state.appended; })) return false;
+    }
+    return true;
+  };
+  ASSERT_TRUE(store(50, "before "));
+  // It has read some of the frames that will be removed.
+  ASSERT_TRUE(follower.poll_until([&] {
+    if (follower.state.phase == cluster::Phase::idle) follower.give({.kind = EventKind::follow});
+    return follower.recovered.size() >= 10;
+  }));
+  ASSERT_LT(follower.recovered.size(), 50U);
+  ASSERT_TRUE(first.reset());
+  ASSERT_TRUE(store(20, "after "));
+  NatsStream stream{options()};
+  // A replica that is late does not have the reset.
+  ASSERT_TRUE(first.poll_until([&] { return compact(stream, "compacted") == 51; }));
+  ASSERT_TRUE(store(20, "then "));
+  ASSERT_TRUE(first.poll_until([&] { return all_of(stream, "compacted").size() == 41; }));
+  ASSERT_TRUE(follower.poll_until([&] {
+    if (follower.state.phase == cluster::Phase::idle) follower.give({.kind = EventKind::follow});
+    return follower.recovered.size() == 40 && follower.recovered.front() == "after 1";
+  }));
+  ASSERT_TRUE(third.become_owner()) << to_string(third.stopped);
+  ASSERT_EQ(third.recovered.size(), 40U);
+  EXPECT_EQ(third.recovered.front(), "after 1");
+  EXPECT_EQ(third.recovered.back(), "then 20");
+  EXPECT_EQ(third.state.epoch, cluster::Epoch{2});
+  EXPECT_EQ(third.state.counters.outbound, SeqNum{41});
+  first.append("of a stale owner");
+  ASSERT_TRUE(first.poll_until([&] { return first.stopped != StopReason::none; }));
+  EXPECT_EQ(first.stopped, StopReason::fenced);
+  ASSERT_TRUE(follower.become_owner()) << to_string(follower.stopped);
+  EXPECT_EQ(follower.recovered.size(), 40U);
+}
+
+TEST_F(NatsCluster, copy_for_an_audit_keeps_frames_that_are_removed) {
+  NatsOptions audited = options();
+  audited.stream = "AUDITED";
+  NatsStream stream{audited};
+  EXPECT_EQ(stream.audit_sequence(), std::nullopt);
+  stream.create({.bytes_max = 8 << 20, .audit_age = std::chrono::hours{1}});
+  Gateway owner{audited, "kept", 1};
+  ASSERT_TRUE(owner.become_owner());
+  for (int i = 0; i < 20; ++i) owner.append("order");
+  ASSERT_TRUE(owner.reset());
+  ASSERT_TRUE(owner.poll_until([&] { return owner.released == 21; }));
+  const std::uint64_t last = std::to_underlying(owner.state.last);
+  ASSERT_TRUE(owner.poll_until([&] { return stream.audit_sequence() == last; }));
+  audited.audit = true;
+  NatsStream copy{audited};
+  std::vector<StoredFrame> before;
+  ASSERT_TRUE(owner.poll_until([&] {
+    before = all_of(copy, "kept");
+    return !before.empty() && before.back().sequence == last;
+  }));
+  std::uint64_t useless = 0;
+  ASSERT_TRUE(owner.poll_until([&] {
+    useless = compact(stream, "kept");
+    return useless != 0;
+  }));
+  ASSERT_TRUE(owner.poll_until([&] { return all_of(stream, "kept").size() == 1; }));
+  EXPECT_EQ(before.size(), useless + 1);
+  // The copy has heard of what came later, and keeps the frames.
+  owner.append("logon");
+  ASSERT_TRUE(owner.poll_until([&] { return all_of(copy, "kept").size() == before.size() + 1; }));
+  EXPECT_EQ(all_of(copy, "kept").front().sequence, before.front().sequence);
+}
+
+TEST_F(NatsCluster, removing_what_is_before_the_first_frame_removes_nothing) {
+  Gateway owner{options(), "first", 1};
+  ASSERT_TRUE(owner.become_owner());
+  NatsStream stream{options()};
+  // A server takes 0 and 1 for a request to remove all frames of the session.
+  for (const std::uint64_t sequence : {std::uint64_t{0}, std::uint64_t{1}, std::to_underlying(owner.state.last)})
+    stream.remove_before("first", sequence);
+  owner.append("order");
+  ASSERT_TRUE(owner.poll_until([&] { return owner.released == 1; }));
+  EXPECT_TRUE(owner.poll_until([&] { return all_of(stream, "first").size() == 2; }));
 }
 
 TEST_F(NatsCluster, check_finds_a_good_stream_good_and_lists_its_sessions) {

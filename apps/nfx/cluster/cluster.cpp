@@ -160,7 +160,7 @@ std::vector<cli::Option> options_of(WhyOptions& options) {
 cli::Command cluster_command() {
   cli::Command all{
       .name = "cluster",
-      .summary = "Make, check, list, read and plan the streams of NATS that sessions are stored on",
+      .summary = "Make, check, list, read, compact and plan the streams of NATS that sessions are stored on",
       .commands = {{.name = "init",
                     .summary = "Make the streams, before the first gateway starts",
                     .run = run_init,
@@ -185,6 +185,7 @@ cli::Command cluster_command() {
                     .examples = {{.line = "nfx cluster why DESK-VENUE --gateways a,b,c --draining a",
                                   .about = "while a is emptied"}}},
                    cluster_tools::tail_command(),
+                   cluster_tools::compact_command(),
                    cluster_tools::up_command(),
                    cluster_tools::plan_command(),
                    cluster_tools::simulate_command(),

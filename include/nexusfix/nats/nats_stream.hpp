@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -122,6 +123,11 @@ class NatsStream {
   // have the last frames yet, or not all of the earlier ones: check the frames' numbers and read again.
   [[nodiscard]] std::vector<StoredFrame> read_after(std::string_view session, std::uint64_t sequence,
                                                     std::uint32_t most);
+  // Removes the frames of a session that have a lower sequence, for ever. The copy for an audit keeps those that it
+  // has.
+  void remove_before(std::string_view session, std::uint64_t sequence);
+  // The last sequence that the copy for an audit has. Empty: there is no copy.
+  [[nodiscard]] std::optional<std::uint64_t> audit_sequence();
 
   struct Answer {
     SessionIndex session{};

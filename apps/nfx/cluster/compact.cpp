@@ -1,0 +1,144 @@
+// nfx cluster compact: removes the frames of sessions that no takeover and no ResendRequest needs.
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "cluster/options.hpp"
+#include "command.hpp"
+#include "nexusfix/cluster/compaction.hpp"
+#include "output.hpp"
+#include "store/store.hpp"
+
+namespace nfx::app::cluster_tools {
+namespace {
+
+using nfx::cluster::Compaction;
+using nfx::cluster::FrameError;
+using nfx::cluster::FrameView;
+using nfx::cluster::StreamSeq;
+
+constexpr std::uint32_t frames_of_a_read = 256;
+
+struct CompactOptions {
+  StreamOptions stream;
+  std::string session;
+  bool dry_run = false;
+};
+
+// What the stream has of a session, as the replicas that answered have it.
+struct Found {
+  Compaction compaction;
+  UtcTime reset_at{};  // of the frame that is kept as the first one
+};
+
+Found read_all(nats::NatsStream& stream, const std::string& session, StreamSeq copied) {
+  Found found{.compaction = Compaction{copied}};
+  for (std::uint64_t last = 0;;) {
+    const std::vector<nats::StoredFrame> frames = stream.read_after(session, last, frames_of_a_read);
+    if (frames.empty()) return found;
+    for (const nats::StoredFrame& stored : frames) {
+      FrameView frame;
+      const FrameError error = decode_frame(stored.bytes, frame);
+      if (error != FrameError::none || frame.header.session != nfx::cluster::session_id(session))
+        throw std::runtime_error("sequence " + std::to_string(stored.sequence) + " of the stream is not a frame of it" +
+                                 (error != FrameError::none ? ": " + std::string{to_string(error)} : "") +
+                                 "; nothing was removed");
+      last = stored.sequence;
+      found.compaction.add(StreamSeq{last}, frame);
+      if (begins_with_reset(frame) && StreamSeq{last} <= copied) found.reset_at = stored.stored;
+    }
+  }
+}
+
+void compact(nats::NatsStream& stream, const CompactOptions& options, const std::string& session,
+             std::optional<std::uint64_t> copied, Output& out) {
+  const Found found = read_all(stream, session, StreamSeq{copied.value_or(UINT64_MAX)});
+  const Compaction& compaction = found.compaction;
+  const std::uint64_t keep_from = std::to_underlying(compaction.keep_from());
+  if (keep_from != 0 && !options.dry_run) stream.remove_before(session, keep_from);
+  const std::uint64_t all = compaction.all().frames, useless = compaction.useless().frames;
+  const std::string reset_at = store::nanosecond_stamp(found.reset_at);
+  if (keep_from != 0)
+    out.text.add("{}: {} {} frames, {} bytes, before the reset at {}; {} frames are left", session,
+                 options.dry_run ? "would remove" : "removed", useless, compaction.useless().bytes, reset_at,
+                 all - useless);
+  else if (compaction.has_reset())
+    out.text.add("{}: nothing to remove: its {} frames begin with the reset at {}", session, all, reset_at);
+  else
+    out.text.add("{}: nothing to remove: no reset of the sequence numbers in its {} frames", session, all);
+  if (compaction.waits_for_copy())
+    out.text.add("; a later reset is not in the stream {}_AUDIT yet, which has frames up to sequence {}",
+                 options.stream.stream, copied.value_or(0));
+  out.text.add("\n");
+  out.flush();
+}
+
+std::vector<std::string> sessions_of(nats::NatsStream& stream, const CompactOptions& options) {
+  const std::string& one = options.session;
+  if (!one.empty()) {
+    if (stream.read_after(one, 0, 1).empty())
+      throw std::runtime_error("stream " + options.stream.stream + " has no frames of a session " + one +
+                               "; nfx cluster ls lists its sessions");
+    return {one};
+  }
+  std::vector<std::string> names;
+  for (const nats::StoredSession& session : stream.list()) names.push_back(session.name);
+  return names;
+}
+
+int run_compact(const CompactOptions& options) {
+  nats::NatsStream stream = open_stream(options.stream);
+  try {
+    // No session has this name, so nothing is removed: whether this user may.
+    if (!options.dry_run) stream.remove_before("_check", 2);
+  } catch (const nats::NatsTimeout& error) {
+    throw std::runtime_error(std::string{error.what()} +
+                             " Use the credentials of admin (--credentials), or --dry-run, which removes nothing");
+  }
+  Output out;
+  bool good = true;
+  for (const std::string& session : sessions_of(stream, options)) {
+    // What the copy does not have yet is not removed.
+    const std::optional<std::uint64_t> copied = stream.audit_sequence();
+    try {
+      compact(stream, options, session, copied, out);
+    } catch (const nats::NatsError&) {
+      throw;
+    } catch (const std::runtime_error& error) {
+      print_error("nfx: session {}: {}\n", session, error.what());
+      good = false;
+    }
+  }
+  return good ? exit_done : exit_failed;
+}
+
+}  // namespace
+
+cli::Command compact_command() {
+  static CompactOptions options;
+  std::vector<cli::Option> list = options_of(options.stream);
+  list.insert(list.begin(), {.names = "--session",
+                             .target = &options.session,
+                             .help = "Its name in the stream; without it all sessions",
+                             .value = "NAME"});
+  list.push_back({.names = "--dry-run", .target = &options.dry_run, .help = "Remove nothing"});
+  return {
+      .name = "compact",
+      .summary = "Remove the frames of sessions that are before the last reset of their sequence numbers",
+      .run = [] { return run_compact(options); },
+      .options = std::move(list),
+      .details =
+          "Owners continue meanwhile. No takeover and no ResendRequest needs what is removed, which cannot be restored."
+          " Everything from the last frame on that begins with a reset of both sequence numbers "
+          "stays. A copy for an audit keeps its frames, and what it does not have yet is not removed. One line for "
+          "each "
+          "session. It reads all frames, some hundred at a time, and needs the permission to purge the stream.",
+      .examples = {{.line = "nfx cluster compact --dry-run", .about = "what would be removed"},
+                   {.line = "nfx cluster compact --session DESK-VENUE --credentials admin.creds",
+                    .about = "of one session"}},
+  };
+}
+
+}  // namespace nfx::app::cluster_tools
