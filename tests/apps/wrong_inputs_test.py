@@ -223,6 +223,8 @@ class WrongInputs(unittest.TestCase):
             folder = pathlib.Path(name)
             for path, content in files.items():
                 (folder / path).write_text(content, encoding="utf-8")
+            # The shipped ones may be in a home folder that this user cannot read.
+            shutil.copy(pathlib.Path(__file__).parents[2] / "dictionaries" / "FIX44.xml", folder)
             folder.chmod(0o755)
             (folder / closed).chmod(0o600)
             before = sorted(folder.rglob("*"))
