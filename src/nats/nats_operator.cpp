@@ -48,7 +48,7 @@ void NatsStream::create(const StreamLimits& limits) {
   // The servers copy each frame with its subject and sequence; what the first stream drops, this one still has.
   make(audit_stream(name),
        {{"mirror", {{"name", name}}},
-        {"mirror_direct", true},
+        {"mirror_direct", false},  // otherwise it would answer reads of the first stream too
         {"discard", "old"},
         {"max_age", limits.audit_age.count()},
         {"max_bytes", limits.audit_bytes == 0 ? -1 : static_cast<std::int64_t>(limits.audit_bytes)}});

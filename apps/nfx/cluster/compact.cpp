@@ -30,7 +30,7 @@ struct CompactOptions {
 // What the stream has of a session, as the replicas that answered have it.
 struct Found {
   Compaction compaction;
-  UtcTime reset_at{};  // of the frame that is kept as the first one
+  UtcTime reset_at{};  // of the frame that stays as the first one
 };
 
 Found read_all(nats::NatsStream& stream, const std::string& session, StreamSeq copied) {
