@@ -121,7 +121,7 @@ bool WebsocketClient::connect(const WebsocketRequest& request) {
 WebsocketEvent WebsocketClient::read_handshake(WebsocketMask mask) noexcept {
   const std::string_view unread{input_.data() + link_.begin, link_.end - link_.begin};
   const std::size_t end = unread.find("\r\n\r\n");
-  if (end == std::string_view::npos || end > options_.handshake_size) {
+  if (end == std::string_view::npos || end + 4 > options_.handshake_size) {
     return unread.size() > options_.handshake_size ? fail(WebsocketError::handshake_too_large, mask) : WebsocketEvent{};
   }
   const WebsocketError error = check_answer(unread.substr(0, end + 2));
