@@ -110,6 +110,8 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
   Session session;
   SessionStore store;
   JournalStore* const journal_store;  // the store's; null when it is memory
+  const bool stores_received;         // as the settings have it
+  std::string_view received;          // then, the message that is processed
   const std::size_t journal_room;     // bytes of the journal below which a message waits to be received
   SessionCounters counts;
   LineLimits line_limits;
@@ -128,7 +130,6 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
   bool drained = false;               // it is not enabled because the engine drains
   bool removing = false;              // it goes when its connection has ended
   std::uint64_t records_refused = 0;  // by the journal, as far as reported
-  std::string_view received;          // with store_received: the message that is processed
 
   SubmitState submit_state;
   std::unique_ptr<SpscQueue> kept;  // submitted messages that wait for the Logon; null until the first one

@@ -376,7 +376,7 @@ auto SessionRunner::step(LiveSession& session, std::size_t reserve, Event&& even
 template <class Event>
 void SessionRunner::step_received(LiveSession& session, const MessageView& message, std::string_view bytes,
                                   Event&& event) {
-  if (session.settings.store_received && session.session.may_store(message)) [[unlikely]]
+  if (session.stores_received && session.session.may_store(message)) [[unlikely]]
     session.received = bytes;
   step(session, 0, event);
   session.received = {};
