@@ -46,9 +46,9 @@ void NatsStream::create(const StreamLimits& limits) {
                       {"duplicate_window", 0}});
   if (limits.audit_age == Duration{}) return;
   // The servers copy each frame with its subject and sequence; what the first stream drops, this one still has.
+  // It answers reads of the first stream too, as the servers have it: like a replica that is late, or has removed frames.
   make(audit_stream(name),
        {{"mirror", {{"name", name}}},
-        {"mirror_direct", false},  // otherwise it would answer reads of the first stream too
         {"discard", "old"},
         {"max_age", limits.audit_age.count()},
         {"max_bytes", limits.audit_bytes == 0 ? -1 : static_cast<std::int64_t>(limits.audit_bytes)}});

@@ -66,8 +66,8 @@ class Compact(GatewaysCase):
             self.assertLess(time.monotonic(), end)
             done = REMOVED.fullmatch(self.nfx("compact", *of_stream))
         self.assertEqual(self.nfx(*of_session, "--audit"), lines)
+        # The copy answers reads of the stream too, with the frames that are removed from it.
         self.assertTrue(lines.endswith(self.nfx(*of_session)))
-        self.assertIn('"kind":"reset"', self.nfx(*of_session).splitlines()[0])
 
     def test_session_that_is_not_there_is_one_line(self):
         code, out, err = run("cluster", "compact", "--session", "NONE", "--url", self.url)
