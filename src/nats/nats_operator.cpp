@@ -46,7 +46,8 @@ void NatsStream::create(const StreamLimits& limits) {
                       {"duplicate_window", 0}});
   if (limits.audit_age == Duration{}) return;
   // The servers copy each frame with its subject and sequence; what the first stream drops, this one still has.
-  // It answers reads of the first stream too, as the servers have it: like a replica that is late, or has removed frames.
+  // It answers reads of the first stream too, as the servers have it: like a replica that is late, or has removed
+  // frames.
   make(audit_stream(name),
        {{"mirror", {{"name", name}}},
         {"discard", "old"},
