@@ -10,8 +10,6 @@ namespace {
 
 constexpr int stream_not_found = 10059;
 
-std::string audit_stream(const std::string& stream) { return stream + "_AUDIT"; }
-
 }  // namespace
 
 Duration NatsStream::lease() {

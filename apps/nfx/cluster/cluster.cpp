@@ -54,7 +54,7 @@ int run_init() {
   if (init_options.audit_days == 0) {
     print("made the streams {} and KV_{}\n", name, name);
   } else {
-    print("made the streams {}, KV_{} and {}_AUDIT\n", name, name, name);
+    print("made the streams {}, KV_{} and {}\n", name, name, nats::audit_stream(name));
   }
   return exit_done;
 }

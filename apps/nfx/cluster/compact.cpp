@@ -69,8 +69,8 @@ void compact(nats::NatsStream& stream, const CompactOptions& options, const std:
   else
     out.text.add("{}: nothing to remove: no reset of the sequence numbers in its {} frames", session, all);
   if (compaction.waits_for_copy())
-    out.text.add("; a later reset is not in the stream {}_AUDIT yet, which has frames up to sequence {}",
-                 options.stream.stream, copied.value_or(0));
+    out.text.add("; a later reset is not in the stream {} yet, which has frames up to sequence {}",
+                 nats::audit_stream(options.stream.stream), copied.value_or(0));
   out.text.add("\n");
   out.flush();
 }

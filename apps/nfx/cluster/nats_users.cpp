@@ -12,6 +12,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "nexusfix/nats/nats_stream.hpp"
+
 namespace nfx::app::cluster_tools {
 namespace {
 
@@ -144,7 +146,7 @@ Json permissions_of(std::string_view user, const std::string& stream) {
   if (user == "admin") return Json::object();
   const std::string leases = "KV_" + stream;
   Json publish = {"$JS.API.INFO", "$JS.API.STREAM.INFO." + stream};
-  const std::string audit = stream + "_AUDIT";
+  const std::string audit = nats::audit_stream(stream);
   publish.push_back("$JS.API.STREAM.INFO." + audit);
   for (const std::string& read : {stream, leases, audit})
     for (const char* subjects : {"", ".>"}) publish.push_back("$JS.API.DIRECT.GET." + read + subjects);

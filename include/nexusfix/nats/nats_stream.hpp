@@ -54,6 +54,9 @@ struct StreamLimits {
   std::uint64_t audit_bytes = 0;
 };
 
+// The name of the copy for an audit of this stream.
+[[nodiscard]] inline std::string audit_stream(const std::string& stream) { return stream + "_AUDIT"; }
+
 // One line of a check.
 struct CheckLine {
   bool good = false;
