@@ -8,101 +8,11 @@
 #include <memory>
 #include <thread>
 
-#include "engine/loop_rig.hpp"
-#include "engine/session_stores.hpp"
+#include "engine/journal_session.hpp"
 #include "nexusfix/store/journal_reader.hpp"
-#include "store/memory_disk.hpp"
 
 namespace nfx::test {
 namespace {
-
-SessionSettings with_journal(SessionSettings settings, Durability durability, std::string folder) {
-  settings.store_kind = StoreKind::journal;
-  settings.journal.directory = "/" + folder;
-  settings.journal.ring_directory = "/ring-" + folder;
-  settings.journal.segment_size = 64 * 1024;
-  settings.journal.ring_size = 64 * 1024;
-  settings.journal.durability = durability;
-  return settings;
-}
-
-// A venue with a journal and a trader with a memory store, or another journal.
-class JournalSession : public ::testing::Test {
- protected:
-  void open_venue(Durability durability, bool has_worker = false) {
-    stores.emplace(disk, [this] { ++durable_calls; }, StoreHelpers{.flushers = 1, .workers = has_worker ? 1U : 0U});
-    if (rig.venue.config.sessions.empty()) rig.venue.config.sessions = {with_journal(acceptor(), durability, "venue")};
-    rig.venue.config.max_message_size = 8192;
-    check_config(rig.venue.config);
-    rig.venue.loop.emplace(rig.venue.config, 0, rig.venue.transport, rig.clock, rig.venue.application, *stores);
-    rig.venue.loop->start();
-  }
-  void open_trader() {
-    if (rig.trader.config.sessions.empty()) rig.trader.config.sessions = {initiator()};
-    rig.trader.start();
-  }
-  void flush() { static_cast<void>(stores->flusher().turn(rig.clock.now())); }
-  // Both sides, and the flusher between them.
-  void turn(int times = 1) {
-    for (int i = 0; i < times; ++i) {
-      rig.turn();
-      flush();
-    }
-  }
-  void start(Durability durability) {
-    open_venue(durability);
-    open_trader();
-    turn(6);
-    rig.clock.advance(20ms);
-    turn(6);
-    ASSERT_TRUE(rig.venue.session().logged_on());
-  }
-  void turn_for(Duration time) {
-    for (Duration gone{}; gone < time; gone += 50ms) {
-      rig.clock.advance(50ms);
-      turn(2);
-    }
-  }
-  // Until the venue's journal takes no message any more.
-  void fill_disk() {
-    disk.fill(0);
-    std::optional<SendError> refused;
-    for (int i = 0; i < 3000 && !refused; ++i) {
-      const auto sent = report("r" + std::to_string(i));
-      if (!sent && sent.error() != SendError::no_room) refused = sent.error();
-      rig.clock.advance(1ms);
-      turn();
-    }
-    ASSERT_EQ(refused, SendError::store_full);
-  }
-  [[nodiscard]] std::ptrdiff_t count_of(Notice notice) {
-    return std::ranges::count(rig.venue.application.at(0).notices, notice);
-  }
-  std::expected<SeqNum, SendError> order(const std::string& id) {
-    return rig.trader.session().send({.msg_type = "D", .body = field(11, id), .header_fields = {}});
-  }
-  std::expected<SeqNum, SendError> report(std::string_view id) {
-    return rig.venue.session().send({.msg_type = "8", .body = field(11, id), .header_fields = {}});
-  }
-  [[nodiscard]] std::size_t reports_received() { return rig.trader.application.at(0).orders.size(); }
-  // The venue's process is killed, and another begins.
-  void restart_venue(Durability durability) {
-    disk.die_now();
-    const EngineConfig config = rig.venue.config;
-    rig.venue.loop.reset();
-    stores.reset();
-    std::destroy_at(&rig.venue);  // its listener and its connection with it
-    std::construct_at(&rig.venue, rig.network, rig.clock);
-    rig.venue.config = config;
-    disk.kill();
-    open_venue(durability);
-  }
-
-  MemoryDisk disk;
-  int durable_calls = 0;
-  std::optional<JournalStores> stores;  // outlives the sessions
-  LoopRig rig;
-};
 
 TEST_F(JournalSession, goes_on_with_its_numbers_and_messages_after_a_kill) {
   start(Durability::interval);
@@ -118,95 +28,6 @@ TEST_F(JournalSession, goes_on_with_its_numbers_and_messages_after_a_kill) {
   const auto kept = rig.venue.session().journal()->read(SeqNum{3});
   ASSERT_TRUE(kept);
   EXPECT_NE(kept->find("11=b"), std::string_view::npos);
-}
-
-// A venue that stores what it receives.
-class ReceivedMessages : public JournalSession {
- protected:
-  static SessionSettings storing() {
-    SessionSettings settings = with_journal(acceptor(), Durability::interval, "venue");
-    settings.store_received = true;
-    settings.journal.ring_size = 128 * 1024;
-    settings.journal.segment_size = 128 * 1024;
-    settings.session.store_omit_types = {"F"};
-    return settings;
-  }
-  void start_storing() {
-    rig.venue.config.sessions = {storing()};
-    start(Durability::interval);
-  }
-  std::expected<SeqNum, SendError> say(std::string_view type, std::string_view body) {
-    return rig.trader.session().send({.msg_type = type, .body = body, .header_fields = {}});
-  }
-  // "1 A", "2 D": the number before each record's and the type of the message in it; "3" without one.
-  [[nodiscard]] std::vector<std::string> received() {
-    rig.clock.advance(20ms);
-    flush();
-    std::vector<std::string> found;
-    const auto visit = [&](const JournalRecord& record) {
-      if (record.header.kind != RecordKind::next_inbound) return true;
-      found.push_back(std::to_string(record.header.seq - 1));
-      if (!has_flag(record.header, RecordFlag::received)) return true;
-      MessageView view;
-      EXPECT_EQ(view.parse(record.body), WireError::none);
-      found.back() += ' ' + std::string{view.msg_type()};
-      return true;
-    };
-    static_cast<void>(scan_journal_in_use(disk, rig.venue.session().journal()->folder(), visit));
-    return found;
-  }
-};
-
-TEST_F(ReceivedMessages, are_stored_once_each_but_those_that_must_not_be) {
-  start_storing();
-  ASSERT_TRUE(order("a"));
-  ASSERT_TRUE(say("F", field(11, "omitted")));
-  ASSERT_TRUE(say("B", field(554, "secret")));
-  ASSERT_TRUE(order("b"));
-  turn(4);
-  EXPECT_EQ(received(), (std::vector<std::string>{"1 A", "2 D", "3", "4", "5 D"}));
-  restart_venue(Durability::interval);
-  EXPECT_EQ(rig.venue.session().next_inbound(), SeqNum{6});
-}
-
-TEST_F(ReceivedMessages, are_stored_in_the_order_in_which_they_were_processed) {
-  SessionSettings settings = storing();
-  settings.session.max_queued_messages = 10;
-  rig.venue.config.sessions = {settings};
-  open_venue(Durability::interval);
-  RawPeer peer{rig.network, rig.clock};
-  peer.connect();
-  const auto send = [&](const std::string& message) {
-    peer.send(message);
-    for (int i = 0; i < 4; ++i) {  // the first message waits for the flusher to make the files
-      rig.venue.loop->turn(0ns);
-      flush();
-      rig.clock.advance(1ms);
-    }
-  };
-  send(peer.logon());
-  send(peer.message("D", field(11, "waits for the one before"), 3));
-  EXPECT_EQ(received(), (std::vector<std::string>{"1 A"}));
-  send(peer.message("8", field(11, "before"), 2));
-  EXPECT_EQ(received(), (std::vector<std::string>{"1 A", "2 8", "3 D"}));
-}
-
-TEST_F(ReceivedMessages, leave_the_numbers_correct_on_a_full_disk) {
-  start_storing();
-  fill_disk();
-  for (int i = 0; i < 200; ++i) ASSERT_TRUE(order(std::to_string(i)));
-  rig.venue.loop->request_stop();
-  for (int i = 0; i < 2000; ++i) {
-    static_cast<void>(order("flood" + std::to_string(i)));
-    turn();
-  }
-  turn_for(3s);
-  ASSERT_TRUE(rig.venue.loop->finished());
-  const SeqNum in = rig.venue.session().next_inbound();
-  EXPECT_EQ(rig.venue.session().journal()->next_inbound(), in);
-  disk.fill(MemoryDisk::never);
-  restart_venue(Durability::interval);
-  EXPECT_EQ(rig.venue.session().next_inbound(), in);
 }
 
 TEST_F(JournalSession, each_sync_is_in_the_counts_of_its_flusher) {
@@ -404,18 +225,9 @@ TEST_F(JournalSession, logs_out_at_once_on_a_full_disk_when_told_to) {
   EXPECT_EQ(rig.trader.application.at(0).logouts.size(), 1u);
 }
 
-// The peer's answer to the Logout follows a flood of its messages, and each uses a number.
 TEST_F(JournalSession, has_the_same_numbers_in_session_and_store_after_an_end_in_order_on_a_full_disk) {
   start(Durability::interval);
-  fill_disk();
-  for (int i = 0; i < 200; ++i) ASSERT_TRUE(order(std::to_string(i)));
-  rig.venue.loop->request_stop();
-  for (int i = 0; i < 2000; ++i) {
-    static_cast<void>(order("flood" + std::to_string(i)));
-    turn();
-  }
-  turn_for(3s);
-  ASSERT_TRUE(rig.venue.loop->finished());
+  ASSERT_NO_FATAL_FAILURE(end_in_order_on_a_full_disk());
   const SeqNum in = rig.venue.session().next_inbound(), out = rig.venue.session().next_outbound();
   rig.venue.loop.reset();
   disk.fill(MemoryDisk::never);
