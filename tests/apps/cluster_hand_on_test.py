@@ -8,6 +8,10 @@ from cluster_gateways_support import OWNED, SESSION, GatewaysCase
 from support import PATIENCE_S, fix, free_port
 
 
+# Between two tries: a gateway prints at most 20 of its lines about connections in a second.
+TRY_AGAIN_S = 0.1
+
+
 class HandOn(GatewaysCase):
     def setUp(self):
         super().setUp()
@@ -36,6 +40,8 @@ class HandOn(GatewaysCase):
             with socket.create_connection((address, self.port), timeout=PATIENCE_S) as client:
                 client.sendall(self.logon(seq=1))
                 answer = client.recv(4096)
+            if answer == b"":
+                time.sleep(TRY_AGAIN_S)
         return answer
 
     @staticmethod
@@ -59,6 +65,8 @@ class HandOn(GatewaysCase):
         while code != 0 and time.monotonic() < end:  # until b knows the owner
             orders += 1
             code, out, err = self.trade("b", f"order-{orders}")
+            if code != 0:
+                time.sleep(TRY_AGAIN_S)
         self.assertEqual(code, 0, err)
         self.assertIn(f"11=order-{orders}", out)
         begun = self.running["b"].line_with("TRADER handed on to")
@@ -91,6 +99,7 @@ class HandOn(GatewaysCase):
                 client.sendall(self.logon(seq=1))
                 self.assertEqual(self.read_all(client), b"")
             line = self.running["b"].line_with("not handed on")
+            time.sleep(TRY_AGAIN_S)
         self.assertIn(f"gateway a at 127.0.0.3:{self.port} cannot be reached: refused, from 127.0.0.1:", line)
 
     def test_half_closed_connection_is_closed_on_both_sides(self):
