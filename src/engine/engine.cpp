@@ -40,6 +40,7 @@ struct Engine::Parts {
       : config(std::move(checked)),
         placement(config, load_this_machine, [] { return read_host_facts(HostFiles{}); }),
         transport(choose_transport(config)),
+        addresses(config),
         helpers(config, placement, posix_disk(), [this] { wake_all(); }),
         logs(config, [this](std::string_view text) {
           if (application == nullptr) return;
@@ -52,6 +53,7 @@ struct Engine::Parts {
   EngineConfig config;
   EnginePlacement placement;
   TransportChoice transport;
+  ListenAddresses addresses;
   EngineHelpers helpers;
   EngineLogs logs;  // outlives the threads that record
   MessageTaps taps;
@@ -338,6 +340,7 @@ std::optional<std::size_t> Engine::find_session(const SessionId& id) const {
 void Engine::check_added(SessionSettings settings) const {
   parts_->prepare(settings);
   check_session(parts_->config, settings);
+  parts_->addresses.require_free(settings);
 }
 
 std::size_t Engine::add_session(SessionSettings settings, AddedSession as) {
@@ -347,6 +350,7 @@ std::size_t Engine::add_session(SessionSettings settings, AddedSession as) {
     if (thread->knows(name)) throw ConfigError("the session " + name + " exists already");
   }
   const SessionConfig config = settings.session;
+  const Endpoint listen = settings.listen;
   const std::weak_ptr<TlsContext> tls = settings.socket.tls;
   if (settings.store_kind == StoreKind::journal) parts_->helpers.begin();
   // A replicated session has its place from the start.
@@ -354,8 +358,10 @@ std::size_t Engine::add_session(SessionSettings settings, AddedSession as) {
   if (is_new) settings.poll_thread = parts_->placement.join_mapping(settings);
   try {
     check_session(parts_->config, settings);
+    if (is_new) parts_->addresses.require_free(settings);
     const std::uint32_t number = settings.poll_thread;
     const std::size_t session = parts_->threads[number]->add(std::move(settings), as);
+    parts_->addresses.add(config.role, listen);
     if (is_new) parts_->placement.joined_as(session, config);
     if (tls.lock()) parts_->remember_tls(identity(config), tls);
     return session;

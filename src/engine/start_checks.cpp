@@ -55,6 +55,25 @@ std::vector<std::string> check_listen_addresses(const EngineConfig& config) {
   return in_use;
 }
 
+ListenAddresses::ListenAddresses(const EngineConfig& config) {
+  for (const SessionSettings& settings : config.sessions) add(settings.session.role, settings.listen);
+}
+
+void ListenAddresses::require_free(const SessionSettings& settings) const {
+  if (settings.session.role != Role::acceptor) return;
+  {
+    const std::lock_guard lock{mutex_};
+    if (addresses_.contains({settings.listen.host, settings.listen.port})) return;
+  }
+  if (const auto free = ListenTrial{}.listen(settings.listen); !free) throw ConfigError(cannot_listen(free.error()));
+}
+
+void ListenAddresses::add(Role role, const Endpoint& listen) {
+  if (role != Role::acceptor) return;
+  const std::lock_guard lock{mutex_};
+  addresses_.emplace(listen.host, listen.port);
+}
+
 std::string cannot_listen(const TransportError& error) {
   std::string text = "cannot listen: " + error.text();
   switch (error.code) {

@@ -385,8 +385,33 @@ TEST_F(LargeReload, does_not_delay_other_requests) {
   expect_undisturbed();
 }
 
-// Its new address is not free until the test gives it up, and the reload tries for five seconds.
+// Where its journal was is a file, so that it cannot be added again until the test gives the folder back; the reload
+// tries for five seconds.
 TEST_F(Reload, refuses_commands_to_a_session_while_it_is_replaced) {
+  const std::filesystem::path journal =
+      answer("GET", control_path(name_of("OTHER"), "store"))["folder"].get<std::string>();
+  const std::filesystem::path aside = folder / "aside";
+  std::filesystem::rename(journal, aside);
+  std::ofstream{journal} << "in the way";
+  write(std::string{head} + session("DESK") + session("OTHER", "timestamp_digits = 6\n"));
+  auto reloaded = std::async(std::launch::async, [this] { return reload(); });
+  const auto give_up = std::chrono::steady_clock::now() + 30s;
+  unsigned status = 0;
+  while (status != 503 && std::chrono::steady_clock::now() < give_up) {
+    status = ask("GET", control_path(name_of("OTHER"))).status;
+    std::this_thread::sleep_for(10ms);  // the reload is one of the requests that a user has in a second
+  }
+  EXPECT_EQ(status, 503U);
+  EXPECT_EQ(ask("POST", control_path(name_of("OTHER"), "disable")).status, 503U);
+  EXPECT_EQ(ask("POST", control_path(name_of("DESK"), "test-request")).status, 200U) << "others are not concerned";
+  std::filesystem::remove(journal);
+  std::filesystem::rename(aside, journal);
+  const Json done = reloaded.get();
+  EXPECT_EQ(done["result"], "done") << done;
+  EXPECT_EQ(shown("OTHER")["enabled"], true);
+}
+
+TEST_F(Reload, leaves_a_session_whose_new_address_is_in_use) {
   const int taken = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -395,20 +420,22 @@ TEST_F(Reload, refuses_commands_to_a_session_while_it_is_replaced) {
   ASSERT_EQ(::bind(taken, reinterpret_cast<const sockaddr*>(&address), size), 0);
   ASSERT_EQ(::listen(taken, 1), 0);
   ASSERT_EQ(::getsockname(taken, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  write(std::string{head} + session("DESK") +
-        session("OTHER", "listen = \"127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "\"\n"));
-  auto reloaded = std::async(std::launch::async, [this] { return reload(); });
-  const auto give_up = std::chrono::steady_clock::now() + 30s;
-  unsigned status = 0;
-  while (status != 503 && std::chrono::steady_clock::now() < give_up)
-    status = ask("GET", control_path(name_of("OTHER"))).status;
-  EXPECT_EQ(status, 503U);
-  EXPECT_EQ(ask("POST", control_path(name_of("OTHER"), "disable")).status, 503U);
-  EXPECT_EQ(ask("POST", control_path(name_of("DESK"), "test-request")).status, 200U) << "others are not concerned";
-  ::close(taken);
-  const Json done = reloaded.get();
-  EXPECT_EQ(done["result"], "done") << done;
+  const std::string there = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  write(std::string{head} + session("DESK") + session("OTHER", "listen = \"" + there + "\"\n") +
+        session("THIRD", "listen = \"" + there + "\"\n"));
+  const std::string why =
+      "cannot listen: bind " + there + ": Address already in use; choose a free address for 'listen'";
+  for (const Json& report : {plan(), reload()}) {
+    ASSERT_EQ(report["sessions"].size(), 2U) << report;
+    for (const Json& each : report["sessions"]) {
+      EXPECT_EQ(each["when"], "restart");
+      EXPECT_EQ(each["why"], why);
+    }
+  }
   EXPECT_EQ(shown("OTHER")["enabled"], true);
+  ::close(taken);
+  EXPECT_EQ(reload()["result"], "done");
+  EXPECT_EQ(names().size(), 3U);
 }
 
 TEST_F(Reload, is_refused_while_the_engine_drains_and_is_in_the_audit_log) {
