@@ -57,7 +57,7 @@ Reading read(std::span<const std::byte> bytes, std::size_t split) {
 }
 
 void check_books(const std::vector<Event>& events, std::string_view text) {
-  OrderBooks books{{.instruments = 2, .orders = 6, .levels = 4, .orders_expected = 1}};
+  OrderBooks books{{.instruments = 2, .orders = 6, .levels = 4, .orders_expected = 1, .expected_from = 0}};
   InstrumentTable instruments{2};
   for (const Event& event : events) {
     const auto index = instruments.index_of(event.instrument);

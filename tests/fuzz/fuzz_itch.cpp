@@ -57,7 +57,7 @@ class Checks {
 
  private:
   ItchParser parser_{nfx::UtcTime{}};
-  OrderBooks books_{{.instruments = 16, .orders = 64, .levels = 64, .orders_expected = 16}};
+  OrderBooks books_{{.instruments = 16, .orders = 64, .levels = 64, .orders_expected = 16, .expected_from = 0}};
   std::uint64_t sequence_ = 0;
   std::uint64_t ignored_ = 0;
 };

@@ -28,7 +28,7 @@ using market::test::Bytes;
 constexpr std::uint16_t stocks = 100;
 
 struct Books {
-  OrderBooks books{{.instruments = stocks + 1, .orders = 1 << 16, .orders_expected = 1 << 16}};
+  OrderBooks books{{.instruments = stocks + 1, .orders = 1 << 16, .orders_expected = 1 << 16, .expected_from = 0}};
   std::uint64_t requests = 0;
   std::uint64_t connects = 0;
 
@@ -127,7 +127,7 @@ std::vector<std::byte> dbn_day() {
 
 void check_dbn() {
   struct Sink {
-    OrderBooks books{{.orders = 1 << 16, .levels = 1 << 12, .orders_expected = 1 << 16}};
+    OrderBooks books{{.orders = 1 << 16, .levels = 1 << 12, .orders_expected = 1 << 16, .expected_from = 0}};
     std::uint64_t events = 0;
     bool operator()(const Event& event) {
       ++events;

@@ -85,7 +85,7 @@ struct World {
   [[nodiscard]] std::uint32_t orders() const { return books.book(InstrumentIndex{1}).orders(); }
 
   Output output;
-  OrderBooks books{{.instruments = 4, .orders = 1024, .levels = 1024, .orders_expected = 64}};
+  OrderBooks books{{.instruments = 4, .orders = 1024, .levels = 1024, .orders_expected = 64, .expected_from = 0}};
   MonotonicTime now{1000s};
   std::vector<EventKind> kinds;
   std::uint8_t flags = 0;

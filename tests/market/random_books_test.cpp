@@ -167,6 +167,8 @@ class RandomBooks : public ::testing::Test {
       const InstrumentIndex index{at};
       // Grows for a time, then shrinks: levels move between the array and the tree in both directions.
       const Event event = step(models[at], i / 20'000 % 2 == 0 && books.orders() < 30'000);
+      const bool adds = event.kind == EventKind::add;
+      books.expect(index, event.order, adds ? event.side : Side::none, event.price);
       const Applied applied = books.apply(index, event);
       ASSERT_EQ(applied, event.kind == EventKind::none ? Applied::other_kind : Applied::done) << "step " << i;
       expect_best(books.book(index), models[at]);
@@ -195,7 +197,8 @@ TEST_F(RandomBooks, equal_a_simple_model_while_the_table_of_orders_grows) {
 
 TEST_F(RandomBooks, equal_a_simple_model_where_order_numbers_are_unique) {
   SCOPED_TRACE(random.trace());
-  run({.instruments = instruments, .orders = 1u << 20, .levels = 1u << 16, .orders_unique = true}, 300'000);
+  run({.instruments = instruments, .orders = 1u << 20, .levels = 1u << 16, .expected_from = 0, .orders_unique = true},
+      300'000);
 }
 
 TEST_F(RandomBooks, by_level_equal_a_map) {

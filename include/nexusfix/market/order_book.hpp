@@ -30,6 +30,8 @@ struct BookLimits {
   std::uint32_t orders = 1u << 22;           // of all books at the same time; at most 2^29
   std::uint32_t levels = 1u << 20;           // of all books at the same time
   std::uint32_t orders_expected = 1u << 15;  // the table of orders grows in steps up to `orders` from here
+  std::uint32_t expected_from = 1u << 16;    // orders, and four for each level: with fewer, which the caches of a CPU
+                                             // hold, expect() does nothing
   bool orders_unique = false;                // no order number is used by two instruments at the same time
 };
 
@@ -111,6 +113,8 @@ class OrderBooks {
   void expect(InstrumentIndex index, OrderId id, Side side, Price price) noexcept {
     if (std::to_underlying(index) >= limits_.instruments) [[unlikely]]
       return;
+    // A level weighs four orders: it may be the only one of its book.
+    if (table_.size() + 4 * std::uint64_t{levels_count_} < limits_.expected_from) return;
     const std::uint32_t now = expected_count_++;
     const auto before = [&](std::uint32_t steps) -> Expected& { return expected_[(now - steps) % expected_.size()]; };
     // The order's neighbours in its queue, or the last order of the queue that a new one joins. And the ladder that an
