@@ -15,9 +15,7 @@ __extension__ using Wide = __int128;
 
 Wide scaled(std::int64_t mantissa, unsigned by) noexcept {
   NFX_ASSERT(by <= Decimal::max_scale);
-  Wide result = mantissa;
-  while (by-- != 0) result *= 10;
-  return result;
+  return Wide{mantissa} * powers_of_ten[by];
 }
 
 std::optional<Decimal> narrow(Wide mantissa, std::uint8_t scale) noexcept {
@@ -29,6 +27,14 @@ std::optional<Decimal> narrow(Wide mantissa, std::uint8_t scale) noexcept {
 [[gnu::noinline]] std::optional<Decimal> parse_long(const char* p, std::size_t count, std::uint64_t negative) noexcept {
   constexpr std::uint64_t limit = 1'000'000'000'000'000'000;  // the first number of more than 18 digits
   if (count == 0) return std::nullopt;
+  // One to eight digits, the point, and eight digits, as venues of crypto currencies write all numbers.
+  if (count - 10 < 8 && p[count - 9] == '.') {
+    const std::uint64_t whole = digits::load_8(p) << 8 * (17 - count);
+    const std::uint64_t fraction = digits::load_8(p + count - 8);
+    if ((digits::non_digits(whole) | digits::non_digits(fraction)) != 0) return std::nullopt;
+    const std::uint64_t number = digits::value(whole) * 100'000'000 + digits::value(fraction);
+    return Decimal{digits::with_sign(number, negative), 8};
+  }
   const char* const end = p + count;
   const std::size_t in_first = (count - 1) % 8 + 1;
   digits::Part whole;

@@ -61,13 +61,6 @@ JsonKey json_key(std::string_view key) noexcept {
   return JsonKey::other;
 }
 
-JsonError JsonFields::text_of(JsonKey key, std::string_view& out) const noexcept {
-  if (!has(key)) return JsonError::missing_field;
-  if (field(key).type != JsonType::text) return JsonError::wrong_type;
-  out = field(key).text;
-  return JsonError::none;
-}
-
 JsonError JsonFields::number_of(JsonKey key, std::uint64_t& out) const noexcept {
   if (!has(key)) return JsonError::missing_field;
   if (field(key).type != JsonType::number) return JsonError::wrong_type;

@@ -116,7 +116,12 @@ class JsonFields {
   };
 
   [[nodiscard]] const Field& field(JsonKey key) const noexcept { return fields_[static_cast<std::size_t>(key)]; }
-  JsonError text_of(JsonKey key, std::string_view& out) const noexcept;
+  JsonError text_of(JsonKey key, std::string_view& out) const noexcept {
+    if (!has(key)) return JsonError::missing_field;
+    if (field(key).type != JsonType::text) return JsonError::wrong_type;
+    out = field(key).text;
+    return JsonError::none;
+  }
   JsonError number_of(JsonKey key, std::uint64_t& out) const noexcept;
   JsonError decimal_of(JsonKey key, JsonError bad, Decimal& out) const noexcept;
   JsonError read_time(JsonMessage& out) const noexcept;

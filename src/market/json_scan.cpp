@@ -29,12 +29,15 @@ class Scan {
   // The whole message.
   bool message() noexcept {
     constexpr std::string_view stream = R"({"stream":")", data = R"(,"data":)";
-    if (!rest().starts_with(stream)) return object() && at_ == end_;
-    at_ += stream.size();
-    std::string_view name;
-    if (!text(name) || !rest().starts_with(data)) return false;
-    at_ += data.size();
-    return object() && rest() == "}";
+    const bool wrapped = rest().starts_with(stream);
+    if (wrapped) {
+      at_ += stream.size();
+      std::string_view name;
+      if (!text(name) || !rest().starts_with(data)) return false;
+      at_ += data.size();
+    }
+    // Called in one place, so that all of the scan is one function and its place in the message a register.
+    return object() && rest() == (wrapped ? "}" : "");
   }
 
  private:

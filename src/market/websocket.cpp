@@ -34,7 +34,20 @@ std::size_t character_size(std::string_view text) noexcept {
   return size;
 }
 
+bool is_ascii(const char* p) noexcept {  // 16 characters
+  std::uint64_t words[2];
+  std::memcpy(words, p, sizeof words);
+  return ((words[0] | words[1]) & 0x8080808080808080) == 0;
+}
+
 bool is_utf8(std::string_view text) noexcept {
+  if (text.size() >= 16) {
+    const char* const last = text.data() + text.size() - 16;
+    const char* at = text.data();
+    while (at < last && is_ascii(at)) at += 16;
+    if (at >= last && is_ascii(last)) return true;
+    text.remove_prefix(static_cast<std::size_t>(std::min(at, last) - text.data()));
+  }
   while (!text.empty()) {
     while (text.size() >= 8) {
       std::uint64_t word;

@@ -51,14 +51,14 @@ PatchError MessageTemplate::patch_long_text(TextSlot slot, std::string_view text
 
 PatchError MessageTemplate::rescale(std::uint64_t& number, unsigned from, unsigned to) noexcept {
   if (from > to) {
-    if (from - to >= detail::powers_of_ten.size()) return PatchError::not_exact;
-    const std::uint64_t divisor = detail::powers_of_ten[from - to];
+    if (from - to >= powers_of_ten.size()) return PatchError::not_exact;
+    const auto divisor = static_cast<std::uint64_t>(powers_of_ten[from - to]);
     if (number % divisor != 0) return PatchError::not_exact;
     number /= divisor;
     return PatchError::none;
   }
-  NFX_ASSERT(to - from < detail::powers_of_ten.size());
-  const std::uint64_t factor = detail::powers_of_ten[to - from];
+  NFX_ASSERT(to - from < powers_of_ten.size());
+  const auto factor = static_cast<std::uint64_t>(powers_of_ten[to - from]);
   if (number > UINT64_MAX / factor) return PatchError::too_wide;
   number *= factor;
   return PatchError::none;

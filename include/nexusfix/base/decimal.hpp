@@ -2,6 +2,7 @@
 // Cost: no allocation. Errors: values with more than 18 significant digits are rejected, not rounded.
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,13 @@
 #include "nexusfix/base/assert.hpp"
 
 namespace nfx {
+
+// 1, 10, 100, ...: the units of each scale of a Decimal.
+inline constexpr std::array<std::int64_t, 19> powers_of_ten = [] {
+  std::array<std::int64_t, 19> powers{1};
+  for (std::size_t i = 1; i < powers.size(); ++i) powers[i] = powers[i - 1] * 10;
+  return powers;
+}();
 
 class Decimal {
  public:

@@ -4,16 +4,31 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string_view>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/decimal.hpp"
 #include "nexusfix/market/event.hpp"
 
 namespace nfx::market {
 
 // The number of units of 10^-scale. Empty if it is not a whole number of them or beyond 64 bits.
-[[nodiscard]] std::optional<std::int64_t> to_units(Decimal value, unsigned scale) noexcept;
+[[nodiscard]] inline std::optional<std::int64_t> to_units(Decimal value, unsigned scale) noexcept {
+  NFX_ASSERT(scale < powers_of_ten.size());
+  const unsigned from = value.scale();
+  if (from <= scale) {
+    std::int64_t units = 0;
+    if (__builtin_mul_overflow(value.mantissa(), powers_of_ten[scale - from], &units)) return std::nullopt;
+    // Price::undefined() is not a price.
+    if (units == std::numeric_limits<std::int64_t>::max()) return std::nullopt;
+    return units;
+  }
+  const std::int64_t divisor = powers_of_ten[from - scale];
+  if (value.mantissa() % divisor != 0) return std::nullopt;
+  return value.mantissa() / divisor;
+}
 
 [[nodiscard]] inline std::optional<Price> to_price(Decimal value) noexcept {
   const auto nano = to_units(value, Price::scale);

@@ -193,12 +193,6 @@ class MessageTemplateBuilder {
 
 namespace detail {
 
-inline constexpr std::array<std::uint64_t, 19> powers_of_ten = [] {
-  std::array<std::uint64_t, 19> powers{1};
-  for (std::size_t i = 1; i < powers.size(); ++i) powers[i] = powers[i - 1] * 10;
-  return powers;
-}();
-
 // Stores the first `size` bytes of a word, 1 to 8, and nothing else.
 inline void store_exactly(char* out, std::uint64_t word, std::size_t size) noexcept {
   NFX_ASSERT(size - 1 < 8);
@@ -221,7 +215,7 @@ inline void store_exactly(char* out, std::uint64_t word, std::size_t size) noexc
   const unsigned digits = width - point;
   NFX_ASSERT(width - 1 < max_number_width && digits > scale);
   // A minus sign replaces the first digit, which must not be the one before the point.
-  if (number >= detail::powers_of_ten[digits - (negative ? 1 : 0)]) return PatchError::too_wide;
+  if (number >= static_cast<std::uint64_t>(powers_of_ten[digits - (negative ? 1 : 0)])) return PatchError::too_wide;
   if (negative && digits == scale + 1) return PatchError::too_wide;
   if (number >= digit_words::limit_8 || scale > 7) [[unlikely]]
     return patch_long_number(slot, scale, number, negative);
