@@ -1,10 +1,11 @@
 """Gateways of nfx serve on one nats-server on loopback, for the tests of what they do."""
 import pathlib
 import tempfile
+import time
 import unittest
 
 from cluster_tls_test import SERVER, Server
-from support import PROGRAM, Running, free_port, run
+from support import PROGRAM, Running, fix, free_port, run
 
 SESSION = "VENUE-TRADER"
 OWNED = "owned by this gateway from epoch"
@@ -23,9 +24,9 @@ class GatewaysCase(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
-        server = Server(folder.name)
-        self.addCleanup(server.stop)
-        self.url = f"nats://{server.address}"
+        self.server = Server(folder.name)
+        self.addCleanup(self.server.stop)
+        self.url = f"nats://{self.server.address}"
         self.nfx("init", "--replicas", "1", "--lease", "1")
         self.addresses = {name: f"127.0.0.1:{free_port()}" for name in "ab"}
         self.running = {}
@@ -63,3 +64,19 @@ class GatewaysCase(unittest.TestCase):
             f'connect = "{self.addresses[name]}"\n' + "".join(more), encoding="utf-8")
         return run("connect", config, "--no-reset", "--wait", "2", "--logon-wait", "5", "--raw",
                    data=f"35=D|11={order}|55=IBM|54=1|38=100|40=1\n".encode())
+
+    @staticmethod
+    def message(kind, seq, *fields, peer="TRADER"):
+        """As this peer sends it now, for a connection of the test's own."""
+        now = time.strftime("%Y%m%d-%H:%M:%S.000", time.gmtime())
+        return fix([(35, kind), (34, seq), (49, peer), (56, "VENUE"), (52, now), *fields])
+
+    def logon(self, seq, peer="TRADER"):
+        return self.message("A", seq, (98, 0), (108, 30), (141, "Y"), peer=peer)
+
+    @staticmethod
+    def read_all(client):
+        received = b""
+        while piece := client.recv(4096):
+            received += piece
+        return received

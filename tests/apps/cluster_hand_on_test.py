@@ -5,7 +5,7 @@ import time
 import unittest
 
 from cluster_gateways_support import OWNED, SESSION, GatewaysCase
-from support import PATIENCE_S, fix, free_port
+from support import PATIENCE_S, free_port
 
 
 # Between two tries: a gateway prints at most 20 of its lines about connections in a second.
@@ -43,18 +43,6 @@ class HandOn(GatewaysCase):
             if answer == b"":
                 time.sleep(TRY_AGAIN_S)
         return answer
-
-    @staticmethod
-    def logon(seq, peer="TRADER"):
-        now = time.strftime("%Y%m%d-%H:%M:%S.000", time.gmtime())
-        return fix([(35, "A"), (34, seq), (49, peer), (56, "VENUE"), (52, now), (98, 0), (108, 30), (141, "Y")])
-
-    @staticmethod
-    def read_all(client):
-        received = b""
-        while piece := client.recv(4096):
-            received += piece
-        return received
 
     def test_trader_reaches_the_owner_through_the_other_gateway(self):
         metrics = self.folder / "b.prom"
@@ -119,10 +107,8 @@ class HandOn(GatewaysCase):
             client.connect(("127.0.0.2", self.port))
             client.sendall(self.logon(seq=1))
             self.assertIn(b"\x0135=A\x01", client.recv(4096))
-            now = time.strftime("%Y%m%d-%H:%M:%S.000", time.gmtime())
             for seq in range(2, 202):
-                client.sendall(fix([(35, "D"), (34, seq), (49, "TRADER"), (56, "VENUE"), (52, now), (11, seq),
-                                    (58, "x" * 1000)]))
+                client.sendall(self.message("D", seq, (11, seq), (58, "x" * 1000)))
             received = b""
             while b"\x0111=201\x01" not in received[-4096:]:
                 piece = client.recv(2048)

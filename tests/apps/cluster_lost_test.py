@@ -1,0 +1,86 @@
+"""nfx serve whose cluster does not answer for longer than lost_after_ms: both values of when_lost."""
+import os
+import signal
+import socket
+import time
+import unittest
+
+from cluster_gateways_support import OWNED, SESSION, GatewaysCase
+from support import PATIENCE_S
+
+LOST = "the cluster has not answered for 1000 ms"
+
+
+class Lost(GatewaysCase):
+    def begin(self, when_lost):
+        """Gateway a owns the session, and the trader is logged on."""
+        self.start("a", f'when_lost = "{when_lost}"\nlost_after_ms = 1000\n').line_with(OWNED)
+        self.trader = self.connect()
+        self.addCleanup(self.trader.close)
+        self.trader.sendall(self.logon(seq=1))
+        self.read_until(b"\x0135=A\x01")
+        self.addCleanup(self.server.process.send_signal, signal.SIGCONT)
+
+    def connect(self):
+        """The gateway listens soon after it has printed that it owns the session."""
+        host, port = self.addresses["a"].split(":")
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                return socket.create_connection((host, int(port)), timeout=PATIENCE_S)
+            except ConnectionRefusedError:
+                self.assertLess(time.monotonic(), end)
+                time.sleep(0.02)
+
+    def stop_the_cluster(self):
+        self.server.process.send_signal(signal.SIGSTOP)
+        os.waitpid(self.server.process.pid, os.WUNTRACED)
+
+    def order(self, seq):
+        self.trader.sendall(self.message("D", seq, (11, f"order-{seq}"), (55, "IBM"), (54, 1), (38, 100), (40, 1)))
+
+    def read_until(self, part):
+        received = b""
+        while part not in received:
+            piece = self.trader.recv(4096)
+            self.assertNotEqual(piece, b"", received)
+            received += piece
+        return received
+
+    def test_stop_closes_the_connection_and_the_session_continues_afterwards(self):
+        self.begin("stop")
+        self.stop_the_cluster()
+        self.order(2)
+        self.assertEqual(self.read_all(self.trader), b"", "an answer that no other gateway would know")
+        self.assertIn(f"no longer owned by this gateway: {LOST}", self.running["a"].line_with("no longer owned"))
+        self.server.process.send_signal(signal.SIGCONT)
+        owned = self.running["a"].line_with(OWNED)
+        # The order was stored in the journal and perhaps in the stream; its answer was not sent, and is repeated.
+        self.assertRegex(owned, "next out [23];")
+        code, out, err = self.trade("a", "order-3", "next_inbound = 2\nnext_outbound = 3\n")
+        self.assertEqual(code, 0, err)
+        self.assertIn("11=order-3", out)
+
+    def test_continue_answers_from_the_journal_alone_and_the_cluster_has_all_of_it_afterwards(self):
+        self.begin("continue")
+        self.stop_the_cluster()
+        self.order(2)
+        self.read_until(b"11=order-2\x01")
+        self.running["a"].line_with(f"{LOST}: it continues with its journal alone, as when_lost has it")
+        for seq in range(3, 30):
+            self.order(seq)
+            self.read_until(f"11=order-{seq}\x01".encode())
+        self.server.process.send_signal(signal.SIGCONT)
+        self.running["a"].line_with("the cluster answers again")
+        self.order(30)
+        self.read_until(b"11=order-30\x01")
+        code, _, err = self.running["a"].stop()
+        self.assertEqual((code, err), (0, ""))
+        self.start("b").line_with(OWNED)
+        stored = self.nfx("tail", "--session", SESSION)
+        for seq in range(2, 31):
+            self.assertEqual(stored.count(f"11=order-{seq}|"), 1, seq)
+
+
+if __name__ == "__main__":
+    unittest.main()
