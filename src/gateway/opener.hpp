@@ -1,10 +1,13 @@
-// A thread for jobs that wait for disks: writing, comparing and opening journals, while other sessions are served.
-// Thread: add() and run_ends() from one, on which the ends of jobs run; jobs run one after the other. Bounds: a session
-// has one job at a time. Errors: a job and its end throw nothing.
+// Threads for jobs that wait for disks: writing, comparing and opening journals, while other sessions are served.
+// Thread: add() and run_ends() from one, on which the ends of jobs run; jobs begin in the order of add(), `threads` of
+// them at the same time: a takeover of many sessions waits for a disk at each. Bounds: a session has one job at a time.
+// Errors: a job and its end throw nothing.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -20,21 +23,22 @@ namespace nfx::gateway {
 class Opener {
  public:
   using End = std::function<void(MonotonicTime now)>;
+  static constexpr std::size_t threads = 4;
 
   // Runs `work` on the calling thread, in its place: Engine::run_on_housekeeping.
   using InPlace = std::function<void(std::string_view name, const std::function<void()>& work)>;
 
-  // `ended` is called on the opener's thread when run_ends() has something to do.
-  Opener(std::function<void()> ended, const InPlace& in_place)
-      : ended_(std::move(ended)), thread_([this, in_place] { in_place("nfx-cluster-io", [this] { run(); }); }) {}
-  ~Opener() {
-    {
-      const std::lock_guard lock{mutex_};
-      ending_ = true;
+  // `ended` is called on the opener's threads when run_ends() has something to do.
+  Opener(std::function<void()> ended, const InPlace& in_place) : ended_(std::move(ended)) {
+    try {
+      for (std::jthread& thread : threads_)
+        thread = std::jthread{[this, in_place] { in_place("nfx-cluster-io", [this] { run(); }); }};
+    } catch (...) {
+      end();
+      throw;
     }
-    changed_.notify_one();
-    thread_.join();
   }
+  ~Opener() { end(); }
   Opener(const Opener&) = delete;
   Opener& operator=(const Opener&) = delete;
   void add(std::function<void()> job, End end) {
@@ -61,6 +65,15 @@ class Opener {
     End end;
   };
 
+  // The threads end when no job is left.
+  void end() noexcept {
+    {
+      const std::lock_guard lock{mutex_};
+      ending_ = true;
+    }
+    changed_.notify_all();
+  }
+
   void run() {
     std::unique_lock lock{mutex_};
     for (;;) {
@@ -84,7 +97,7 @@ class Opener {
   std::vector<End> ends_;
   std::atomic<bool> has_ends_{false};
   bool ending_ = false;
-  std::thread thread_;
+  std::array<std::jthread, threads> threads_;
 };
 
 }  // namespace nfx::gateway
