@@ -7,6 +7,7 @@ to the line of the last session that is owned; the lease is part of it. A sessio
 minutes ends the benchmark with exit status 1.
 """
 import argparse
+import os
 import pathlib
 import re
 import shutil
@@ -93,8 +94,8 @@ def main():
     parser.add_argument("--sessions", type=int, default=1000, help="of the gateway that is killed (default: 1000)")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--lease", type=int, default=1, help="of the gateways, in seconds (default: 1)")
-    parser.add_argument("--server", default=shutil.which("nats-server") or str(pathlib.Path.home() / "go/bin/nats-server"),
-                        help="the program nats-server, 2.12 or later (default: of PATH or ~/go/bin)")
+    parser.add_argument("--server", default=os.environ.get("NFX_NATS_SERVER") or str(pathlib.Path.home() / "go/bin/nats-server"),
+                        help="the program nats-server, 2.12 or later (default: NFX_NATS_SERVER, or of ~/go/bin)")
     options = parser.parse_args()
     options.nfx = str(pathlib.Path(options.nfx).resolve())
     if not pathlib.Path(options.server).exists():
