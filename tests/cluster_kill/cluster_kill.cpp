@@ -216,7 +216,7 @@ class Run {
   }
 
   [[nodiscard]] std::string story() {
-    return gateways_.last_lines(0) + gateways_.last_lines(1) + (trader_ ? trader_->events() : "");
+    return gateways_.last_lines(0) + gateways_.last_lines(1) + servers_.logs() + (trader_ ? trader_->events() : "");
   }
 
  private:

@@ -118,9 +118,10 @@ class ThreeServers {
     std::string text;
     for (int i = 0; i < 3; ++i) {
       std::ifstream in{log(i)};
-      text += std::string{std::istreambuf_iterator<char>{in}, {}};
+      const std::string all{std::istreambuf_iterator<char>{in}, {}};
+      text += "  server n" + std::to_string(i) + ":\n" + (all.size() > 2000 ? all.substr(all.size() - 2000) : all);
     }
-    return text.size() > 4000 ? text.substr(text.size() - 4000) : text;
+    return text;
   }
 
  private:
