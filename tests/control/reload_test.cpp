@@ -1,9 +1,6 @@
 // A configuration file that changes while its engine runs: what would change is stated, what can is carried out, and a
 // session that is logged on continues.
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,6 +20,7 @@
 #include "nexusfix/control/control.hpp"
 #include "nexusfix/engine/program.hpp"
 #include "nexusfix/observe/line_log.hpp"
+#include "nexusfix/transport/epoll_transport.hpp"
 
 namespace nfx {
 namespace {
@@ -412,15 +410,10 @@ TEST_F(Reload, refuses_commands_to_a_session_while_it_is_replaced) {
 }
 
 TEST_F(Reload, leaves_a_session_whose_new_address_is_in_use) {
-  const int taken = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  ASSERT_EQ(::bind(taken, reinterpret_cast<const sockaddr*>(&address), size), 0);
-  ASSERT_EQ(::listen(taken, 1), 0);
-  ASSERT_EQ(::getsockname(taken, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  const std::string there = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  std::optional<EpollTransport> other{std::in_place};
+  const auto listener = other->listen({.host = "127.0.0.1", .port = 0});
+  ASSERT_TRUE(listener.has_value());
+  const std::string there = to_string(other->local_endpoint(*listener).value());
   write(std::string{head} + session("DESK") + session("OTHER", "listen = \"" + there + "\"\n") +
         session("THIRD", "listen = \"" + there + "\"\n"));
   const std::string why =
@@ -433,7 +426,7 @@ TEST_F(Reload, leaves_a_session_whose_new_address_is_in_use) {
     }
   }
   EXPECT_EQ(shown("OTHER")["enabled"], true);
-  ::close(taken);
+  other.reset();
   EXPECT_EQ(reload()["result"], "done");
   EXPECT_EQ(names().size(), 3U);
 }

@@ -210,6 +210,22 @@ TEST_F(WebsocketTest, text_that_is_not_utf8_fails) {
   EXPECT_EQ(next().kind, WebsocketEventKind::text);
 }
 
+TEST_F(WebsocketTest, what_is_not_ascii_is_found_in_every_place_of_a_text_of_every_length) {
+  for (std::size_t size = 2; size <= 50; ++size) {
+    for (std::size_t place = 0; place + 2 <= size; ++place) {
+      SCOPED_TRACE(std::to_string(place) + " of " + std::to_string(size));
+      std::string text(size, 'x');
+      text.replace(place, 2, "\xC3\xA9");
+      open();
+      receive(frame(0x81, text));
+      ASSERT_EQ(next().kind, WebsocketEventKind::text);
+      text[place + 1] = 'x';
+      receive(frame(0x81, text));
+      ASSERT_EQ(next().kind, WebsocketEventKind::failed);
+    }
+  }
+}
+
 TEST_F(WebsocketTest, a_close_is_answered_once_and_nothing_follows_it) {
   open();
   receive(frame(0x88, std::string("\x03\xE9") + "bye") + frame(0x81, "late"));
