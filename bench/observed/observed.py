@@ -10,6 +10,7 @@ benchmark. The ratio of a figure is that of a run with to the run without before
 import os
 import pathlib
 import pty
+import select
 import signal
 import socket
 import statistics
@@ -66,6 +67,9 @@ class Watchers:
             os.environ.update(TERM="xterm", LINES="40", COLUMNS="120")
             os.execv(nfx, [nfx, "top", "--socket", self.path])
         while not self.done.is_set():
+            # Nothing more is drawn once the engine has ended, which may be before stop(): a read alone would wait for ever.
+            if not select.select([terminal], [], [], 0.1)[0]:
+                continue
             try:
                 self.redrawn += len(os.read(terminal, 1 << 16)) != 0
             except OSError:
