@@ -50,7 +50,8 @@ constexpr Duration settings_again{std::chrono::seconds{1}};
 constexpr Duration settle_time{std::chrono::milliseconds{500}};
 constexpr Duration lease_request{std::chrono::seconds{1}};
 constexpr Duration longest_election{std::chrono::seconds{20}};
-constexpr Duration longest_end{std::chrono::seconds{5}};  // of the end of the gateway
+constexpr Duration longest_silence{std::chrono::seconds{10}};  // of one server: elections take 4 to 9 seconds
+constexpr Duration longest_end{std::chrono::seconds{5}};       // of the end of the gateway
 
 GatewayId random_id() {
   std::random_device random;
@@ -169,7 +170,20 @@ class ClusterGateway final : public Gateway {
       settings_at_ = now + settings_again;
       stream_.request(settings_index_, {.kind = ActionKind::read_last});
     }
+    change_server_when_nothing_is_stored();
     for (const auto& place : places_) tend(*place, now);
+  }
+
+  // A server that has lost the others still answers pings, refuses publishes, and returns old frames.
+  void change_server_when_nothing_is_stored() {
+    if (!not_stored_since_ || last_publish_ < *not_stored_since_ + longest_silence) return;
+    not_stored_since_.reset();
+    constexpr std::string_view what = "the cluster's server has stored nothing for 10 s: ";
+    try {
+      line(LogLevel::warning, std::string{what} + "now connected to " + stream_.change_server());
+    } catch (const nats::NatsError& error) {
+      line(LogLevel::warning, std::string{what} + error.what());
+    }
   }
 
   void sleep() {
@@ -199,6 +213,7 @@ class ClusterGateway final : public Gateway {
 
   void on_answer(SessionIndex session, const Event& event, MonotonicTime now) {
     const auto index = static_cast<std::size_t>(std::to_underlying(session));
+    if (event.kind == EventKind::stored) not_stored_since_.reset();
     if (index < places_.size()) {
       Place& place = *places_[index];
       if (event.kind == EventKind::lease) {
@@ -224,6 +239,9 @@ class ClusterGateway final : public Gateway {
     for (const Action& action : actions.list()) {
       switch (action.kind) {
         case ActionKind::publish:
+          last_publish_ = now;
+          if (!not_stored_since_) not_stored_since_ = now;
+          [[fallthrough]];
         case ActionKind::read_last:
         case ActionKind::read_next:
         case ActionKind::renew_lease:
@@ -387,6 +405,7 @@ class ClusterGateway final : public Gateway {
   // The end of an ownership.
 
   void on_stop(Place& place, StopReason reason, MonotonicTime now) {
+    if (reason != StopReason::abandoned) not_stored_since_.reset();  // there is nothing to store
     place.not_before = now + retry_after;
     place.knows_lease = reason != StopReason::retired && reason != StopReason::abandoned && place.knows_lease;
     if (place.replica == nullptr) {
@@ -568,6 +587,8 @@ class ClusterGateway final : public Gateway {
   SessionIndex settings_index_{};
   MonotonicTime settings_at_{};
   MonotonicTime renew_at_{};
+  MonotonicTime last_publish_{};
+  std::optional<MonotonicTime> not_stored_since_;  // when the first publish was requested since something was stored
   const MonotonicTime begin_at_ = read_monotonic() + settle_time;  // who is alive is known by then
   bool ending_ = false;
   bool name_taken_ = false;

@@ -3,6 +3,7 @@
 #include "nats/connection.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <filesystem>
@@ -12,6 +13,10 @@ namespace nfx::nats {
 namespace {
 
 constexpr std::int64_t unanswered_wait_ms = 100;
+// A server whose machine or network was lost ends no connection: after this many pings without an answer another one is
+// connected to.
+constexpr std::int64_t ping_again_ms = 1000;
+constexpr int unanswered_pings_max = 2;
 
 constexpr int wrong_last_sequence = 10071, wrong_last_sequence_named = 10164;
 
@@ -58,7 +63,8 @@ std::string refusal_of(natsStatus status, const NatsOptions& options) {
 
 }  // namespace
 
-NatsStream::Connection::Connection(const NatsOptions& with) : options(with) {
+NatsStream::Connection::Connection(const NatsOptions& with, std::optional<std::size_t> from)
+    : options(with), first(from.value_or(0)) {
   natsOptions* made = nullptr;
   require(natsOptions_Create(&made), "libnats");
   const Owned<natsOptions> chosen{made};
@@ -68,6 +74,9 @@ NatsStream::Connection::Connection(const NatsOptions& with) : options(with) {
     urls.emplace_back(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
+  servers = urls.size();
+  if (from) std::ranges::rotate(urls, urls.begin() + static_cast<std::ptrdiff_t>(first % servers));
+  require(natsOptions_SetNoRandomize(made, from.has_value()), "libnats");
   std::vector<const char*> pointers;
   for (const std::string& url : urls) pointers.push_back(url.c_str());
   require(natsOptions_SetServers(made, pointers.data(), static_cast<int>(pointers.size())),
@@ -76,6 +85,8 @@ NatsStream::Connection::Connection(const NatsOptions& with) : options(with) {
   require(natsOptions_SetSendAsap(made, true), "libnats");
   require(natsOptions_SetMaxReconnect(made, -1), "libnats");
   require(natsOptions_SetReconnectWait(made, 250), "libnats");
+  require(natsOptions_SetPingInterval(made, ping_again_ms), "libnats");
+  require(natsOptions_SetMaxPingsOut(made, unanswered_pings_max), "libnats");
   // What is published while no server is connected is lost: its owner publishes it again.
   require(natsOptions_SetReconnectBufSize(made, 0), "libnats");
   if (!options.certificate_authority.empty()) {
@@ -151,6 +162,12 @@ void NatsStream::Connection::read_batch(const std::string& stream, const Json& r
 }
 
 std::string NatsStream::Connection::where() const { return shown_url(options.url); }
+
+std::string NatsStream::Connection::server() const {
+  std::array<char, 512> url{};
+  if (natsConnection_GetConnectedUrl(handle.get(), url.data(), url.size()) != NATS_OK) return {};
+  return shown_url(url.data());
+}
 
 std::int64_t NatsStream::Connection::timeout_ms() const {
   return std::chrono::duration_cast<std::chrono::milliseconds>(options.timeout).count();

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,16 +28,20 @@ template <class T>
 using Owned = std::unique_ptr<T, Destroy>;
 
 struct NatsStream::Connection {
-  explicit Connection(const NatsOptions& with);
+  // To any of the servers, or to the first of them that answers, from this one on.
+  explicit Connection(const NatsOptions& with, std::optional<std::size_t> from = {});
 
   // An operator's request and its answer.
   [[nodiscard]] Json ask(const std::string& subject, const Json& body);
   // Gives each message that a direct get of the stream returns.
   void read_batch(const std::string& stream, const Json& request, const std::function<void(natsMsg*)>& each);
-  [[nodiscard]] std::string where() const;  // the addresses, without users and passwords
+  [[nodiscard]] std::string where() const;   // the addresses, without users and passwords
+  [[nodiscard]] std::string server() const;  // the address of the one that it is connected to; empty: none
   [[nodiscard]] std::int64_t timeout_ms() const;
 
   const NatsOptions options;
+  std::size_t servers = 0;  // that the options name
+  const std::size_t first;
   Owned<natsConnection> handle;
 };
 

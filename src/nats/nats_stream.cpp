@@ -43,10 +43,11 @@ struct NatsStream::Parts {
     std::uint64_t waiting = 0;  // the request that the next one of it answers; 0: none
   };
 
-  explicit Parts(Connection& to) : connection(to), inbox(new_inbox()) {}
+  explicit Parts(const std::string& with) : stream(with), inbox(new_inbox()) {}
 
-  Connection& connection;
+  const std::string stream;
   const std::string inbox;
+  Connection* connection = nullptr;
   std::vector<Session> sessions;
   std::uint64_t batches = 0;
   std::mutex mutex;  // of what libnats' threads reach: the answers, the names of leases, what is read ahead
@@ -64,14 +65,25 @@ struct NatsStream::Parts {
     parts.changed.notify_all();
   }
 
-  void subscribe(Owned<natsSubscription>& to, const std::string& subject, natsMsgHandler handler) {
+  Owned<natsSubscription> subscribe(const Connection& to, const std::string& subject, natsMsgHandler handler) {
     natsSubscription* made = nullptr;
-    require(natsConnection_Subscribe(&made, connection.handle.get(), subject.c_str(), handler, this),
-            connection.where());
-    to.reset(made);
+    require(natsConnection_Subscribe(&made, to.handle.get(), subject.c_str(), handler, this), to.where());
+    Owned<natsSubscription> subscription{made};
     require(natsSubscription_SetOnCompleteCB(made, on_end, this), "libnats");
     const std::scoped_lock lock{mutex};
     ++subscriptions;
+    return subscription;
+  }
+
+  // From now on; requests to another connection get no answer.
+  void use(Connection& to) {
+    Owned<natsSubscription> new_replies = subscribe(to, inbox + ".>", on_reply);
+    Owned<natsSubscription> new_renewals = subscribe(to, "$KV." + stream + ".>", on_renewal);
+    replies = std::move(new_replies);
+    renewals = std::move(new_renewals);
+    const std::scoped_lock lock{mutex};
+    connection = &to;
+    for (Session& session : sessions) session.batch = 0;
   }
 
   // A callback may run until its subscription has ended, which libnats does in its own time.
@@ -163,8 +175,7 @@ struct NatsStream::Parts {
                     {"next_by_subj", session.subject},
                     {"batch", batch_frames},
                     {"max_bytes", batch_bytes}};
-    send("$JS.API.DIRECT.GET." + connection.options.stream, reply_subject(index, 'b', session.batch), body.dump(),
-         nullptr, {});
+    send("$JS.API.DIRECT.GET." + stream, reply_subject(index, 'b', session.batch), body.dump(), nullptr, {});
   }
 
   // The first frame after a sequence: of those that were read ahead, or with the next ones.
@@ -214,7 +225,7 @@ struct NatsStream::Parts {
       return;  // as lost as on the network
     const Owned<natsMsg> message{made};
     if (header != nullptr && natsMsgHeader_Set(made, header, value.c_str()) != NATS_OK) return;
-    static_cast<void>(natsConnection_PublishMsg(connection.handle.get(), made));
+    static_cast<void>(natsConnection_PublishMsg(connection->handle.get(), made));
   }
 
   std::string reply_subject(SessionIndex session, char kind, std::uint64_t request) const {
@@ -225,10 +236,9 @@ struct NatsStream::Parts {
 NatsStream::NatsStream(const NatsOptions& options) {
   if (!is_token(options.stream)) throw NatsError{"stream " + options.stream + ": use letters, digits, - and _"};
   connection_ = std::make_unique<Connection>(options);
-  parts_ = std::make_unique<Parts>(*connection_);
+  parts_ = std::make_unique<Parts>(options.stream);
   Connection& connection = *connection_;
-  parts_->subscribe(parts_->replies, parts_->inbox + ".>", Parts::on_reply);
-  parts_->subscribe(parts_->renewals, "$KV." + options.stream + ".>", Parts::on_renewal);
+  parts_->use(connection);
   const std::uint64_t level = number_in(object_in(connection.ask("$JS.API.INFO", nullptr), "api"), "level");
   if (level < needed_level)
     throw NatsError{connection.where() + ": nats-server is older than 2.12 (JetStream level " + std::to_string(level) +
@@ -250,10 +260,9 @@ SessionIndex NatsStream::add_session(std::string_view name, cluster::GatewayId g
   if (!is_token(name)) throw NatsError{"session " + std::string{name} + ": use letters, digits, - and _"};
   Parts& parts = *parts_;
   const SessionIndex index{static_cast<std::uint32_t>(parts.sessions.size())};
-  const std::string& stream = parts.connection.options.stream;
   Parts::Session added;
-  added.subject = stream + ".s." + std::string{name};
-  added.lease_subject = "$KV." + stream + "." + std::string{name};
+  added.subject = parts.stream + ".s." + std::string{name};
+  added.lease_subject = "$KV." + parts.stream + "." + std::string{name};
   added.gateway = gateway;
   const std::scoped_lock lock{parts.mutex};
   parts.sessions.push_back(std::move(added));
@@ -264,7 +273,7 @@ SessionIndex NatsStream::add_session(std::string_view name, cluster::GatewayId g
 void NatsStream::request(SessionIndex session, const Action& action) {
   Parts& parts = *parts_;
   const Parts::Session& chosen = parts.sessions.at(std::to_underlying(session));
-  const std::string get = "$JS.API.DIRECT.GET." + parts.connection.options.stream;
+  const std::string get = "$JS.API.DIRECT.GET." + parts.stream;
   const std::uint64_t sequence = std::to_underlying(action.sequence);
   switch (action.kind) {
     case ActionKind::publish:
@@ -287,7 +296,7 @@ void NatsStream::request(SessionIndex session, const Action& action) {
 void NatsStream::read_lease(SessionIndex session) {
   Parts& parts = *parts_;
   const std::string& subject = parts.sessions.at(std::to_underlying(session)).lease_subject;
-  parts.send("$JS.API.DIRECT.GET.KV_" + parts.connection.options.stream, parts.reply_subject(session, 'l', 0),
+  parts.send("$JS.API.DIRECT.GET.KV_" + parts.stream, parts.reply_subject(session, 'l', 0),
              Json{{"last_by_subj", subject}}.dump(), nullptr, {});
 }
 
@@ -303,6 +312,18 @@ void NatsStream::wait(Duration most) {
 
 void NatsStream::flush() {
   static_cast<void>(natsConnection_FlushTimeout(connection_->handle.get(), connection_->timeout_ms()));
+}
+
+std::string NatsStream::change_server() {
+  const std::string before = connection_->server();
+  for (std::size_t next_one = 1; next_one <= connection_->servers; ++next_one) {
+    auto next = std::make_unique<Connection>(connection_->options, connection_->first + next_one);
+    if (connection_->servers > 1 && next->server() == before) continue;
+    parts_->use(*next);
+    connection_ = std::move(next);
+    return connection_->server();
+  }
+  throw NatsError{connection_->where() + ": no other server can be reached"};
 }
 
 void NatsStream::call_on_answer(std::function<void()> answered) {

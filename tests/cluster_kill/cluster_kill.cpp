@@ -1,8 +1,9 @@
 // The kill test of the cluster: three nats-servers, two gateways and a trader, all on loopback. Under load the owner of
 // the session is killed, paused for longer than its lease, cut off from the servers, or stopped in order, or loses its
-// disk; servers are killed; the trader's connections are cut; everything is restarted in turn. At the end each order
-// has exactly one answer, both sides and the stream agree on the sequence numbers, and the trader was sent nothing that
-// the stream does not have.
+// disk; the network is split, with the owner and the leader of the stream on one side, and the other gateway with two
+// servers on the other; the leader is cut off from the other servers; servers are killed; the trader's connections are
+// cut; everything is restarted in turn. At the end each order has exactly one answer, both sides and the stream agree
+// on the sequence numbers, and the trader was sent nothing that the stream does not have.
 #include <poll.h>
 #include <unistd.h>
 
@@ -15,22 +16,25 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/command_line.hpp"
 #include "gateways.hpp"
+#include "nats_cluster/relays.hpp"
 #include "nats_cluster/three_servers.hpp"
 #include "nexusfix/base/clocks.hpp"
 #include "nexusfix/nats/nats_stream.hpp"
 #include "nexusfix/wire/message_view.hpp"
 #include "quickfix_trader.hpp"
-#include "relays.hpp"
 #include "trader.hpp"
 
 namespace nfx::cluster_kill {
 namespace {
 
 using namespace std::chrono_literals;
+using test::Flow;
+using test::Relays;
 
 constexpr int skipped = 77;
 const std::string session_name = "VENUE-TRADER";
@@ -49,10 +53,10 @@ struct Options {
   bool print = false;
 };
 
-const std::vector<std::string> all_kinds = {"kill",   "pause",  "cut",    "mute",    "disk", "stop",
-                                            "server", "leader", "client", "rolling", "both"};
+const std::vector<std::string> all_kinds = {"kill", "pause",  "cut",    "split",  "island",  "mute", "disk",
+                                            "stop", "server", "leader", "client", "rolling", "both"};
 // After which an async owner may have sent what is not stored.
-const std::vector<std::string> losing_kinds = {"kill", "pause", "cut", "disk", "both"};
+const std::vector<std::string> losing_kinds = {"kill", "pause", "cut", "split", "disk", "both"};
 
 struct Failure : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -242,6 +246,18 @@ class Run {
   void set_servers_of(int gateway, Flow flow) {
     for (const std::size_t relay : server_relays_[static_cast<std::size_t>(gateway)]) relays_.set(relay, flow);
   }
+  void set_routes_of(int server, Flow flow) {
+    for (const auto& [ends, relay] : route_relays_)
+      if (ends.first == server || ends.second == server) relays_.set(relay, flow);
+  }
+  // One gateway and one server reach each other alone.
+  void split(int gateway, int server, Flow flow) {
+    set_routes_of(server, flow);
+    for (int i = 0; i < 3; ++i) {
+      const int cut = i == server ? 1 - gateway : gateway;
+      relays_.set(server_relays_[static_cast<std::size_t>(cut)][static_cast<std::size_t>(i)], flow);
+    }
+  }
   [[nodiscard]] MonotonicTime last_answer() const { return MonotonicTime{Duration{trader_->last_answer_ns()}}; }
 
   void make_streams() {
@@ -287,6 +303,7 @@ class Run {
     if (owner < 0) throw Failure("no gateway owns the session");
     if (kind == "server") return kill_server(static_cast<int>(random_() % 3));
     if (kind == "leader") return kill_server(leader());
+    if (kind == "island") return cut_server(leader());
     if (kind == "client") return cut_client();
     if (kind == "mute") return mute_servers_of(owner);
     if (kind == "rolling") return restart_all();
@@ -304,13 +321,19 @@ class Run {
     if (kind == "stop") gateways_.terminate(owner);
     if (kind == "disk") gateways_.forget_disk(owner);
     if (kind == "cut") set_servers_of(owner, Flow::none);
+    const int alone = kind == "split" ? leader() : 0;
+    if (kind == "split") split(owner, alone, Flow::none);
     wait_until([&] { return gateways_.owner() == 1 - owner; }, 60s, "takeover after a " + kind);
     const MonotonicTime taken = read_monotonic();
     trader_->hold(false);
     wait_until([&] { return last_answer() > taken; }, 60s, "answers after a " + kind);
     const Duration gap = last_answer() - before;
     set_servers_of(owner, Flow::both);
-    if (kind == "cut")
+    if (kind == "split") {
+      split(owner, alone, Flow::both);
+      wait_until([&] { return servers_.is_healthy(alone); }, 60s, "a healthy server after a split");
+    }
+    if (kind == "cut" || kind == "split")
       wait_until([&] { return gateways_.lines_with(owner, no_owner) > ended; }, 30s,
                  "end of an owner that was cut off");
     if (kind == "stop") wait_until([&] { return gateways_.ended(owner); }, 30s, "end of a stopped gateway");
@@ -347,6 +370,16 @@ class Run {
       return now > before + 2s && now - last < 200ms && last > before;
     };
     wait_until(watch, 60s, "answers after " + what);
+    return longest;
+  }
+
+  // The other servers continue, and the gateways reach all three.
+  Duration cut_server(int server) {
+    const MonotonicTime before = read_monotonic();
+    set_routes_of(server, Flow::none);
+    const Duration longest = longest_gap(before, "a cut between the servers");
+    set_routes_of(server, Flow::both);
+    wait_until([&] { return servers_.is_healthy(server); }, 60s, "a healthy server after a cut between the servers");
     return longest;
   }
 
@@ -402,9 +435,13 @@ class Run {
   Options options_;
   const std::uint16_t trader_port_ = test::free_port();
   std::mt19937_64 random_;
-  test::ThreeServers servers_;
-  nats::NatsOptions nats_options_;
   Relays relays_;
+  std::map<std::pair<int, int>, std::size_t> route_relays_;  // from a server to another
+  test::ThreeServers servers_{[this](int from, int to, std::uint16_t port) {
+    const std::size_t relay = route_relays_[{from, to}] = relays_.add(port);
+    return relays_.port(relay);
+  }};
+  nats::NatsOptions nats_options_;
   std::array<std::vector<std::size_t>, Gateways::count> server_relays_;
   std::vector<std::size_t> client_relays_;
   Gateways gateways_;
@@ -455,31 +492,32 @@ cli::Command command() {
       .name = "cluster_kill",
       .summary = "Kill and pause the gateways and servers of a cluster under load, and account for every order",
       .run = [] { return run(options); },
-      .options =
-          {{.names = "--cycles", .target = &options.cycles, .help = "Disturbances"},
-           {.names = "--seed", .target = &options.seed, .help = "0: another each time", .default_text = "0"},
-           {.names = "--kinds",
-            .target = &options.kinds,
-            .help = "Of kill, pause, cut, mute, disk, stop, server, leader, client, rolling and both; without it all",
-            .value = "KINDS",
-            .separator = ','},
-           {.names = "--durability",
-            .target = &options.durability,
-            .help = "Of the session",
-            .one_of = {"replicated", "async"}},
-           {.names = "--role",
-            .target = &options.role,
-            .help = "Of the gateways' session",
-            .one_of = {"acceptor", "initiator"}},
-           {.names = "--peer",
-            .target = &options.peer,
-            .help = "Whose engine the trader has; quickfix only with --role acceptor",
-            .one_of = {"nexusfix", "quickfix"}},
-           {.names = "--window", .target = &options.window, .help = "Orders without an answer"},
-           {.names = "--rate", .target = &options.rate, .help = "Orders per second, at most"},
-           {.names = "--history", .target = &options.history, .help = "Answers before the first of them"},
-           {.names = "--lease", .target = &options.lease_s, .help = "Of the gateways, in seconds"},
-           {.names = "--print", .target = &options.print, .help = "A line for each"}},
+      .options = {{.names = "--cycles", .target = &options.cycles, .help = "Disturbances"},
+                  {.names = "--seed", .target = &options.seed, .help = "0: another each time", .default_text = "0"},
+                  {.names = "--kinds",
+                   .target = &options.kinds,
+                   .help =
+                       "Of kill, pause, cut, split, island, mute, disk, stop, server, leader, client, rolling, both",
+                   .value = "KINDS",
+                   .default_text = "all",
+                   .separator = ','},
+                  {.names = "--durability",
+                   .target = &options.durability,
+                   .help = "Of the session",
+                   .one_of = {"replicated", "async"}},
+                  {.names = "--role",
+                   .target = &options.role,
+                   .help = "Of the gateways' session",
+                   .one_of = {"acceptor", "initiator"}},
+                  {.names = "--peer",
+                   .target = &options.peer,
+                   .help = "Whose engine the trader has; quickfix only with --role acceptor",
+                   .one_of = {"nexusfix", "quickfix"}},
+                  {.names = "--window", .target = &options.window, .help = "Orders without an answer"},
+                  {.names = "--rate", .target = &options.rate, .help = "Orders per second, at most"},
+                  {.names = "--history", .target = &options.history, .help = "Answers before the first of them"},
+                  {.names = "--lease", .target = &options.lease_s, .help = "Of the gateways, in seconds"},
+                  {.names = "--print", .target = &options.print, .help = "A line for each"}},
       .commands = {gateway_command()}};
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "nats_cluster/relays.hpp"
 #include "nats_cluster/three_servers.hpp"
 #include "nexusfix/cluster/compaction.hpp"
 #include "nexusfix/nats/nats_stream.hpp"
@@ -216,6 +217,43 @@ std::uint64_t compact(NatsStream& stream, const std::string& session) {
   }
   stream.remove_before(session, std::to_underlying(compaction.keep_from()));
   return compaction.useless().frames;
+}
+
+// As when a server's machine or network is lost: no connection to it ends.
+TEST_F(NatsCluster, another_server_is_connected_to_when_one_does_not_answer_any_more) {
+  test::Relays relays;
+  NatsOptions through = options();
+  through.url.clear();
+  for (int i = 0; i < 3; ++i)
+    through.url += (i == 0 ? "nats://gateway:secret@127.0.0.1:" : ",nats://gateway:secret@127.0.0.1:") +
+                   std::to_string(relays.port(relays.add(servers->client_port(i))));
+  Gateway owner{through, "unreachable", 1};
+  ASSERT_TRUE(owner.become_owner());
+  for (std::uint64_t cut = 0; cut < 3; ++cut) {
+    relays.set(cut, test::Flow::none);
+    owner.append("order");
+    EXPECT_TRUE(owner.poll_until([&] { return owner.released == cut + 1; }, 20s)) << "relay " << cut;
+    relays.set(cut, test::Flow::both);
+  }
+}
+
+TEST_F(NatsCluster, owner_continues_over_each_other_server) {
+  Gateway owner{options(), "change", 1};
+  ASSERT_TRUE(owner.become_owner());
+  std::string server = owner.stream.change_server();
+  for (std::uint64_t change = 1; change <= 6; ++change) {
+    owner.append("in flight, or not yet published");
+    const std::string next = owner.stream.change_server();
+    EXPECT_NE(next, server);
+    server = next;
+    EXPECT_TRUE(owner.poll_until([&] { return owner.released == change; })) << server;
+  }
+  NatsOptions one = options();
+  one.url.resize(one.url.find(','));
+  Gateway other{one, "change", 2};
+  EXPECT_TRUE(one.url.ends_with(other.stream.change_server().substr(std::string{"nats://"}.size())));
+  EXPECT_TRUE(other.become_owner());
+  EXPECT_EQ(other.recovered.size(), 6U);
 }
 
 TEST_F(NatsCluster, owner_follower_and_takeover_accept_a_stream_whose_frames_are_removed_meanwhile) {

@@ -1,5 +1,5 @@
 // Three nats-servers with JetStream as one cluster on loopback, for tests; killed with the test at the latest. The
-// environment variable NFX_NATS_SERVER names another server program.
+// environment variable NFX_NATS_SERVER names another server program. A RoutePort can put a relay between two of them.
 // Thread: one. Errors: std::runtime_error.
 #pragma once
 
@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <stdexcept>
 #include <string>
@@ -45,9 +46,12 @@ inline std::uint16_t free_port() {
   return ntohs(address.sin_port);
 }
 
+// The port by which a server reaches another one, which listens on `port`.
+using RoutePort = std::function<std::uint16_t(int from, int to, std::uint16_t port)>;
+
 class ThreeServers {
  public:
-  ThreeServers() {
+  explicit ThreeServers(const RoutePort& route_port = [](int, int, std::uint16_t port) { return port; }) {
     std::string name = (std::filesystem::temp_directory_path() / "nfx-nats-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error(name + " cannot be made");
     folder_ = name;
@@ -57,7 +61,7 @@ class ThreeServers {
       monitors_.push_back(free_port());
     }
     for (int i = 0; i < 3; ++i) {
-      write_configuration(i);
+      write_configuration(i, route_port);
       start(i);
     }
   }
@@ -130,7 +134,7 @@ class ThreeServers {
   }
   [[nodiscard]] std::string log(int i) const { return (folder_ / ("n" + std::to_string(i) + ".log")).string(); }
 
-  void write_configuration(int i) const {
+  void write_configuration(int i, const RoutePort& route_port) const {
     const auto at = static_cast<std::size_t>(i);
     std::ofstream out{configuration(i)};
     out << "server_name: n" << i << "\nlisten: \"127.0.0.1:" << clients_[at]
@@ -138,8 +142,8 @@ class ThreeServers {
         << (folder_ / std::to_string(i)).string()
         << "\", max_mem: 64MB, max_file: 4GB }\ncluster { name: nfx, listen: \"127.0.0.1:" << routes_[at]
         << "\", no_advertise: true, routes: [";
-    for (const std::uint16_t port : routes_)
-      out << (port == routes_[0] ? "" : ", ") << "\"nats://127.0.0.1:" << port << "\"";
+    for (const int to : {(i + 1) % 3, (i + 2) % 3})
+      out << "\"nats://127.0.0.1:" << route_port(i, to, routes_[static_cast<std::size_t>(to)]) << "\", ";
     out << "] }\naccounts { nfx: { jetstream: enabled, users: [ {user: gateway, password: secret}, "
            "{user: reader, password: secret, permissions: { publish: { deny: [\"TEST.s.>\"] } } } ] } }\n";
   }

@@ -13,7 +13,7 @@
 #include <string>
 #include <thread>
 
-namespace nfx::cluster_kill {
+namespace nfx::test {
 
 enum class Flow : std::uint8_t {
   both,
@@ -57,4 +57,4 @@ class Relays {
   std::thread thread_;
 };
 
-}  // namespace nfx::cluster_kill
+}  // namespace nfx::test

@@ -1,5 +1,5 @@
 // One poll for all connections.
-#include "relays.hpp"
+#include "nats_cluster/relays.hpp"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <vector>
 
-namespace nfx::cluster_kill {
+namespace nfx::test {
 namespace {
 
 constexpr std::size_t wait_max = 1 << 20;  // then no more is read
@@ -146,4 +146,4 @@ bool Relays::carry(Pair& pair, std::size_t from, short events) {
   return true;
 }
 
-}  // namespace nfx::cluster_kill
+}  // namespace nfx::test
