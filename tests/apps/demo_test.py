@@ -44,6 +44,12 @@ class Demo(unittest.TestCase):
         self.expect_honest_rows(out, result)
         self.assertTrue(result["phases"][0]["spoilt"], result["phases"][0])
 
+    def test_more_than_can_be_traded_is_late_and_complete(self):
+        """Without a limit of unanswered requests, the reports do not fit into the venue's send buffer."""
+        out, result = self.demo("--orders", "40000", "--rate", "5000000")
+        self.assertIn("both sides agree on every sequence number", out)
+        self.expect_honest_rows(out, result)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -41,12 +41,16 @@ struct Options {
   std::string control;
 };
 
+// In the open loop, whose due requests wait in the trader then, and not in buffers that the reports need too.
+constexpr std::uint32_t most_unanswered = 4096;
+
 std::vector<PhasePlan> plan_of(const Options& options) {
   return {
       {.name = "warm-up", .requests = std::min(options.orders, 20000u), .window = 16, .reported = false},
       {.name = "open loop, at the set rate",
        .requests = options.orders,
        .rate_per_s = options.rate,
+       .window = most_unanswered,
        .may_repeat = true},
       {.name = "closed loop, one at a time", .requests = options.orders, .window = 1, .may_repeat = true},
       {.name = "closed loop, window full",

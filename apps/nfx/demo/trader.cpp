@@ -82,25 +82,27 @@ Duration Trader::on_turn(Instant) {
   const MonotonicTime now = read_monotonic();
   send_due(now);
   const PhasePlan& plan = phases_[phase_].plan;
-  if (plan.rate_per_s == 0 || sent_in_phase_ == plan.requests) return Duration::max();
+  if (plan.rate_per_s == 0 || sent_in_phase_ == plan.requests || is_window_full()) return Duration::max();
   return phase_start_ + Duration{std::int64_t{1'000'000'000} * sent_in_phase_ / plan.rate_per_s} - now;
 }
 
 // Sends what is due: by the schedule in the open loop, by free places in the window in the closed one. When the send
-// buffer is full the rest stays due, and its latency counts from then.
+// buffer or the window is full in the open loop, the rest stays due, and its latency counts from then.
 void Trader::send_due(MonotonicTime now) {
   const PhasePlan& plan = phases_[phase_].plan;
-  while (sent_in_phase_ < plan.requests) {
+  while (sent_in_phase_ < plan.requests && !is_window_full()) {
     MonotonicTime due = now;
     if (plan.rate_per_s != 0) {
       due = phase_start_ + Duration{std::int64_t{1'000'000'000} * sent_in_phase_ / plan.rate_per_s};
       if (due > now) return;
-    } else if (sent_in_phase_ - answered_in_phase_ >= plan.window) {
-      return;
     }
     if (!send_request(due)) return;
     ++sent_in_phase_;
   }
+}
+
+bool Trader::is_window_full() const noexcept {
+  return sent_in_phase_ - answered_in_phase_ >= phases_[phase_].plan.window;
 }
 
 bool Trader::send_request(MonotonicTime due) {

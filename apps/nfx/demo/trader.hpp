@@ -21,8 +21,8 @@
 
 namespace nfx::app::demo {
 
-// A stretch of requests: at `rate_per_s` when that is not 0 (open loop), else `window` unanswered at a time (closed
-// loop).
+// A stretch of requests, of which at most `window` are unanswered at a time: at `rate_per_s` when that is not 0 (open
+// loop), else as fast as answers come (closed loop).
 struct PhasePlan {
   std::string_view name;
   std::uint32_t requests = 0;
@@ -114,6 +114,7 @@ class Trader final : public Application {
   void begin_phase();
   void end_phase(MonotonicTime now);
   void send_due(MonotonicTime now);
+  [[nodiscard]] bool is_window_full() const noexcept;
   [[nodiscard]] bool send_request(MonotonicTime due);
   [[nodiscard]] bool send_new(std::uint32_t id);
   [[nodiscard]] bool send_change(std::uint32_t id, std::uint32_t order, bool replace);
