@@ -49,9 +49,9 @@ constexpr std::size_t write_messages = 8192;               // as one batch, unti
 constexpr Duration settings_again{std::chrono::seconds{1}};
 constexpr Duration settle_time{std::chrono::milliseconds{500}};
 constexpr Duration lease_request{std::chrono::seconds{1}};
-constexpr Duration longest_election{std::chrono::seconds{20}};
-constexpr Duration longest_silence{std::chrono::seconds{10}};  // of one server: elections take 4 to 9 seconds
-constexpr Duration longest_end{std::chrono::seconds{5}};       // of the end of the gateway
+constexpr Duration longest_election{std::chrono::seconds{10}};
+constexpr Duration longest_start{std::chrono::seconds{20}};  // of a gateway whose servers elect
+constexpr Duration longest_end{std::chrono::seconds{5}};     // of the end of the gateway
 
 GatewayId random_id() {
   std::random_device random;
@@ -111,7 +111,7 @@ class ClusterGateway final : public Gateway {
  private:
   // A start may be in the middle of an election of the servers, which is waited for.
   static NatsStream open(const ClusterConfig& config) {
-    for (const MonotonicTime end = read_monotonic() + longest_election;;) {
+    for (const MonotonicTime end = read_monotonic() + longest_start;;) {
       try {
         NatsStream stream{{.url = joined(config.servers),
                            .credentials = config.credentials,
@@ -170,15 +170,15 @@ class ClusterGateway final : public Gateway {
       settings_at_ = now + settings_again;
       stream_.request(settings_index_, {.kind = ActionKind::read_last});
     }
-    change_server_when_nothing_is_stored();
+    change_server_without_progress();
     for (const auto& place : places_) tend(*place, now);
   }
 
   // A server that has lost the others still answers pings, refuses publishes, and returns old frames.
-  void change_server_when_nothing_is_stored() {
-    if (!not_stored_since_ || last_publish_ < *not_stored_since_ + longest_silence) return;
-    not_stored_since_.reset();
-    constexpr std::string_view what = "the cluster's server has stored nothing for 10 s: ";
+  void change_server_without_progress() {
+    if (!tries_since_ || last_try_ < *tries_since_ + longest_election) return;
+    tries_since_.reset();
+    constexpr std::string_view what = "no progress for 10 s with a server of the cluster: ";
     try {
       line(LogLevel::warning, std::string{what} + "now connected to " + stream_.change_server());
     } catch (const nats::NatsError& error) {
@@ -213,7 +213,7 @@ class ClusterGateway final : public Gateway {
 
   void on_answer(SessionIndex session, const Event& event, MonotonicTime now) {
     const auto index = static_cast<std::size_t>(std::to_underlying(session));
-    if (event.kind == EventKind::stored) not_stored_since_.reset();
+    if (event.kind == EventKind::stored) tries_since_.reset();
     if (index < places_.size()) {
       Place& place = *places_[index];
       if (event.kind == EventKind::lease) {
@@ -232,6 +232,11 @@ class ClusterGateway final : public Gateway {
                                 ": give each process of [cluster] gateways a name of its own");
   }
 
+  void note_try(MonotonicTime now) {
+    last_try_ = now;
+    if (!tries_since_) tries_since_ = now;
+  }
+
   // A step of the owner, and what it requests.
   void give(Place& place, const Event& event, MonotonicTime now) {
     Actions actions;
@@ -239,14 +244,16 @@ class ClusterGateway final : public Gateway {
     for (const Action& action : actions.list()) {
       switch (action.kind) {
         case ActionKind::publish:
-          last_publish_ = now;
-          if (!not_stored_since_) not_stored_since_ = now;
-          [[fallthrough]];
         case ActionKind::read_last:
         case ActionKind::read_next:
+          if (place.state.phase != cluster::Phase::following) note_try(now);
+          [[fallthrough]];
         case ActionKind::renew_lease:
         case ActionKind::drop_lease: stream_.request(place.index, action); break;
-        case ActionKind::recover: recover(place, action); break;
+        case ActionKind::recover:
+          tries_since_.reset();
+          recover(place, action);
+          break;
         case ActionKind::own: on_own(place); break;
         case ActionKind::release: break;  // pump() reads state.released
         case ActionKind::stop: on_stop(place, action.reason, now); break;
@@ -405,7 +412,7 @@ class ClusterGateway final : public Gateway {
   // The end of an ownership.
 
   void on_stop(Place& place, StopReason reason, MonotonicTime now) {
-    if (reason != StopReason::abandoned) not_stored_since_.reset();  // there is nothing to store
+    if (reason == StopReason::fenced || reason == StopReason::lost_claim) tries_since_.reset();
     place.not_before = now + retry_after;
     place.knows_lease = reason != StopReason::retired && reason != StopReason::abandoned && place.knows_lease;
     if (place.replica == nullptr) {
@@ -587,8 +594,8 @@ class ClusterGateway final : public Gateway {
   SessionIndex settings_index_{};
   MonotonicTime settings_at_{};
   MonotonicTime renew_at_{};
-  MonotonicTime last_publish_{};
-  std::optional<MonotonicTime> not_stored_since_;  // when the first publish was requested since something was stored
+  MonotonicTime last_try_{};                                       // to store or to read what a takeover needs
+  std::optional<MonotonicTime> tries_since_;                       // the first one since the last that succeeded
   const MonotonicTime begin_at_ = read_monotonic() + settle_time;  // who is alive is known by then
   bool ending_ = false;
   bool name_taken_ = false;
