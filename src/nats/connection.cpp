@@ -12,6 +12,9 @@
 namespace nfx::nats {
 namespace {
 
+using std::chrono::milliseconds;
+
+constexpr milliseconds once{1000};  // for an answer to a request, before it is repeated
 constexpr std::int64_t unanswered_wait_ms = 100;
 // A server whose machine or network was lost ends no connection: after this many pings without an answer another one is
 // connected to.
@@ -108,8 +111,6 @@ Json NatsStream::Connection::ask(const std::string& subject, const Json& body) {
   const std::string text = body.is_null() ? std::string{} : body.dump();
   natsMsg* got = nullptr;
   // Servers that are electing drop a request: it is repeated, and each of these may be carried out twice.
-  using std::chrono::milliseconds;
-  constexpr milliseconds once{1000};
   natsStatus status = NATS_TIMEOUT;
   for (auto left = std::chrono::duration_cast<milliseconds>(options.timeout);
        status == NATS_TIMEOUT && left > milliseconds{0}; left -= once) {
@@ -129,36 +130,35 @@ void NatsStream::Connection::read_batch(const std::string& stream, const Json& r
                                         const std::function<void(natsMsg*)>& each) {
   const std::string what = where() + ": stream " + stream, subject = "$JS.API.DIRECT.GET." + stream;
   const std::string text = request.dump();
-  const std::string inbox = new_inbox();
-  natsSubscription* made = nullptr;
-  require(natsConnection_SubscribeSync(&made, handle.get(), inbox.c_str()), what);
-  const Owned<natsSubscription> answers{made};
-  const auto send = [&] {
-    require(natsConnection_PublishRequestString(handle.get(), subject.c_str(), inbox.c_str(), text.c_str()), what);
-  };
-  send();
   const auto end = std::chrono::steady_clock::now() + options.timeout;
-  for (bool answered = false;;) {
-    natsMsg* got = nullptr;
-    const natsStatus status = natsSubscription_NextMsg(&got, made, timeout_ms());
-    if (status == NATS_TIMEOUT)
-      throw NatsError{what + ": no answer to a read; does this user have permission for " + subject + "?"};
-    if (status == NATS_NO_RESPONDERS) {
-      // Servers that start or elect do not take requests yet: it is repeated.
-      if (answered || std::chrono::steady_clock::now() >= end)
-        throw NatsError{what + ": no server has it; make it with nfx cluster init, or wait until its servers run"};
-      nats_Sleep(unanswered_wait_ms);
-      send();
-      continue;
+  natsStatus status = NATS_OK;
+  // Servers that start or elect drop a request, or do not take it yet: it is repeated, with an inbox of its own,
+  // because an answer may come late.
+  do {
+    if (status == NATS_NO_RESPONDERS) nats_Sleep(unanswered_wait_ms);
+    const std::string inbox = new_inbox();
+    natsSubscription* made = nullptr;
+    require(natsConnection_SubscribeSync(&made, handle.get(), inbox.c_str()), what);
+    const Owned<natsSubscription> answers{made};
+    require(natsConnection_PublishRequestString(handle.get(), subject.c_str(), inbox.c_str(), text.c_str()), what);
+    bool answered = false;
+    const std::int64_t first_ms = std::min(timeout_ms(), std::int64_t{once.count()});
+    for (natsMsg* got = nullptr;
+         (status = natsSubscription_NextMsg(&got, made, answered ? timeout_ms() : first_ms)) == NATS_OK;) {
+      answered = true;
+      const Owned<natsMsg> message{got};
+      const std::string_view code = header_of(got, "Status");
+      if (code == "404" || code == "204") return;  // none; the end of this batch
+      if (!code.empty()) throw NatsError{what + ": a read was refused: " + std::string{header_of(got, "Description")}};
+      each(got);
     }
-    require(status, what);
-    answered = true;
-    const Owned<natsMsg> message{got};
-    const std::string_view code = header_of(got, "Status");
-    if (code == "404" || code == "204") return;  // none; the end of this batch
-    if (!code.empty()) throw NatsError{what + ": a read was refused: " + std::string{header_of(got, "Description")}};
-    each(got);
-  }
+    if (answered) throw NatsError{what + ": a read was not completed: " + natsStatus_GetText(status)};
+  } while ((status == NATS_TIMEOUT || status == NATS_NO_RESPONDERS) && std::chrono::steady_clock::now() < end);
+  if (status == NATS_TIMEOUT)
+    throw NatsError{what + ": no answer to a read; does this user have permission for " + subject + "?"};
+  if (status == NATS_NO_RESPONDERS)
+    throw NatsError{what + ": no server has it; make it with nfx cluster init, or wait until its servers run"};
+  require(status, what);
 }
 
 std::string NatsStream::Connection::where() const { return shown_url(options.url); }
