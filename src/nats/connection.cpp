@@ -14,7 +14,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds once{1000};  // for an answer to a request, before it is repeated
+constexpr milliseconds once{1000};            // for an answer to a request, before it is repeated
+constexpr milliseconds change_timeout{2000};  // of each server, in a change of the server
 constexpr std::int64_t unanswered_wait_ms = 100;
 // A server whose machine or network was lost ends no connection: after this many pings without an answer another one is
 // connected to.
@@ -84,7 +85,8 @@ NatsStream::Connection::Connection(const NatsOptions& with, std::optional<std::s
   for (const std::string& url : urls) pointers.push_back(url.c_str());
   require(natsOptions_SetServers(made, pointers.data(), static_cast<int>(pointers.size())),
           "servers " + shown_url(options.url));
-  require(natsOptions_SetTimeout(made, timeout_ms()), "timeout");
+  const std::int64_t longest_ms = from ? change_timeout.count() : timeout_ms();
+  require(natsOptions_SetTimeout(made, std::min(timeout_ms(), longest_ms)), "timeout");
   require(natsOptions_SetSendAsap(made, true), "libnats");
   require(natsOptions_SetMaxReconnect(made, -1), "libnats");
   require(natsOptions_SetReconnectWait(made, 250), "libnats");

@@ -114,7 +114,7 @@ class NatsStream {
   void call_on_answer(std::function<void()> answered);
   // Connects to another server, for the case that this one does not reach the others. Requests without an answer are
   // lost. Returns the new one's address; NatsError when no other one can be reached: then nothing has changed.
-  // Blocks for the timeout for each server that does not answer.
+  // Blocks for 2 s for each server that does not answer.
   std::string change_server();
   // The time after which the leases end, as create() was given it; NatsError when the streams are not there.
   [[nodiscard]] Duration lease();
