@@ -18,6 +18,7 @@
 #include "gateway/opener.hpp"
 #include "gateway/place.hpp"
 #include "gateway/recovered.hpp"
+#include "gateway/tries.hpp"
 #include "nexusfix/base/clocks.hpp"
 #include "nexusfix/concurrent/wake_signal.hpp"
 #include "nexusfix/engine/program.hpp"
@@ -49,7 +50,6 @@ constexpr std::size_t write_messages = 8192;               // as one batch, unti
 constexpr Duration settings_again{std::chrono::seconds{1}};
 constexpr Duration settle_time{std::chrono::milliseconds{500}};
 constexpr Duration lease_request{std::chrono::seconds{1}};
-constexpr Duration longest_election{std::chrono::seconds{10}};
 constexpr Duration longest_start{std::chrono::seconds{20}};  // of a gateway whose servers elect
 constexpr Duration longest_end{std::chrono::seconds{5}};     // of the end of the gateway
 
@@ -170,14 +170,14 @@ class ClusterGateway final : public Gateway {
       settings_at_ = now + settings_again;
       stream_.request(settings_index_, {.kind = ActionKind::read_last});
     }
-    change_server_without_progress();
     for (const auto& place : places_) tend(*place, now);
+    change_server_without_progress();  // last: it may block, and `now` is not the time any more
   }
 
   // A server that has lost the others still answers pings, refuses publishes, and returns old frames.
   void change_server_without_progress() {
-    if (!tries_since_ || last_try_ < *tries_since_ + longest_election) return;
-    tries_since_.reset();
+    if (!tries_.in_vain()) return;
+    tries_.note_success();  // the next server has as long
     constexpr std::string_view what = "no progress for 10 s with a server of the cluster: ";
     try {
       line(LogLevel::warning, std::string{what} + "now connected to " + stream_.change_server());
@@ -213,7 +213,7 @@ class ClusterGateway final : public Gateway {
 
   void on_answer(SessionIndex session, const Event& event, MonotonicTime now) {
     const auto index = static_cast<std::size_t>(std::to_underlying(session));
-    if (event.kind == EventKind::stored) tries_since_.reset();
+    if (event.kind == EventKind::stored) tries_.note_success();
     if (index < places_.size()) {
       Place& place = *places_[index];
       if (event.kind == EventKind::lease) {
@@ -232,11 +232,6 @@ class ClusterGateway final : public Gateway {
                                 ": give each process of [cluster] gateways a name of its own");
   }
 
-  void note_try(MonotonicTime now) {
-    last_try_ = now;
-    if (!tries_since_) tries_since_ = now;
-  }
-
   // A step of the owner, and what it requests.
   void give(Place& place, const Event& event, MonotonicTime now) {
     Actions actions;
@@ -246,12 +241,12 @@ class ClusterGateway final : public Gateway {
         case ActionKind::publish:
         case ActionKind::read_last:
         case ActionKind::read_next:
-          if (place.state.phase != cluster::Phase::following) note_try(now);
+          if (place.state.phase != cluster::Phase::following) tries_.note_try(now);
           [[fallthrough]];
         case ActionKind::renew_lease:
         case ActionKind::drop_lease: stream_.request(place.index, action); break;
         case ActionKind::recover:
-          tries_since_.reset();
+          tries_.note_success();
           recover(place, action);
           break;
         case ActionKind::own: on_own(place); break;
@@ -412,7 +407,6 @@ class ClusterGateway final : public Gateway {
   // The end of an ownership.
 
   void on_stop(Place& place, StopReason reason, MonotonicTime now) {
-    if (reason == StopReason::fenced || reason == StopReason::lost_claim) tries_since_.reset();
     place.not_before = now + retry_after;
     place.knows_lease = reason != StopReason::retired && reason != StopReason::abandoned && place.knows_lease;
     if (place.replica == nullptr) {
@@ -594,8 +588,7 @@ class ClusterGateway final : public Gateway {
   SessionIndex settings_index_{};
   MonotonicTime settings_at_{};
   MonotonicTime renew_at_{};
-  MonotonicTime last_try_{};                                       // to store or to read what a takeover needs
-  std::optional<MonotonicTime> tries_since_;                       // the first one since the last that succeeded
+  Tries tries_;
   const MonotonicTime begin_at_ = read_monotonic() + settle_time;  // who is alive is known by then
   bool ending_ = false;
   bool name_taken_ = false;

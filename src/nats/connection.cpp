@@ -42,6 +42,15 @@ std::string shown_url(std::string_view urls) {
   return text;
 }
 
+// HOST:PORT of one.
+std::string address_of(const std::string& url) {
+  std::string address = shown_url(url);
+  if (const std::size_t scheme = address.find("://"); scheme != std::string::npos) address.erase(0, scheme + 3);
+  const std::size_t host_end = address.find(']');  // of an address of IPv6
+  if (address.find(':', host_end == std::string::npos ? 0 : host_end) == std::string::npos) address += ":4222";
+  return address;
+}
+
 // libnats reads the file when it connects, and then its error names no file.
 void require_private(const std::string& path) {
   namespace fs = std::filesystem;
@@ -67,8 +76,7 @@ std::string refusal_of(natsStatus status, const NatsOptions& options) {
 
 }  // namespace
 
-NatsStream::Connection::Connection(const NatsOptions& with, std::optional<std::size_t> from)
-    : options(with), first(from.value_or(0)) {
+NatsStream::Connection::Connection(const NatsOptions& with, const std::string& leaving) : options(with) {
   natsOptions* made = nullptr;
   require(natsOptions_Create(&made), "libnats");
   const Owned<natsOptions> chosen{made};
@@ -78,14 +86,14 @@ NatsStream::Connection::Connection(const NatsOptions& with, std::optional<std::s
     urls.emplace_back(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
-  servers = urls.size();
-  if (from) std::ranges::rotate(urls, urls.begin() + static_cast<std::ptrdiff_t>(first % servers));
-  require(natsOptions_SetNoRandomize(made, from.has_value()), "libnats");
+  if (const auto left = std::ranges::find(urls, address_of(leaving), address_of); left != urls.end())
+    std::ranges::rotate(urls, left + 1);
+  require(natsOptions_SetNoRandomize(made, !leaving.empty()), "libnats");
   std::vector<const char*> pointers;
   for (const std::string& url : urls) pointers.push_back(url.c_str());
   require(natsOptions_SetServers(made, pointers.data(), static_cast<int>(pointers.size())),
           "servers " + shown_url(options.url));
-  const std::int64_t longest_ms = from ? change_timeout.count() : timeout_ms();
+  const std::int64_t longest_ms = leaving.empty() ? timeout_ms() : change_timeout.count();
   require(natsOptions_SetTimeout(made, std::min(timeout_ms(), longest_ms)), "timeout");
   require(natsOptions_SetSendAsap(made, true), "libnats");
   require(natsOptions_SetMaxReconnect(made, -1), "libnats");

@@ -8,7 +8,6 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,8 +27,8 @@ template <class T>
 using Owned = std::unique_ptr<T, Destroy>;
 
 struct NatsStream::Connection {
-  // To any of the servers, or to the first of them that answers, from this one on.
-  explicit Connection(const NatsOptions& with, std::optional<std::size_t> from = {});
+  // To any of the servers; to leave one, to the first that answers of those after it, and of itself at last.
+  explicit Connection(const NatsOptions& with, const std::string& leaving = {});
 
   // An operator's request and its answer.
   [[nodiscard]] Json ask(const std::string& subject, const Json& body);
@@ -40,8 +39,6 @@ struct NatsStream::Connection {
   [[nodiscard]] std::int64_t timeout_ms() const;
 
   const NatsOptions options;
-  std::size_t servers = 0;  // that the options name
-  const std::size_t first;
   Owned<natsConnection> handle;
 };
 

@@ -316,14 +316,12 @@ void NatsStream::flush() {
 
 std::string NatsStream::change_server() {
   const std::string before = connection_->server();
-  for (std::size_t next_one = 1; next_one <= connection_->servers; ++next_one) {
-    auto next = std::make_unique<Connection>(connection_->options, connection_->first + next_one);
-    if (connection_->servers > 1 && next->server() == before) continue;
-    parts_->use(*next);
-    connection_ = std::move(next);
-    return connection_->server();
-  }
-  throw NatsError{connection_->where() + ": no other server can be reached"};
+  auto next = std::make_unique<Connection>(connection_->options, before);
+  if (next->server() == before && connection_->options.url.contains(','))
+    throw NatsError{connection_->where() + ": no other server can be reached"};
+  parts_->use(*next);
+  connection_ = std::move(next);
+  return connection_->server();
 }
 
 void NatsStream::call_on_answer(std::function<void()> answered) {

@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -241,13 +242,16 @@ TEST_F(NatsCluster, owner_continues_over_each_other_server) {
   Gateway owner{options(), "change", 1};
   ASSERT_TRUE(owner.become_owner());
   std::string server = owner.stream.change_server();
+  std::set<std::string> all;
   for (std::uint64_t change = 1; change <= 6; ++change) {
     owner.append("in flight, or not yet published");
     const std::string next = owner.stream.change_server();
     EXPECT_NE(next, server);
     server = next;
+    all.insert(server);
     EXPECT_TRUE(owner.poll_until([&] { return owner.released == change; })) << server;
   }
+  EXPECT_EQ(all.size(), 3U);
   NatsOptions one = options();
   one.url.resize(one.url.find(','));
   Gateway other{one, "change", 2};

@@ -1,4 +1,4 @@
-// Three nats-servers with JetStream as one cluster on loopback, for tests; killed with the test at the latest. The
+// Three nats-servers with JetStream as one cluster on loopback, for tests; killed with the object at the latest. The
 // environment variable NFX_NATS_SERVER names another server program. A RoutePort can put a relay between two of them.
 // Thread: one. Errors: std::runtime_error.
 #pragma once
