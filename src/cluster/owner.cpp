@@ -61,13 +61,18 @@ void forget_frames(OwnerState& s) noexcept {
 
 void stop(OwnerState& s, StopReason reason, Actions& out) noexcept {
   const bool has_lease = s.phase == Phase::owning || s.phase == Phase::replaying;
-  // An owner's numbers are ahead of what is stored. Frames without use may be of a stream that was deleted meanwhile.
-  if (s.phase == Phase::owning || reason == StopReason::corrupt || reason == StopReason::unreadable) forget_frames(s);
+  if (s.phase == Phase::owning) {  // what was appended is ahead of what is stored
+    s.counters = s.stored_counters;
+    s.outbound_limit = s.stored_limit;
+  }
+  // Frames without use may be of a stream that was deleted meanwhile.
+  if (reason == StopReason::corrupt || reason == StopReason::unreadable) forget_frames(s);
+  const std::uint64_t stored = s.stored;
   s.phase = Phase::idle;
   forget(s);
   // A fenced owner's lease is the next owner's already.
   if (has_lease && reason != StopReason::fenced) out.push({.kind = ActionKind::drop_lease});
-  out.push({.kind = ActionKind::stop, .reason = reason});
+  out.push({.kind = ActionKind::stop, .reason = reason, .count = stored});
 }
 
 void request(OwnerState& s, ActionKind kind, StreamSeq sequence, std::string_view bytes, MonotonicTime now,
@@ -317,6 +322,8 @@ void on_flight_stored(OwnerState& s, StreamSeq sequence, MonotonicTime now, Acti
   s.last = sequence;
   s.number = after(s.number);
   s.stored = s.flight.last_record;
+  s.stored_counters = s.flight.end;
+  s.stored_limit = s.flight.outbound_limit;
   s.stored_at = s.flight.sent;
   s.granted = s.flight.outbound_limit;
   s.request = 0;
@@ -371,7 +378,8 @@ void become_owner(OwnerState& s, MonotonicTime now, Actions& out) noexcept {
   NFX_ASSERT(s.gateway == s.options.gateway);
   s.phase = Phase::owning;
   forget_flight(s.flight);
-  s.framed = s.counters;
+  s.framed = s.stored_counters = s.counters;
+  s.stored_limit = s.outbound_limit;
   // Another gateway may have claimed the session during the replay: the first frame has to be stored before anything is
   // released early.
   s.granted = first_seq_num;
@@ -534,6 +542,11 @@ void step(OwnerState& s, const Event& event, MonotonicTime now, Actions& out) no
         end_following(s);
       else if (s.phase != Phase::idle)
         stop(s, StopReason::abandoned, out);
+      break;
+    case EventKind::forget:
+      NFX_ASSERT(s.phase == Phase::idle || s.phase == Phase::following);
+      end_following(s);
+      forget_frames(s);
       break;
     case EventKind::append: on_append(s, event.record, event.more, now, out); break;
     case EventKind::end_group:

@@ -236,6 +236,8 @@ class ClusterGateway final : public Gateway {
   void give(Place& place, const Event& event, MonotonicTime now) {
     Actions actions;
     step(place.state, event, now, actions);
+    if (event.kind == EventKind::append && event.record.kind == cluster::RecordKind::began)
+      place.stored_begin.append(time_of(event.record.bytes), place.state.appended);
     for (const Action& action : actions.list()) {
       switch (action.kind) {
         case ActionKind::publish:
@@ -251,7 +253,7 @@ class ClusterGateway final : public Gateway {
           break;
         case ActionKind::own: on_own(place); break;
         case ActionKind::release: break;  // pump() reads state.released
-        case ActionKind::stop: on_stop(place, action.reason, now); break;
+        case ActionKind::stop: on_stop(place, action, now); break;
       }
     }
   }
@@ -268,6 +270,10 @@ class ClusterGateway final : public Gateway {
 
   void want_or_follow(Place& place, MonotonicTime now) {
     if (place.removed || place.writes || !place.last_replica.expired()) return;
+    if (std::exchange(place.reads_all, false)) {
+      give(place, {.kind = EventKind::forget}, now);
+      place.recovered = Recovered{place.settings->journal.retain_messages};
+    }
     if (!is_wanted(place, now)) return follow_when_due(place, now);
     end_following(place, now);
     place.recovered.frames = 0;
@@ -319,21 +325,28 @@ class ClusterGateway final : public Gateway {
   }
 
   void write(Place& place) {
+    struct Written {
+      std::uint64_t given_up = 0;
+      std::string error;
+    };
     place.writes = true;
-    const auto error = std::make_shared<std::string>();
+    const auto result = std::make_shared<Written>();
     opener_.add(
-        [&place, error] {
+        [&place, result] {
           try {
-            static_cast<void>(place.standby.write(place.recovered, read_utc()));
+            result->given_up = place.standby.write(place.recovered, read_utc());
           } catch (const std::exception& failure) {
             place.standby.close();
-            *error = failure.what();
+            place.reads_all = dynamic_cast<const JournalChanged*>(&failure) != nullptr;
+            result->error = failure.what();
           }
         },
-        [this, &place, error](MonotonicTime) {
+        [this, &place, result](MonotonicTime) {
           place.writes = false;
-          if (!error->empty() && std::exchange(place.last_error, *error) != *error)
-            line(place, LogLevel::warning, "a takeover would take longer: " + *error);
+          const std::string& error = result->error;
+          if (!error.empty() && std::exchange(place.last_error, error) != error)
+            line(place, LogLevel::warning, "a takeover would take longer: " + error);
+          if (result->given_up != 0) line(place, LogLevel::info, given_up_text(result->given_up));
         });
   }
 
@@ -348,6 +361,7 @@ class ClusterGateway final : public Gateway {
     preparation->stream.counters = place.state.counters;
     preparation->result.frames = preparation->stream.frames;
     preparation->result.needs_began = !preparation->stream.began;
+    place.stored_begin.begin(preparation->stream.began);
     place.replica = std::make_shared<JournalReplica>(signal_, [preparation](JournalStore& journal, UtcTime now) {
       preparation->result.comparison = compare(journal, preparation->stream, now);
       preparation->result.began = journal.creation_time();
@@ -378,6 +392,7 @@ class ClusterGateway final : public Gateway {
         line(place, LogLevel::error, "is not served: " + result.error);
       place.replica.reset();
       place.stage = Stage::none;
+      place.reads_all = true;
       place.not_before = now + Duration{config_.lease};
       if (place.owns()) give(place, {.kind = EventKind::retire}, now);
       return;
@@ -406,7 +421,8 @@ class ClusterGateway final : public Gateway {
 
   // The end of an ownership.
 
-  void on_stop(Place& place, StopReason reason, MonotonicTime now) {
+  void on_stop(Place& place, const Action& action, MonotonicTime now) {
+    const StopReason reason = action.reason;
     place.not_before = now + retry_after;
     place.knows_lease = reason != StopReason::retired && reason != StopReason::abandoned && place.knows_lease;
     if (place.replica == nullptr) {
@@ -414,11 +430,24 @@ class ClusterGateway final : public Gateway {
         line(place, LogLevel::error, "did not get an owner here: " + std::string{to_string(reason)});
       return;
     }
+    keep(place, action.count);
     if (reason == StopReason::retired) return;
     if (reason == StopReason::fenced || reason == StopReason::corrupt)
       line(place, LogLevel::warning, "no longer owned by this gateway: " + std::string{to_string(reason)});
     place.replica->fence(std::string{to_string(reason)});
     if (place.stage == Stage::serving) leave(place, to_string(reason));
+  }
+
+  // What is stored needs not be read again: it is in the journal.
+  static void keep(Place& place, std::uint64_t stored) {
+    const std::size_t most = place.settings->journal.retain_messages;
+    const auto began = place.stored_begin.after(stored);
+    if (began) {
+      place.recovered = Recovered{most, place.state.counters, *began};
+    } else {
+      place.recovered = Recovered{most};
+      place.reads_all = place.state.counters != cluster::Counters{};
+    }
   }
 
   // Its session goes; what it has recorded until then still goes to the stream, where this gateway owns it.

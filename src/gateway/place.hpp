@@ -63,6 +63,7 @@ struct Place {
   bool giving_up = false;      // it retires when its journal is closed
   bool goes_on = false;        // without the cluster
   Recovered recovered;         // what was read and is not in the journal
+  bool reads_all = false;      // the journal is not as it was left: the frames are read again from the first one on
   Standby standby;             // while another gateway owns the session
   bool follows = false;        // until it has read all that there is
   bool writes = false;         // the opener has its standby, and what was recovered
@@ -79,6 +80,7 @@ struct Place {
   cluster::Counters upload_end;
   bool uploads = false;
   std::optional<UtcTime> began;      // to be appended first
+  StoredBegin stored_begin;          // of this ownership
   MonotonicTime look_at{};           // for records that no answer follows
   JournalPosition unended_head = 0;  // when it was last checked
   MonotonicTime assign_at{};

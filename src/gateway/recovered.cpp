@@ -10,12 +10,6 @@ namespace {
 
 constexpr std::string_view reason = "taken from the cluster";
 
-UtcTime time_of(std::string_view bytes) noexcept {
-  std::int64_t ns = 0;
-  std::memcpy(&ns, bytes.data(), sizeof ns);
-  return UtcTime{Duration{ns}};
-}
-
 // Without a flusher the journal writes what it has when its ring is full.
 void require(bool recorded, const JournalStore& journal) {
   if (!recorded) throw StoreError("the journal takes no records of the cluster: " + journal.condition_text());
@@ -49,13 +43,10 @@ bool is_new(const JournalStore& journal) {
          journal.last_kept() == SeqNum{};
 }
 
-JournalMark mark_of(const JournalStore& journal) {
-  return {.began = journal.creation_time(), .last_kept = journal.last_kept()};
-}
-
 void require_as_left(const JournalStore& journal, const Recovered& stream) {
-  if (stream.journal && *stream.journal != mark_of(journal))
-    throw StoreError("the journal is not as this gateway left it: it is compared with all of the cluster's records");
+  if (!stream.journal) return;
+  if (stream.journal->began != journal.creation_time() || stream.journal->end > journal.next_outbound())
+    throw JournalChanged("the journal is not as this gateway left it: all of the cluster's records are read again");
 }
 
 void begin_again(JournalStore& journal, UtcTime began) {
@@ -63,24 +54,55 @@ void begin_again(JournalStore& journal, UtcTime began) {
   require(journal.creation_time() == began && journal.next_outbound() == first_seq_num, journal);
 }
 
-// The first message that the journal has not, or has another one for. What it has deleted is not missed.
-std::deque<Message>::const_iterator first_other(const JournalStore& journal, const std::deque<Message>& messages) {
-  return std::ranges::find_if(messages, [&](const Message& message) {
-    return message.seq >= journal.oldest_kept() && journal.read(message.seq) != message.bytes;
-  });
+// The first number for which the journal has another message than the stream, or only one of them has a message. What
+// the journal has deleted is not missed.
+SeqNum first_other(const JournalStore& journal, const Recovered& stream) {
+  const auto end = stream.messages.end();
+  auto at = std::ranges::lower_bound(stream.messages, journal.oldest_kept(), {}, &Message::seq);
+  SeqNum other = stream.counters.outbound;
+  if (stream.counters.outbound > stream.first) {
+    static_cast<void>(journal.for_each(stream.first, SeqNum{value(stream.counters.outbound) - 1},
+                                       [&](SeqNum seq, std::string_view bytes) {
+                                         const bool same = at != end && at->seq == seq && at->bytes == bytes;
+                                         same ? void(++at) : void(other = seq);
+                                         return same;
+                                       }));
+  }
+  return at != end ? std::min(other, at->seq) : other;
 }
 
-std::uint64_t take(JournalStore& journal, std::deque<Message>::const_iterator begin,
-                   std::deque<Message>::const_iterator end, UtcTime now) {
-  std::uint64_t taken = 0;
-  for (auto at = begin; at != end; ++at, ++taken) {
+// What the journal has from this number on is not sent.
+std::uint64_t give_up(JournalStore& journal, SeqNum from, UtcTime now) {
+  if (journal.last_kept() < from) return 0;
+  const auto count = journal.for_each(from, journal.last_kept(), [](SeqNum, std::string_view) { return true; });
+  set(journal, false, from, now);
+  return count;
+}
+
+std::uint64_t take(JournalStore& journal, const Recovered& stream, SeqNum from, UtcTime now) {
+  const auto begin = std::ranges::lower_bound(stream.messages, from, {}, &Message::seq);
+  for (auto at = begin; at != stream.messages.end(); ++at) {
     append(journal, *at, now);
     journal.set_next_outbound(next(at->seq), now);
   }
-  return taken;
+  return static_cast<std::uint64_t>(stream.messages.end() - begin);
+}
+
+std::string counted(std::uint64_t messages) {
+  return std::to_string(messages) + (messages == 1 ? " message " : " messages ");
 }
 
 }  // namespace
+
+UtcTime time_of(std::string_view bytes) noexcept {
+  std::int64_t ns = 0;
+  std::memcpy(&ns, bytes.data(), sizeof ns);
+  return UtcTime{Duration{ns}};
+}
+
+std::string given_up_text(std::uint64_t messages) {
+  return counted(messages) + "of the journal were not in the cluster and are not sent";
+}
 
 void Recovered::add(const cluster::FrameView& frame) {
   ++frames;
@@ -92,10 +114,14 @@ void Recovered::add(const cluster::FrameView& frame) {
       case cluster::RecordKind::outbound:
         if (record.bytes.empty()) break;
         messages.push_back({record.seq, std::string{record.bytes}});
-        if (messages.size() > most) messages.pop_front();
+        if (messages.size() > most) {
+          first = next(messages.front().seq);
+          messages.pop_front();
+        }
         break;
       case cluster::RecordKind::reset:
         messages.clear();
+        first = first_seq_num;
         journal.reset();
         began.reset();
         break;
@@ -108,13 +134,8 @@ std::string Comparison::text() const {
   if (upload) return "the cluster had nothing of the session and gets the journal's records";
   if (other_session) return "the journal was of an earlier session; it has the cluster's records now";
   std::string text;
-  const auto add = [&](std::uint64_t count, std::string_view what) {
-    if (count == 0) return;
-    text += (text.empty() ? "" : ", ") + std::to_string(count) + (count == 1 ? " message " : " messages ");
-    text += what;
-  };
-  add(taken, "of the cluster were missing in the journal");
-  add(given_up, "of the journal were not in the cluster and are not sent");
+  if (taken != 0) text = counted(taken) + "of the cluster were missing in the journal";
+  if (given_up != 0) text += (text.empty() ? "" : ", ") + given_up_text(given_up);
   if (!other_numbers) return text;
   text += (text.empty() ? "" : "; ") + std::string{"the journal had next in "} +
           std::to_string(value(journal.inbound)) + ", next out " + std::to_string(value(journal.outbound));
@@ -132,14 +153,10 @@ Comparison compare(JournalStore& journal, const Recovered& stream, UtcTime now) 
   found.other_numbers = found.journal != stream.counters;
   found.other_session = stream.began && *stream.began != journal.creation_time();
   if (found.other_session) begin_again(journal, *stream.began);
-  const auto other = first_other(journal, stream.messages);
-  const SeqNum end = other == stream.messages.end() ? stream.counters.outbound : other->seq;
+  const SeqNum other = first_other(journal, stream);
   const SeqNum next_out = std::max(stream.counters.outbound, journal.next_outbound());
-  if (journal.last_kept() >= end) {
-    found.given_up = journal.for_each(end, journal.last_kept(), [](SeqNum, std::string_view) { return true; });
-    set(journal, false, end, now);
-  }
-  found.taken = take(journal, other, stream.messages.end(), now);
+  found.given_up = give_up(journal, other, now);
+  found.taken = take(journal, stream, other, now);
   if (journal.next_outbound() != next_out) set(journal, false, next_out, now);
   if (journal.next_inbound() != stream.counters.inbound) set(journal, true, stream.counters.inbound, now);
   // The session begins with an empty ring.
@@ -147,23 +164,22 @@ Comparison compare(JournalStore& journal, const Recovered& stream, UtcTime now) 
   return found;
 }
 
-bool follow(JournalStore& journal, Recovered& stream, UtcTime now) {
+std::optional<std::uint64_t> follow(JournalStore& journal, Recovered& stream, UtcTime now) {
   require_as_left(journal, stream);
-  if (!stream.began) return false;
-  if (!is_new(journal) && journal.creation_time() > *stream.began) return false;
+  if (!stream.began) return std::nullopt;
+  if (!is_new(journal) && journal.creation_time() > *stream.began) return std::nullopt;
   if (journal.creation_time() != *stream.began) begin_again(journal, *stream.began);
   const SeqNum next_out = std::max(stream.counters.outbound, journal.next_outbound());
-  const auto other = first_other(journal, stream.messages);
-  if (other != stream.messages.end()) {
-    if (journal.last_kept() >= other->seq) set(journal, false, other->seq, now);
-    static_cast<void>(take(journal, other, stream.messages.end(), now));
-  }
+  const SeqNum other = first_other(journal, stream);
+  const std::uint64_t given_up = other < stream.counters.outbound ? give_up(journal, other, now) : 0;
+  static_cast<void>(take(journal, stream, other, now));
   if (journal.next_outbound() != next_out) set(journal, false, next_out, now);
   if (journal.next_inbound() < stream.counters.inbound) set(journal, true, stream.counters.inbound, now);
   require(journal.sync(now), journal);
   stream.messages.clear();
-  stream.journal = mark_of(journal);
-  return true;
+  stream.first = stream.counters.outbound;
+  stream.journal = JournalMark{.began = *stream.began, .end = stream.counters.outbound};
+  return given_up;
 }
 
 }  // namespace nfx::gateway

@@ -2,7 +2,7 @@
 // gives up what was never released.
 // Thread: one at a time. Cost: a copy of the messages since the last reset that are not in the journal, the newest
 // `most` of them; compare() and follow() read and write the journal. Errors: StoreError where the journal takes no
-// records, or is another one than before.
+// records, JournalChanged where it is another one than before.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +10,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/cluster/frame.hpp"
@@ -22,16 +23,56 @@ struct Message {
   std::string bytes;
 };
 
-// How a journal was left.
+// How a journal was left: it has all messages before `end` of the sequence numbers that began then.
 struct JournalMark {
   UtcTime began{};
-  SeqNum last_kept{};
-  friend bool operator==(const JournalMark&, const JournalMark&) = default;
+  SeqNum end{};
 };
+
+// The journal is not as it was left: all frames have to be read again.
+class JournalChanged : public StoreError {
+ public:
+  using StoreError::StoreError;
+};
+
+// When the sequence numbers of a session began, as far as the stream has it, while this gateway owns the session.
+class StoredBegin {
+ public:
+  // A new ownership; nothing: the stream does not have it.
+  void begin(std::optional<UtcTime> stored) noexcept { *this = {}, before_ = stored; }
+  // Appended to the owner as its record number `count`. All records before a reset are stored.
+  void append(UtcTime began, std::uint64_t count) noexcept {
+    if (count_ != 0) before_ = began_;
+    began_ = began;
+    count_ = count;
+  }
+  // After an ownership with `stored` records.
+  [[nodiscard]] std::optional<UtcTime> after(std::uint64_t stored) const noexcept {
+    return count_ != 0 && stored >= count_ ? std::optional{began_} : before_;
+  }
+
+ private:
+  std::optional<UtcTime> before_;
+  UtcTime began_{};
+  std::uint64_t count_ = 0;  // 0: none
+};
+
+// The time in a record `began`.
+[[nodiscard]] UtcTime time_of(std::string_view bytes) noexcept;
+
+// For an operator.
+[[nodiscard]] std::string given_up_text(std::uint64_t messages);
 
 // The records of a session since its sequence numbers began.
 struct Recovered {
   explicit Recovered(std::size_t most_messages = std::size_t{1} << 20) : most(most_messages) {}
+  // After an ownership of this gateway: what is stored is in the journal, which may have more.
+  Recovered(std::size_t most_messages, const cluster::Counters& stored, UtcTime its_begin)
+      : most(most_messages),
+        counters(stored),
+        began(its_begin),
+        first(stored.outbound),
+        journal(JournalMark{.began = its_begin, .end = stored.outbound}) {}
 
   // The next frame of the replay.
   void add(const cluster::FrameView& frame);
@@ -42,7 +83,8 @@ struct Recovered {
   cluster::Counters counters;
   std::optional<UtcTime> began;
   std::deque<Message> messages;        // sent, by number
-  std::optional<JournalMark> journal;  // earlier messages are in the journal, by follow(), which left it so
+  SeqNum first = first_seq_num;        // the messages are all from this number on
+  std::optional<JournalMark> journal;  // which has the messages before `first`
   std::uint64_t frames = 0;
 };
 
@@ -61,8 +103,8 @@ struct Comparison {
 [[nodiscard]] Comparison compare(JournalStore& journal, const Recovered& stream, UtcTime now);
 
 // Moves the messages to the journal while another gateway owns the session. The stream may have more than was read yet,
-// so the journal gives up a message only for another one of the same number. False: the journal is of later sequence
-// numbers, and nothing was moved.
-[[nodiscard]] bool follow(JournalStore& journal, Recovered& stream, UtcTime now);
+// so the journal gives up only messages from a number on for which the stream has another one, or none. Returns how
+// many; nothing: the journal is of later sequence numbers, and nothing was moved.
+[[nodiscard]] std::optional<std::uint64_t> follow(JournalStore& journal, Recovered& stream, UtcTime now);
 
 }  // namespace nfx::gateway

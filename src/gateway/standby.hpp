@@ -1,7 +1,7 @@
 // The journal of a session that another gateway owns. It gets what the stream has, so that a takeover has little to
 // read and to write.
 // Thread: that of the opener, but for the constructor. Cost: the journal is open; a batch is one write and one sync.
-// Errors: StoreError.
+// Errors: those of follow().
 #pragma once
 
 #include <optional>
@@ -16,14 +16,14 @@ class Standby {
  public:
   explicit Standby(const SessionSettings& settings) : settings_(settings) {}
 
-  // Moves the messages to the journal; false: they wait in `stream`.
-  [[nodiscard]] bool write(Recovered& stream, UtcTime now) {
+  // Moves the messages to the journal, and returns how many it gave up for them. 0 too where they wait in `stream`.
+  [[nodiscard]] std::uint64_t write(Recovered& stream, UtcTime now) {
     if (!journal_) {
       JournalOptions options = settings_.journal;
       options.durability = Durability::interval;
       journal_.emplace(posix_disk(), options, identity(settings_.session), now);
     }
-    return follow(*journal_, stream, now);
+    return follow(*journal_, stream, now).value_or(0);
   }
   // A session may open the journal.
   void close() noexcept { journal_.reset(); }

@@ -153,14 +153,50 @@ TEST(Candidate, without_an_answer_follows_no_longer) {
   EXPECT_EQ(next_deadline(of.candidate.state), never);
 }
 
-TEST(Owner, that_was_fenced_reads_all_frames_again) {
+TEST(Owner, that_was_fenced_reads_only_what_was_stored_after_its_last_frame) {
   Followed of;
+  EXPECT_EQ(of.owner.recovered.size(), 1U) << "its epoch";
   become_owner(of.candidate, of.stream);
   of.owner.append(RecordKind::outbound, 3, "not stored");
   of.owner.serve_all(of.stream);
   EXPECT_EQ(of.owner.stopped, StopReason::fenced);
+  EXPECT_EQ(of.owner.state.counters.outbound, SeqNum{3}) << "its own record was not stored";
   become_owner(of.owner, of.stream);
-  EXPECT_EQ(of.owner.recovered.size(), 5U) << "its own record was not stored";
+  EXPECT_EQ(of.owner.recovered.size(), 3U) << "and the epochs of the other one and of itself";
+  EXPECT_EQ(of.owner.state.counters.outbound, SeqNum{3});
+}
+
+TEST(Owner, that_stops_reads_a_frame_that_was_stored_without_its_knowledge) {
+  Followed of;
+  of.owner.append(RecordKind::outbound, 3, "stored, the answer is lost");
+  static_cast<void>(of.stream.store(of.owner.open.front().first.sequence, of.owner.open.front().second));
+  of.owner.open.clear();
+  of.owner.append(RecordKind::outbound, 4, "not stored");
+  of.owner.give(EventKind::abandon);
+  become_owner(of.owner, of.stream);
+  EXPECT_EQ(of.owner.recovered.size(), 3U) << "its frame and its epochs";
+  EXPECT_EQ(of.owner.state.counters.outbound, SeqNum{4});
+}
+
+TEST(Owner, of_reserved_numbers_that_stops_skips_them) {
+  StoredStream stream;
+  TestOwner owner{options_of(1, Durability::async)};
+  become_owner(owner, stream);
+  owner.append(RecordKind::outbound, 1, "stored");
+  owner.serve_all(stream);
+  owner.append(RecordKind::outbound, 2, "sent, and not stored");
+  owner.give(EventKind::abandon);
+  become_owner(owner, stream);
+  EXPECT_GT(owner.state.counters.outbound, SeqNum{2}) << "it may have been sent";
+}
+
+TEST(Owner, whose_recovered_frames_are_lost_reads_all_again) {
+  Followed of;
+  of.owner.give(EventKind::abandon);
+  of.owner.give(EventKind::forget);
+  become_owner(of.owner, of.stream);
+  EXPECT_EQ(of.owner.recovered.size(), 4U);
+  EXPECT_EQ(of.owner.state.counters.outbound, SeqNum{3});
 }
 
 }  // namespace

@@ -52,6 +52,8 @@ ROWS = [
     Row("reset-without-wait", "simulate", "sequence numbers after a reset count as reserved before it",
         "    s.outbound_limit = s.granted = first_seq_num;",
         "    s.outbound_limit = first_seq_num;\n    if (!PLANT) s.granted = first_seq_num;"),
+    Row("numbers-ahead", "simulate", "an owner that stops keeps numbers that are not stored",
+        "    s.counters = s.stored_counters;", "    if (!PLANT) s.counters = s.stored_counters;"),
     Row("attempt-not-counted", "explore", "a gateway's earlier epoch is taken for the one that it claims now",
         "  header.attempt = s.attempts;", "  header.attempt = PLANT ? 1 : s.attempts;"),
     Row("lag-not-bounded", "simulate", "async releases more records than it may",

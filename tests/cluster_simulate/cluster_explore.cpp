@@ -26,6 +26,7 @@ namespace {
 using namespace nfx::cluster;
 using nfx::cluster_simulate::chain_after;
 using nfx::cluster_simulate::Ledger;
+using nfx::cluster_simulate::OwnFrame;
 using Bytes = std::shared_ptr<const std::string>;
 
 // A message between a gateway and the stream.
@@ -329,7 +330,9 @@ class Explorer {
     Actions actions;
     // Time passes only as far as the event needs, so that states which differ in nothing else are one.
     const nfx::MonotonicTime now = event.kind == EventKind::timer ? gateway.state->deadline : start;
+    const OwnFrame own{*gateway.state};
     step(*gateway.state, event, now, actions);
+    gateway.chain = own.chain_after_step(gateway.chain, *gateway.state);
     for (const Action& action : actions.list()) carry_out(state, i, action);
   }
 
@@ -410,6 +413,8 @@ class Explorer {
                                         std::to_underlying(owner.epoch),
                                         value_of(owner.counters),
                                         value_of(owner.framed),
+                                        value_of(owner.stored_counters),
+                                        nfx::value(owner.stored_limit),
                                         nfx::value(owner.outbound_limit),
                                         nfx::value(owner.granted),
                                         owner.appended,

@@ -16,6 +16,18 @@ std::uint64_t chain_after(std::uint64_t chain, const FrameView& frame) {
   return cluster::mixed(chain ^ cluster::name_hash(frame.bytes.substr(0, sizeof(cluster::FrameHeader))));
 }
 
+OwnFrame::OwnFrame(const cluster::OwnerState& before) : number_(before.number) {
+  if (before.phase == cluster::Phase::owning) bytes_.assign(before.flight.bytes.begin(), before.flight.bytes.end());
+}
+
+std::uint64_t OwnFrame::chain_after_step(std::uint64_t chain, const cluster::OwnerState& after) const {
+  FrameView frame;
+  if (std::to_underlying(after.number) != std::to_underlying(number_) + 1 || bytes_.empty() ||
+      decode_frame(bytes_, frame) != cluster::FrameError::none)
+    return chain;
+  return chain_after(chain, frame);
+}
+
 std::string Ledger::stored(std::string_view bytes) {
   FrameView frame;
   if (decode_frame(bytes, frame) != cluster::FrameError::none) return "a frame that cannot be read was stored";

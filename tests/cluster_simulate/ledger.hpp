@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "nexusfix/cluster/frame.hpp"
+#include "nexusfix/cluster/owner.hpp"
 
 namespace nfx::cluster_simulate {
 
@@ -17,6 +18,17 @@ using cluster::Counters;
 
 // Combines the frames that are of use: a reset makes those before it useless.
 [[nodiscard]] std::uint64_t chain_after(std::uint64_t chain, const cluster::FrameView& frame);
+
+// What an owner has in flight before a step: its gateway has that frame, too, when the step has found it stored.
+class OwnFrame {
+ public:
+  explicit OwnFrame(const cluster::OwnerState& before);
+  [[nodiscard]] std::uint64_t chain_after_step(std::uint64_t chain, const cluster::OwnerState& after) const;
+
+ private:
+  cluster::FrameNumber number_;
+  std::string bytes_;  // empty: nothing is in flight, or it does not own
+};
 
 class Ledger {
  public:

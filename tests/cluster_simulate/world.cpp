@@ -198,7 +198,9 @@ class World {
   void give(int gateway, int session, const Event& event) {
     Owner& owner = this->owner(gateway, session);
     cluster::Actions actions;
+    const OwnFrame own{*owner.state};
     step(*owner.state, event, now_, actions);
+    owner.chain = own.chain_after_step(owner.chain, *owner.state);
     ++result_.steps;
     for (const Action& action : actions.list()) carry_out(gateway, session, action);
     const MonotonicTime deadline = next_deadline(*owner.state);

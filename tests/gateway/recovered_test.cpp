@@ -140,7 +140,7 @@ TEST_F(RecoveredSession, journal_that_follows_has_what_was_read_and_a_takeover_a
   Recovered stream = stream_of(20, 31, UtcTime(777s));
   {
     JournalStore journal = open();
-    ASSERT_TRUE(follow(journal, stream, UtcTime(3s)));
+    ASSERT_EQ(follow(journal, stream, UtcTime(3s)), 0U);
     EXPECT_TRUE(stream.messages.empty());
   }
   stream.messages.push_back({SeqNum{21}, text(21)});
@@ -171,6 +171,54 @@ TEST_F(RecoveredSession, journal_that_follows_gives_nothing_up_that_the_stream_m
   EXPECT_EQ(journal.next_outbound(), SeqNum{14}) << "it is not used for another message";
 }
 
+TEST_F(RecoveredSession, message_whose_number_the_stream_used_for_none_is_given_up) {
+  Recovered stream = stream_of(12, 7);
+  stream.messages.erase(stream.messages.begin() + 10);  // 11 was a Heartbeat
+  {
+    JournalStore journal = open();
+    fill(journal, 11, 7);
+    Recovered followed = stream;
+    EXPECT_EQ(follow(journal, followed, UtcTime(3s)), 1U);
+    EXPECT_EQ(journal.read(SeqNum{10}), text(10));
+    EXPECT_EQ(journal.read(SeqNum{11}), std::nullopt);
+    EXPECT_EQ(journal.read(SeqNum{12}), text(12));
+  }
+  fs::remove_all(root_);
+  JournalStore journal = open();
+  fill(journal, 11, 7);
+  EXPECT_EQ(compare(journal, stream, UtcTime(3s)).given_up, 1U);
+  EXPECT_EQ(journal.read(SeqNum{11}), std::nullopt) << "it was never sent";
+  EXPECT_EQ(journal.read(SeqNum{12}), text(12));
+}
+
+TEST_F(RecoveredSession, after_an_ownership_only_what_the_next_owner_stored_is_compared) {
+  JournalStore journal = open();
+  fill(journal, 13, 9);  // the stream has 10 of them
+  Recovered stream{100, {.inbound = SeqNum{7}, .outbound = SeqNum{11}}, UtcTime(1s)};
+  EXPECT_EQ(follow(journal, stream, UtcTime(3s)), 0U) << "its frame in flight may have been stored";
+  EXPECT_EQ(journal.read(SeqNum{13}), text(13));
+  stream.messages.push_back({SeqNum{11}, text(11)});
+  stream.messages.push_back({SeqNum{12}, "another owner's"});
+  stream.counters = {.inbound = SeqNum{8}, .outbound = SeqNum{13}};
+  const Comparison found = compare(journal, stream, UtcTime(3s));
+  EXPECT_EQ(found.given_up, 2U);
+  EXPECT_EQ(found.taken, 1U);
+  for (std::uint64_t seq = 1; seq <= 11; ++seq) EXPECT_EQ(journal.read(SeqNum{seq}), text(seq));
+  EXPECT_EQ(journal.read(SeqNum{12}), "another owner's");
+  EXPECT_EQ(journal.read(SeqNum{13}), std::nullopt);
+  EXPECT_EQ(journal.next_outbound(), SeqNum{14});
+  EXPECT_EQ(journal.next_inbound(), SeqNum{8});
+}
+
+TEST_F(RecoveredSession, journal_without_what_was_stored_is_not_taken_for_that_of_the_ownership) {
+  JournalStore journal = open();
+  fill(journal, 9, 9);
+  Recovered stream{100, {.inbound = SeqNum{7}, .outbound = SeqNum{11}}, UtcTime(1s)};
+  EXPECT_THROW(static_cast<void>(compare(journal, stream, UtcTime(3s))), JournalChanged);
+  Recovered earlier{100, {.inbound = SeqNum{7}, .outbound = SeqNum{5}}, UtcTime(900ms)};
+  EXPECT_THROW(static_cast<void>(follow(journal, earlier, UtcTime(3s))), JournalChanged);
+}
+
 TEST_F(RecoveredSession, journal_of_later_numbers_waits_until_they_are_read) {
   JournalStore journal = open();
   fill(journal, 3, 3);
@@ -188,7 +236,21 @@ TEST_F(RecoveredSession, journal_that_was_changed_meanwhile_is_not_taken_for_the
   }
   fs::remove_all(root_);
   JournalStore journal = open();
-  EXPECT_THROW(static_cast<void>(compare(journal, stream, UtcTime(3s))), StoreError);
+  EXPECT_THROW(static_cast<void>(compare(journal, stream, UtcTime(3s))), JournalChanged);
+}
+
+TEST(StoredBegin, is_that_of_the_last_reset_that_is_stored) {
+  StoredBegin begin;
+  begin.begin(std::nullopt);
+  EXPECT_EQ(begin.after(0), std::nullopt);
+  begin.append(UtcTime{5s}, 1);
+  EXPECT_EQ(begin.after(0), std::nullopt);
+  EXPECT_EQ(begin.after(1), UtcTime{5s});
+  begin.append(UtcTime{6s}, 40);
+  EXPECT_EQ(begin.after(39), UtcTime{5s});
+  EXPECT_EQ(begin.after(41), UtcTime{6s});
+  begin.begin(UtcTime{7s});
+  EXPECT_EQ(begin.after(0), UtcTime{7s});
 }
 
 TEST(Recovered, reset_forgets_what_was_before_it) {

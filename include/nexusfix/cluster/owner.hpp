@@ -18,7 +18,7 @@
 //   where it
 //      can: an answer without the message that it answers would be made again by the next owner.
 //   5. A candidate that follows reads frames before it claims, by the same checks; a takeover continues after the last
-//   one.
+//   one. So does the takeover of a gateway that was the owner, after the last frame that it knows to be stored.
 //   6. A record is released when its frame is stored. Durability::async releases earlier, within its limits, and only
 //      after its first frame that is not its epoch was stored.
 #pragma once
@@ -96,6 +96,7 @@ enum class EventKind : std::uint8_t {
   follow,     // read some of the frames that a takeover would read; then the phase is idle. Only in phase idle
   retire,     // store what is pending, then stop; nothing may be appended any more
   abandon,    // stop now
+  forget,     // what was recovered is lost: the next reading begins with the first frame. In phase idle or following
   append,     // `record`; allowed when has_space() is true. With `more` it is of a group that `end_group` ends
   end_group,  // what was appended with `more` may be published: no frame ends within a group that fits into one
   stored,     // publish: at `sequence`
@@ -126,7 +127,7 @@ enum class ActionKind : std::uint8_t {
   release,      // records up to the `count`-th one since `own` may be sent, or their processing made visible
   renew_lease,  // a hint for the others
   drop_lease,
-  stop,  // `reason`; the phase is idle
+  stop,  // `reason`; `count` records since `own` are stored. The phase is idle
 };
 
 struct Action {
@@ -184,6 +185,8 @@ struct OwnerState {
   bool has_frame = false;
   Counters counters;                      // in phase owning: after the records appended
   Counters framed;                        // after the last frame that was built
+  Counters stored_counters;               // in phase owning: after the last frame that is stored
+  SeqNum stored_limit = first_seq_num;    // ... and its limit
   SeqNum outbound_limit = first_seq_num;  // numbers below it are reserved, or will be with the next frame
   SeqNum granted = first_seq_num;         // numbers below it are reserved in the stream; 1: nothing is released early
 
