@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "gateway/connect.hpp"
 #include "gateway/hand_on.hpp"
 #include "gateway/members.hpp"
 #include "gateway/opener.hpp"
@@ -50,8 +51,7 @@ constexpr std::size_t write_messages = 8192;               // as one batch, unti
 constexpr Duration settings_again{std::chrono::seconds{1}};
 constexpr Duration settle_time{std::chrono::milliseconds{500}};
 constexpr Duration lease_request{std::chrono::seconds{1}};
-constexpr Duration longest_start{std::chrono::seconds{20}};  // of a gateway whose servers elect
-constexpr Duration longest_end{std::chrono::seconds{5}};     // of the end of the gateway
+constexpr Duration longest_end{std::chrono::seconds{5}};  // of the end of the gateway
 
 GatewayId random_id() {
   std::random_device random;
@@ -59,12 +59,6 @@ GatewayId random_id() {
     const std::uint64_t id = std::uint64_t{random()} << 32 | random();
     if (id != 0) return GatewayId{id};
   }
-}
-
-std::string joined(const std::vector<std::string>& servers) {
-  std::string all;
-  for (const std::string& server : servers) all += (all.empty() ? "" : ",") + server;
-  return all;
 }
 
 class ClusterGateway final : public Gateway {
@@ -75,7 +69,7 @@ class ClusterGateway final : public Gateway {
         lines_(lines),
         own_(random_id()),
         members_(config_, own_),
-        stream_(open(config_)),
+        stream_(connect(config_)),
         signal_(std::make_shared<WakeSignal>()),
         opener_([this] { signal_->notify(); },
                 [&engine](std::string_view name, const std::function<void()>& work) {
@@ -109,28 +103,6 @@ class ClusterGateway final : public Gateway {
   std::size_t owned() const noexcept override { return owned_.load(std::memory_order_relaxed); }
 
  private:
-  // A start may be in the middle of an election of the servers, which is waited for.
-  static NatsStream open(const ClusterConfig& config) {
-    for (const MonotonicTime end = read_monotonic() + longest_start;;) {
-      try {
-        NatsStream stream{{.url = joined(config.servers),
-                           .credentials = config.credentials,
-                           .certificate_authority = config.certificate_authority,
-                           .stream = config.stream}};
-        require_lease(config, stream.lease());
-        return stream;
-      } catch (const nats::NatsTimeout&) {
-        if (read_monotonic() >= end) throw;
-      }
-    }
-  }
-  static void require_lease(const ClusterConfig& config, Duration lease) {
-    if (lease == Duration{config.lease}) return;
-    const auto seconds = std::to_string(std::chrono::duration_cast<std::chrono::seconds>(lease).count());
-    throw ConfigError("[cluster] lease_s: the streams of " + config.stream + " were made with a lease of " + seconds +
-                      " seconds: write lease_s = " + seconds);
-  }
-
   void line(const Place& place, LogLevel level, const std::string& text) {
     lines_.line({.time = read_utc(), .level = level, .what = "cluster", .session = place.id, .text = text});
     lines_.flush();
@@ -402,12 +374,8 @@ class ClusterGateway final : public Gateway {
     place.stage = Stage::serving;
     place.tail.begin(place.replica->taken());
     place.unended_head = 0;
-    if (result.needs_began) place.began = result.began;
-    place.uploads = result.comparison.upload.has_value();
-    if (place.uploads) {
-      place.upload = std::move(result.comparison.upload->messages);
-      place.upload_end = result.comparison.upload->counters;
-    }
+    place.first.begin(result.needs_began ? std::optional{result.began} : std::nullopt,
+                      std::move(result.comparison.upload));
     owned_.fetch_add(1, std::memory_order_relaxed);
     const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(now - place.wanted_at).count();
     std::string text = "owned by this gateway from epoch " + std::to_string(std::to_underlying(place.state.epoch)) +
@@ -473,42 +441,10 @@ class ClusterGateway final : public Gateway {
     if (place.state.phase != cluster::Phase::idle) return;
     place.replica.reset();
     place.stage = Stage::none;
-    place.upload.clear();
-    place.uploads = false;
-    place.began.reset();
+    place.first.clear();
   }
 
   // Records.
-
-  [[nodiscard]] bool append(Place& place, const cluster::Record& record, MonotonicTime now) {
-    if (!has_space(place.state, record.kind, record.bytes.size())) return false;
-    give(place, {.kind = EventKind::append, .record = record}, now);
-    return true;
-  }
-
-  // What the stream has to have before the journal's next records: when the sequence numbers began, and all messages of
-  // a session that it has nothing of.
-  [[nodiscard]] bool append_first(Place& place, MonotonicTime now) {
-    using cluster::RecordKind;
-    if (place.began) {
-      const std::string_view bytes = place.tail.bytes_of(place.began->time_since_epoch().count());
-      if (!append(place, {.kind = RecordKind::began, .seq = {}, .bytes = bytes}, now)) return false;
-      place.began.reset();
-    }
-    if (!place.uploads) return true;
-    while (!place.upload.empty()) {
-      const Message& message = place.upload.front();
-      if (!append(place, {.kind = RecordKind::outbound, .seq = message.seq, .bytes = message.bytes}, now)) return false;
-      place.upload.pop_front();
-    }
-    const auto follow = [&](RecordKind kind, SeqNum end, SeqNum now_at) {
-      return end <= now_at || append(place, {.kind = kind, .seq = SeqNum{value(end) - 1}}, now);
-    };
-    if (!follow(RecordKind::outbound, place.upload_end.outbound, place.state.counters.outbound)) return false;
-    if (!follow(RecordKind::inbound, place.upload_end.inbound, place.state.counters.inbound)) return false;
-    place.uploads = false;
-    return true;
-  }
 
   void pump(Place& place, MonotonicTime now) {
     if (place.replica == nullptr || place.stage == Stage::opening || !place.owns()) return;
@@ -516,7 +452,10 @@ class ClusterGateway final : public Gateway {
     const bool closed = replica.closed() || ending_;
     const JournalPosition limit = closed ? replica.head() : replica.wanted();
     bool goes_back = false;
-    if (append_first(place, now) && limit > replica.taken()) {
+    const bool is_first_done = place.first.append_to(place.state, [&](const cluster::Record& record) {
+      give(place, {.kind = EventKind::append, .record = record}, now);
+    });
+    if (is_first_done && limit > replica.taken()) {
       replica.take(limit, [&](const RecordHeader& header, std::string_view body, JournalPosition end) {
         goes_back = !SessionTail::fits(place.state, header);
         return !goes_back && place.tail.take(place.state, header, body, end, [&](const cluster::Record& record) {

@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
-#include <optional>
 #include <string>
 
+#include "gateway/first_records.hpp"
 #include "gateway/recovered.hpp"
 #include "gateway/session_tail.hpp"
 #include "gateway/standby.hpp"
@@ -76,10 +75,7 @@ struct Place {
   std::weak_ptr<JournalReplica> last_replica;  // until its files are closed
   std::size_t number = 0;                      // of the engine's session
   SessionTail tail;
-  std::deque<Message> upload;  // messages of the journal for a stream that had nothing
-  cluster::Counters upload_end;
-  bool uploads = false;
-  std::optional<UtcTime> began;      // to be appended first
+  FirstRecords first;
   StoredBegin stored_begin;          // of this ownership
   MonotonicTime look_at{};           // for records that no answer follows
   JournalPosition unended_head = 0;  // when it was last checked

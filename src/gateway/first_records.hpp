@@ -1,0 +1,63 @@
+// What a stream has to have before the journal's next records: when the sequence numbers began, where it does not have
+// that, and the journal's messages, where it has nothing of the session.
+// Thread: one. Cost: the messages, until the owner has taken them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "gateway/recovered.hpp"
+#include "nexusfix/base/time.hpp"
+#include "nexusfix/cluster/owner.hpp"
+
+namespace nfx::gateway {
+
+class FirstRecords {
+ public:
+  // A new ownership: nothing, or either of the two, or both.
+  void begin(std::optional<UtcTime> began, std::optional<Recovered>&& upload) {
+    began_ = began;
+    upload_ = std::move(upload);
+  }
+  void clear() noexcept {
+    began_.reset();
+    upload_.reset();
+  }
+
+  // Gives them to append(const cluster::Record&), which appends them to the owner, as far as there is space. False:
+  // some are left.
+  template <class Append>
+  [[nodiscard]] bool append_to(const cluster::OwnerState& owner, Append&& append) {
+    using cluster::RecordKind;
+    const auto fits = [&](const cluster::Record& record) {
+      if (!has_space(owner, record.kind, record.bytes.size())) return false;
+      append(record);
+      return true;
+    };
+    if (began_) {
+      const std::int64_t ns = began_->time_since_epoch().count();
+      const std::string_view bytes{reinterpret_cast<const char*>(&ns), sizeof ns};
+      if (!fits({.kind = RecordKind::began, .seq = {}, .bytes = bytes})) return false;
+      began_.reset();
+    }
+    if (!upload_) return true;
+    for (auto& messages = upload_->messages; !messages.empty(); messages.pop_front())
+      if (!fits({.kind = RecordKind::outbound, .seq = messages.front().seq, .bytes = messages.front().bytes}))
+        return false;
+    const auto reach = [&](RecordKind kind, SeqNum end, SeqNum now_at) {
+      return end <= now_at || fits({.kind = kind, .seq = SeqNum{value(end) - 1}, .bytes = {}});
+    };
+    if (!reach(RecordKind::outbound, upload_->counters.outbound, owner.counters.outbound)) return false;
+    if (!reach(RecordKind::inbound, upload_->counters.inbound, owner.counters.inbound)) return false;
+    upload_.reset();
+    return true;
+  }
+
+ private:
+  std::optional<UtcTime> began_;
+  std::optional<Recovered> upload_;
+};
+
+}  // namespace nfx::gateway
