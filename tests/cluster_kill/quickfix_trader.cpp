@@ -1,6 +1,7 @@
 // QuickFIX's poll and the orders that are due, in turns on one thread, so that a callback never meets a send.
 #include "quickfix_trader.hpp"
 
+#include <poll.h>
 #include <quickfix/Application.h>
 #include <quickfix/Message.h>
 #include <quickfix/MessageStore.h>
@@ -80,7 +81,9 @@ class QuickFixTrader final : public FIX::Application, public Counterparty {
   void run() {
     while (!stopping_.load()) {
       initiator_.poll(0.001);
-      for (std::uint64_t due = orders_due(now_ns(), up_); due > 0 && up_; --due) send_order();
+      std::uint64_t due = orders_due(now_ns(), up_);
+      if (due == 0) ::poll(nullptr, 0, 1);  // QuickFIX's own poll() waits for nothing, whatever it is given
+      for (; due > 0 && up_; --due) send_order();
     }
     session().logout();
     const std::int64_t end = now_ns() + 4000000000;
