@@ -142,21 +142,24 @@ void NatsStream::Connection::read_batch(const std::string& stream, const Json& r
   const std::string text = request.dump();
   const auto end = std::chrono::steady_clock::now() + options.timeout;
   natsStatus status = NATS_OK;
+  if (batch_answers == nullptr) {
+    batch_inbox = new_inbox();
+    require(natsConnection_SubscribeSync(&batch_answers, handle.get(), (batch_inbox + ".*").c_str()), what);
+    subscriptions.emplace_back(batch_answers);
+  }
   // Servers that start or elect drop a request, or do not take it yet: it is repeated, with an inbox of its own,
   // because an answer may come late.
   do {
     if (status == NATS_NO_RESPONDERS) nats_Sleep(unanswered_wait_ms);
-    const std::string inbox = new_inbox();
-    natsSubscription* made = nullptr;
-    require(natsConnection_SubscribeSync(&made, handle.get(), inbox.c_str()), what);
-    const Owned<natsSubscription> answers{made};
+    const std::string inbox = batch_inbox + "." + std::to_string(++batches);
     require(natsConnection_PublishRequestString(handle.get(), subject.c_str(), inbox.c_str(), text.c_str()), what);
     bool answered = false;
     const std::int64_t first_ms = std::min(timeout_ms(), std::int64_t{once.count()});
     for (natsMsg* got = nullptr;
-         (status = natsSubscription_NextMsg(&got, made, answered ? timeout_ms() : first_ms)) == NATS_OK;) {
-      answered = true;
+         (status = natsSubscription_NextMsg(&got, batch_answers, answered ? timeout_ms() : first_ms)) == NATS_OK;) {
       const Owned<natsMsg> message{got};
+      if (natsMsg_GetSubject(got) != inbox) continue;  // of an earlier one
+      answered = true;
       const std::string_view code = header_of(got, "Status");
       if (code == "404" || code == "204") return;  // none; the end of this batch
       if (!code.empty()) throw NatsError{what + ": a read was refused: " + std::string{header_of(got, "Description")}};

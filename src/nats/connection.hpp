@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "nexusfix/nats/nats_stream.hpp"
 
@@ -26,9 +27,14 @@ struct Destroy {
 template <class T>
 using Owned = std::unique_ptr<T, Destroy>;
 
+// Its subscriptions end with it, and not before: libnats 3.4 writes into one that is destroyed while its message is
+// received. Closing the connection ends the thread that receives.
 struct NatsStream::Connection {
   // To any of the servers; to leave one, to the first that answers of those after it, and of itself at last.
   explicit Connection(const NatsOptions& with, const std::string& leaving = {});
+  ~Connection() { natsConnection_Close(handle.get()); }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
 
   // An operator's request and its answer.
   [[nodiscard]] Json ask(const std::string& subject, const Json& body);
@@ -40,6 +46,10 @@ struct NatsStream::Connection {
 
   const NatsOptions options;
   Owned<natsConnection> handle;
+  std::vector<Owned<natsSubscription>> subscriptions;
+  std::string batch_inbox;                    // of all reads; empty before the first one
+  natsSubscription* batch_answers = nullptr;  // to it
+  std::uint64_t batches = 0;
 };
 
 void require(natsStatus status, const std::string& what);

@@ -54,7 +54,6 @@ struct NatsStream::Parts {
   std::vector<Answer> answers;
   std::function<void()> answered;
   std::vector<std::pair<std::string, SessionIndex>> leases;
-  Owned<natsSubscription> replies, renewals;
   std::condition_variable changed;  // the answers or the subscriptions
   int subscriptions = 0;            // whose callbacks may run
 
@@ -65,31 +64,26 @@ struct NatsStream::Parts {
     parts.changed.notify_all();
   }
 
-  Owned<natsSubscription> subscribe(const Connection& to, const std::string& subject, natsMsgHandler handler) {
+  void subscribe(Connection& to, const std::string& subject, natsMsgHandler handler) {
     natsSubscription* made = nullptr;
     require(natsConnection_Subscribe(&made, to.handle.get(), subject.c_str(), handler, this), to.where());
-    Owned<natsSubscription> subscription{made};
+    to.subscriptions.emplace_back(made);
     require(natsSubscription_SetOnCompleteCB(made, on_end, this), "libnats");
     const std::scoped_lock lock{mutex};
     ++subscriptions;
-    return subscription;
   }
 
   // From now on; requests to another connection get no answer.
   void use(Connection& to) {
-    Owned<natsSubscription> new_replies = subscribe(to, inbox + ".>", on_reply);
-    Owned<natsSubscription> new_renewals = subscribe(to, "$KV." + stream + ".>", on_renewal);
-    replies = std::move(new_replies);
-    renewals = std::move(new_renewals);
+    subscribe(to, inbox + ".>", on_reply);
+    subscribe(to, "$KV." + stream + ".>", on_renewal);
     const std::scoped_lock lock{mutex};
     connection = &to;
     for (Session& session : sessions) session.batch = 0;
   }
 
-  // A callback may run until its subscription has ended, which libnats does in its own time.
+  // A callback may run until its subscription has ended, some time after its connection.
   ~Parts() {
-    replies.reset();
-    renewals.reset();
     std::unique_lock lock{mutex};
     changed.wait(lock, [this] { return subscriptions == 0; });
   }
@@ -248,8 +242,8 @@ NatsStream::NatsStream(const NatsOptions& options) {
 
 NatsStream::NatsStream(NatsStream&&) noexcept = default;
 NatsStream& NatsStream::operator=(NatsStream&& other) noexcept {
-  parts_ = std::move(other.parts_);  // before the connection that its subscriptions have
-  connection_ = std::move(other.connection_);
+  connection_ = std::move(other.connection_);  // before what its subscriptions call
+  parts_ = std::move(other.parts_);
   taken_ = std::move(other.taken_);
   return *this;
 }

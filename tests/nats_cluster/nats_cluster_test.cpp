@@ -9,7 +9,9 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "nats_cluster/relays.hpp"
@@ -268,6 +270,47 @@ TEST_F(NatsCluster, owner_continues_over_each_other_server) {
   EXPECT_TRUE(one.url.ends_with(other.stream.change_server().substr(std::string{"nats://"}.size())));
   EXPECT_TRUE(other.become_owner());
   EXPECT_EQ(other.recovered.size(), 6U);
+}
+
+TEST_F(NatsCluster, server_remains_when_no_other_one_can_be_reached) {
+  test::Relays relays;
+  NatsOptions through = options();
+  through.url.clear();
+  for (int i = 0; i < 3; ++i)
+    through.url += (i == 0 ? "nats://gateway:secret@127.0.0.1:" : ",nats://gateway:secret@127.0.0.1:") +
+                   std::to_string(relays.port(relays.add(servers->client_port(i))));
+  Gateway owner{through, "alone", 1};
+  ASSERT_TRUE(owner.become_owner());
+  const std::string first = owner.stream.change_server();
+  for (std::size_t i = 0; i < 3; ++i)
+    if (!first.ends_with(":" + std::to_string(relays.port(i)))) relays.set(i, test::Flow::none);
+  for (std::uint64_t attempt = 1; attempt <= 3; ++attempt) {
+    EXPECT_THROW(static_cast<void>(owner.stream.change_server()), NatsError);
+    owner.append("order");
+    EXPECT_TRUE(owner.poll_until([&] { return owner.released == attempt; }));
+  }
+}
+
+// libnats 3.4 wrote into a subscription that had ended while its message was received.
+TEST_F(NatsCluster, server_is_changed_while_messages_arrive_at_every_moment) {
+  const std::jthread renewing{[](const std::stop_token& stop) {
+    NatsStream stream{options()};
+    const SessionIndex session = stream.add_session("renewed", GatewayId{1});
+    while (!stop.stop_requested()) {
+      for (int i = 0; i < 100; ++i) stream.request(session, {.kind = ActionKind::renew_lease});
+      stream.flush();
+    }
+  }};
+  Gateway owner{options(), "renewed", 2};
+  for (int change = 0; change < 100; ++change) {
+    const int before = owner.leases;
+    static_cast<void>(owner.stream.change_server());
+    ASSERT_TRUE(owner.poll_until([&] { return owner.leases > before; }));
+  }
+  for (int end = 0; end < 50; ++end) {
+    Gateway other{options(), "renewed", 3};
+    ASSERT_TRUE(other.poll_until([&] { return other.leases > 0; }));
+  }
 }
 
 TEST_F(NatsCluster, owner_follower_and_takeover_accept_a_stream_whose_frames_are_removed_meanwhile) {

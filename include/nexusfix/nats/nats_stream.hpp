@@ -160,8 +160,8 @@ class NatsStream {
             .gateway = cluster::GatewayId{answer.gateway}};
   }
 
-  std::unique_ptr<Connection> connection_;
-  std::unique_ptr<Parts> parts_;  // destroyed before the connection
+  std::unique_ptr<Parts> parts_;
+  std::unique_ptr<Connection> connection_;  // destroyed before what its subscriptions call
   std::vector<Answer> taken_;
 };
 
