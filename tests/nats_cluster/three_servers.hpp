@@ -134,6 +134,8 @@ class ThreeServers {
   }
   [[nodiscard]] std::string log(int i) const { return (folder_ / ("n" + std::to_string(i) + ".log")).string(); }
 
+  // A server tells the others the address that it advertises, and they connect to it where they have no route: past the
+  // relays. Nothing listens on this one.
   void write_configuration(int i, const RoutePort& route_port) const {
     const auto at = static_cast<std::size_t>(i);
     std::ofstream out{configuration(i)};
@@ -141,7 +143,7 @@ class ThreeServers {
         << "\"\nhttp: \"127.0.0.1:" << monitors_[at] << "\"\nlog_file: \"" << log(i) << "\"\njetstream { store_dir: \""
         << (folder_ / std::to_string(i)).string()
         << "\", max_mem: 64MB, max_file: 4GB }\ncluster { name: nfx, listen: \"127.0.0.1:" << routes_[at]
-        << "\", no_advertise: true, routes: [";
+        << "\", no_advertise: true, advertise: \"127.0.0.1:1\", routes: [";
     for (const int to : {(i + 1) % 3, (i + 2) % 3})
       out << "\"nats://127.0.0.1:" << route_port(i, to, routes_[static_cast<std::size_t>(to)]) << "\", ";
     out << "] }\naccounts { nfx: { jetstream: enabled, users: [ {user: gateway, password: secret}, "
