@@ -56,7 +56,10 @@ std::vector<std::string> check_listen_addresses(const EngineConfig& config) {
 }
 
 ListenAddresses::ListenAddresses(const EngineConfig& config) {
-  for (const SessionSettings& settings : config.sessions) add(settings.session.role, settings.listen);
+  for (const SessionSettings& settings : config.sessions) {
+    const bool listens = !settings.is_replicated() || config.cluster.hands_on();
+    if (listens) add(settings.session.role, settings.listen);
+  }
 }
 
 void ListenAddresses::require_free(const SessionSettings& settings) const {

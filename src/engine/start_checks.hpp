@@ -26,7 +26,8 @@ void load_certificates(EngineConfig& config);
 // now may still be taken at the listening.
 [[nodiscard]] std::vector<std::string> check_listen_addresses(const EngineConfig& config);
 
-// The addresses of an engine's acceptors. It listens on one until its end, also after the last session there has gone.
+// The addresses of an engine's acceptors. It listens on one until its end, also after the last session there has gone;
+// on that of a replicated session from the first time on that it owns it, or where it hands connections on.
 class ListenAddresses {
  public:
   explicit ListenAddresses(const EngineConfig& config);

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "nexusfix/engine/engine.hpp"
+#include "nexusfix/transport/epoll_transport.hpp"
 #include "nexusfix/transport/io_uring_transport.hpp"
 #include "nexusfix/wire/field_writer.hpp"
 
@@ -172,6 +173,31 @@ TEST(Engine, says_which_port_is_taken_and_what_to_do_before_it_is_made) {
     EXPECT_EQ(std::string{error.what()}, "cannot listen: bind " + to_string(config.sessions[0].listen) +
                                              ": Address already in use; choose a free address for 'listen'");
   }
+}
+
+TEST(Engine, does_not_take_the_address_of_a_session_that_another_gateway_owns_for_its_own) {
+  Echo application;
+  EngineConfig config;
+  config.sessions = {acceptor_on("127.0.0.1", "A", 0), acceptor_on("127.0.0.1", "B", 0)};
+  Endpoint taken;
+  {
+    EpollTransport free;
+    taken = free.local_endpoint(free.listen(config.sessions[1].listen).value()).value();
+  }
+  config.sessions[1].listen = taken;
+  config.sessions[1].store_kind = StoreKind::journal;
+  config.sessions[1].journal.durability = Durability::replicated;
+  config.sessions[1].journal.directory = "no store of it is opened";
+  config.cluster.servers = {"nats://127.0.0.1"};
+  config.cluster.gateway = "a";
+  config.cluster.gateways = {"a", "b"};
+  const Engine engine{config, application};
+  SessionSettings added = acceptor_on("127.0.0.1", "C", 0);
+  added.listen = taken;
+  EXPECT_NO_THROW(engine.check_added(added));
+  EpollTransport other;
+  ASSERT_TRUE(other.listen(taken));
+  EXPECT_THROW(engine.check_added(added), ConfigError);
 }
 
 TEST(Engine, refuses_a_configuration_that_contradicts_itself) {

@@ -134,8 +134,8 @@ class ThreeServers {
   }
   [[nodiscard]] std::string log(int i) const { return (folder_ / ("n" + std::to_string(i) + ".log")).string(); }
 
-  // A server tells the others the address that it advertises, and they connect to it where they have no route: past the
-  // relays. Nothing listens on this one.
+  // The others connect to the address that a server advertises where they have no route to it, past the relays. Nothing
+  // listens on this one.
   void write_configuration(int i, const RoutePort& route_port) const {
     const auto at = static_cast<std::size_t>(i);
     std::ofstream out{configuration(i)};
