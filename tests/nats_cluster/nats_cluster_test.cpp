@@ -135,6 +135,16 @@ class NatsCluster : public testing::Test {
     return {.url = servers->url(user), .stream = "TEST", .timeout = timeout};
   }
 
+  // Over relays, of which number i leads to server i.
+  static NatsOptions options_through(test::Relays& relays) {
+    NatsOptions through = options();
+    through.url.clear();
+    for (int i = 0; i < 3; ++i)
+      through.url += (i == 0 ? "nats://gateway:secret@127.0.0.1:" : ",nats://gateway:secret@127.0.0.1:") +
+                     std::to_string(relays.port(relays.add(servers->client_port(i))));
+    return through;
+  }
+
   static inline std::unique_ptr<ThreeServers> servers;
 };
 
@@ -235,12 +245,7 @@ std::uint64_t compact(NatsStream& stream, const std::string& session) {
 // As when a server's machine or network is lost: no connection to it ends.
 TEST_F(NatsCluster, another_server_is_connected_to_when_one_does_not_answer_any_more) {
   test::Relays relays;
-  NatsOptions through = options();
-  through.url.clear();
-  for (int i = 0; i < 3; ++i)
-    through.url += (i == 0 ? "nats://gateway:secret@127.0.0.1:" : ",nats://gateway:secret@127.0.0.1:") +
-                   std::to_string(relays.port(relays.add(servers->client_port(i))));
-  Gateway owner{through, "unreachable", 1};
+  Gateway owner{options_through(relays), "unreachable", 1};
   ASSERT_TRUE(owner.become_owner());
   for (std::uint64_t cut = 0; cut < 3; ++cut) {
     relays.set(cut, test::Flow::none);
@@ -274,12 +279,7 @@ TEST_F(NatsCluster, owner_continues_over_each_other_server) {
 
 TEST_F(NatsCluster, server_remains_when_no_other_one_can_be_reached) {
   test::Relays relays;
-  NatsOptions through = options();
-  through.url.clear();
-  for (int i = 0; i < 3; ++i)
-    through.url += (i == 0 ? "nats://gateway:secret@127.0.0.1:" : ",nats://gateway:secret@127.0.0.1:") +
-                   std::to_string(relays.port(relays.add(servers->client_port(i))));
-  Gateway owner{through, "alone", 1};
+  Gateway owner{options_through(relays), "alone", 1};
   ASSERT_TRUE(owner.become_owner());
   const std::string first = owner.stream.change_server();
   for (std::size_t i = 0; i < 3; ++i)
