@@ -1,6 +1,7 @@
 """Two gateways of nfx serve on one nats-server on loopback: ownership, refusal, drain, move, and a killed owner."""
 import json
 import os
+import shutil
 import subprocess
 import unittest
 
@@ -43,6 +44,26 @@ class Gateways(GatewaysCase):
         self.running["b"].line_with(OWNED)
         self.nfx("move", SESSION, "--to", "a")
         self.assertIn("epoch 3", self.running["a"].line_with(OWNED))
+
+    def test_journal_that_was_lost_after_an_ownership_gets_all_of_it_from_the_cluster(self):
+        self.start_owner_and_other()
+        self.assertEqual(self.trade("a", "first")[0], 0)
+        self.nfx("move", SESSION, "--to", "b")
+        self.running["b"].line_with(OWNED)
+        self.running["a"].line_with("removed")
+        shutil.rmtree(self.folder / "a" / "store")
+        shutil.rmtree(self.folder / "a" / "rings")
+        code, _, err = self.trade("b", "second", "next_inbound = 4\nnext_outbound = 4\n")
+        self.assertEqual(code, 0, err)
+        self.running["a"].line_with("the journal is not as this gateway left it")
+        self.nfx("move", SESSION, "--to", "a")
+        self.running["a"].line_with(OWNED)
+        code, _, err = self.running["a"].stop()
+        self.assertEqual((code, err), (0, ""))
+        code, out, err = run("store", "cat", self.folder / "a" / "store", "--raw")
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn("11=first", out)
+        self.assertIn("11=second", out)
 
     def test_stopped_gateway_leaves_its_session_to_the_other_immediately(self):
         self.start_owner_and_other()
