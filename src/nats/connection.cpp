@@ -6,7 +6,13 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <condition_variable>
 #include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
 #include <vector>
 
 namespace nfx::nats {
@@ -17,6 +23,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds once{1000};            // for an answer to a request, before it is repeated
 constexpr milliseconds change_timeout{2000};  // of each server, in a change of the server
 constexpr std::int64_t unanswered_wait_ms = 100;
+constexpr std::int64_t spare_ms = 1000;  // of the connecting to all servers, beyond the timeout of each
 // A server whose machine or network was lost ends no connection: after this many pings without an answer another one is
 // connected to.
 constexpr std::int64_t ping_again_ms = 1000;
@@ -62,6 +69,38 @@ void require_private(const std::string& path) {
     throw NatsError{path + ": other users may use these credentials (--credentials); run chmod 600 on the file"};
 }
 
+struct Attempt {
+  Owned<natsOptions> options;
+  std::mutex mutex;
+  std::condition_variable ended;
+  natsConnection* connection = nullptr;
+  std::optional<natsStatus> status;
+  bool abandoned = false;
+};
+
+// Connects, or gives up after `longest`: libnats before 3.8 does not return from a server that accepts a connection and
+// then does not answer. Such an attempt has a thread of its own until that connection ends.
+natsStatus connect_within(milliseconds longest, Owned<natsOptions> options, Owned<natsConnection>& connection) {
+  const auto attempt = std::make_shared<Attempt>();
+  attempt->options = std::move(options);
+  std::thread{[attempt] {
+    natsConnection* made = nullptr;
+    const natsStatus status = natsConnection_Connect(&made, attempt->options.get());
+    Owned<natsConnection> unwanted{made};
+    const std::lock_guard lock{attempt->mutex};
+    attempt->status = status;
+    if (!attempt->abandoned) attempt->connection = unwanted.release();
+    attempt->ended.notify_one();
+  }}.detach();
+  std::unique_lock lock{attempt->mutex};
+  if (!attempt->ended.wait_for(lock, longest, [&] { return attempt->status.has_value(); })) {
+    attempt->abandoned = true;
+    return NATS_TIMEOUT;
+  }
+  connection.reset(attempt->connection);
+  return *attempt->status;
+}
+
 // What to write instead, between the address and the text of libnats.
 std::string refusal_of(natsStatus status, const NatsOptions& options) {
   if (status == NATS_SSL_ERROR) {
@@ -79,7 +118,7 @@ std::string refusal_of(natsStatus status, const NatsOptions& options) {
 NatsStream::Connection::Connection(const NatsOptions& with, const std::string& leaving) : options(with) {
   natsOptions* made = nullptr;
   require(natsOptions_Create(&made), "libnats");
-  const Owned<natsOptions> chosen{made};
+  Owned<natsOptions> chosen{made};
   std::vector<std::string> urls;
   for (std::string_view rest = options.url; !rest.empty();) {
     const std::size_t end = std::min(rest.find(','), rest.size());
@@ -93,8 +132,9 @@ NatsStream::Connection::Connection(const NatsOptions& with, const std::string& l
   for (const std::string& url : urls) pointers.push_back(url.c_str());
   require(natsOptions_SetServers(made, pointers.data(), static_cast<int>(pointers.size())),
           "servers " + shown_url(options.url));
-  const std::int64_t longest_ms = leaving.empty() ? timeout_ms() : change_timeout.count();
-  require(natsOptions_SetTimeout(made, std::min(timeout_ms(), longest_ms)), "timeout");
+  const std::int64_t longest_ms =
+      leaving.empty() ? timeout_ms() : std::min<std::int64_t>(timeout_ms(), change_timeout.count());
+  require(natsOptions_SetTimeout(made, longest_ms), "timeout");
   require(natsOptions_SetSendAsap(made, true), "libnats");
   require(natsOptions_SetMaxReconnect(made, -1), "libnats");
   require(natsOptions_SetReconnectWait(made, 250), "libnats");
@@ -111,10 +151,9 @@ NatsStream::Connection::Connection(const NatsOptions& with, const std::string& l
     require_private(options.credentials);
     require(natsOptions_SetUserCredentialsFromFiles(made, options.credentials.c_str(), nullptr), options.credentials);
   }
-  natsConnection* connection = nullptr;
-  const natsStatus connected = natsConnection_Connect(&connection, made);
+  const milliseconds longest{longest_ms * static_cast<std::int64_t>(urls.size()) + spare_ms};
+  const natsStatus connected = connect_within(longest, std::move(chosen), handle);
   require(connected, where() + refusal_of(connected, options));
-  handle.reset(connection);
 }
 
 Json NatsStream::Connection::ask(const std::string& subject, const Json& body) {

@@ -1,10 +1,13 @@
 """nfx cluster: explanations, and one line for each thing that is wrong; with nats-server on loopback where it is there."""
+import contextlib
+import json
 import os
 import pathlib
 import shutil
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 
@@ -48,6 +51,23 @@ class WithoutServer(unittest.TestCase):
                 self.assertEqual((code, out, err.count("\n")), (1, "", 1), err)
                 self.assertNotIn("hidden", err)
                 self.assertTrue("nats://127.0.0.1:1: " in err or "libnats-dev" in err, err)
+
+    def test_a_server_that_does_not_answer_after_its_greeting_is_left_in_time(self):
+        def greet():
+            greeting = {"server_id": "X", "version": "2.14.0", "proto": 1, "headers": True, "max_payload": 1 << 20}
+            with listener.accept()[0] as client, contextlib.suppress(OSError):
+                client.sendall(b"INFO " + json.dumps(greeting).encode() + b"\r\n")
+                while client.recv(4096):
+                    pass
+
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            greeter = threading.Thread(target=greet)
+            greeter.start()
+            code, out, err = run("cluster", "check", "--url", f"nats://127.0.0.1:{listener.getsockname()[1]}", "--timeout", "1")
+            if "libnats-dev" in err:
+                socket.create_connection(listener.getsockname()).close()
+            greeter.join()
+        self.assertEqual((code, out, err.count("\n")), (1, "", 1), err)
 
     def test_a_stream_with_a_dot_is_refused(self):
         code, _, err = run("cluster", "check", "--stream", "a.b")
