@@ -26,6 +26,7 @@ void check(const OwnerState& s) noexcept {
   NFX_ASSERT(s.options.durability == Durability::async || s.released == s.stored);
   NFX_ASSERT(s.phase != Phase::idle || (s.deadline == never && s.renew_at == never && s.request == 0));
   NFX_ASSERT(s.phase != Phase::owning || s.epoch != Epoch{});
+  NFX_ASSERT(s.phase != Phase::owning || s.appended != s.stored || s.counters == s.stored_counters);
 }
 
 void forget_flight(Flight& flight) noexcept {

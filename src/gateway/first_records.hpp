@@ -3,12 +3,11 @@
 // Thread: one. Cost: the messages, until the owner has taken them.
 #pragma once
 
-#include <cstdint>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "gateway/recovered.hpp"
+#include "gateway/stored_begin.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/cluster/owner.hpp"
 
@@ -37,9 +36,8 @@ class FirstRecords {
       return true;
     };
     if (began_) {
-      const std::int64_t ns = began_->time_since_epoch().count();
-      const std::string_view bytes{reinterpret_cast<const char*>(&ns), sizeof ns};
-      if (!fits({.kind = RecordKind::began, .seq = {}, .bytes = bytes})) return false;
+      const BeganBytes bytes = began_bytes(*began_);
+      if (!fits({.kind = RecordKind::began, .seq = {}, .bytes = {bytes.data(), bytes.size()}})) return false;
       began_.reset();
     }
     if (!upload_) return true;

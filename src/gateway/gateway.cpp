@@ -341,7 +341,7 @@ class ClusterGateway final : public Gateway {
     });
     place.last_replica = place.replica;
     place.stage = Stage::opening;
-    place.full = place.giving_up = place.goes_on = false;
+    place.full = place.goes_on = false;
     SessionSettings settings = *place.settings;
     settings.journal.replica = place.replica;
     opener_.add(

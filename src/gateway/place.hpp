@@ -12,6 +12,7 @@
 #include "gateway/recovered.hpp"
 #include "gateway/session_tail.hpp"
 #include "gateway/standby.hpp"
+#include "gateway/stored_begin.hpp"
 #include "nexusfix/cluster/owner.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/nats/stream_client.hpp"
@@ -59,7 +60,6 @@ struct Place {
   bool knows_lease = false;
   MonotonicTime lease_end{};   // of another gateway, without a renewal until then
   bool removed = false;        // by an operator
-  bool giving_up = false;      // it retires when its journal is closed
   bool goes_on = false;        // without the cluster
   Recovered recovered;         // what was read and is not in the journal
   bool reads_all = false;      // the journal is not as it was left: the frames are read again from the first one on

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
+
+#include "gateway/stored_begin.hpp"
 
 namespace nfx::gateway {
 namespace {
@@ -93,12 +94,6 @@ std::string counted(std::uint64_t messages) {
 }
 
 }  // namespace
-
-UtcTime time_of(std::string_view bytes) noexcept {
-  std::int64_t ns = 0;
-  std::memcpy(&ns, bytes.data(), sizeof ns);
-  return UtcTime{Duration{ns}};
-}
 
 std::string given_up_text(std::uint64_t messages) {
   return counted(messages) + "of the journal were not in the cluster and are not sent";

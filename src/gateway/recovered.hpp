@@ -10,7 +10,6 @@
 #include <deque>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/cluster/frame.hpp"
@@ -34,31 +33,6 @@ class JournalChanged : public StoreError {
  public:
   using StoreError::StoreError;
 };
-
-// When the sequence numbers of a session began, as far as the stream has it, while this gateway owns the session.
-class StoredBegin {
- public:
-  // A new ownership; nothing: the stream does not have it.
-  void begin(std::optional<UtcTime> stored) noexcept { *this = {}, before_ = stored; }
-  // Appended to the owner as its record number `count`. All records before a reset are stored.
-  void append(UtcTime began, std::uint64_t count) noexcept {
-    if (count_ != 0) before_ = began_;
-    began_ = began;
-    count_ = count;
-  }
-  // After an ownership with `stored` records.
-  [[nodiscard]] std::optional<UtcTime> after(std::uint64_t stored) const noexcept {
-    return count_ != 0 && stored >= count_ ? std::optional{began_} : before_;
-  }
-
- private:
-  std::optional<UtcTime> before_;
-  UtcTime began_{};
-  std::uint64_t count_ = 0;  // 0: none
-};
-
-// The time in a record `began`.
-[[nodiscard]] UtcTime time_of(std::string_view bytes) noexcept;
 
 // For an operator.
 [[nodiscard]] std::string given_up_text(std::uint64_t messages);

@@ -7,6 +7,7 @@
 #include <deque>
 #include <string_view>
 
+#include "gateway/stored_begin.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/cluster/owner.hpp"
 #include "nexusfix/store/journal_format.hpp"
@@ -48,7 +49,10 @@ class SessionTail {
       case nfx::RecordKind::reset:
         if (!append(RecordKind::reset, 0, {})) return false;
         // There is space: nothing else waits.
-        static_cast<void>(append(RecordKind::began, 0, bytes_of(header.time_ns)));
+        {
+          const BeganBytes bytes = began_bytes(UtcTime{Duration{header.time_ns}});
+          static_cast<void>(append(RecordKind::began, 0, {bytes.data(), bytes.size()}));
+        }
         break;
       case nfx::RecordKind::none:
       case nfx::RecordKind::opened:
@@ -72,12 +76,6 @@ class SessionTail {
     return released_;
   }
 
-  // The bytes of a record `began`, valid until the next call.
-  [[nodiscard]] std::string_view bytes_of(std::int64_t time_ns) noexcept {
-    began_ = time_ns;
-    return {reinterpret_cast<const char*>(&began_), sizeof began_};
-  }
-
  private:
   struct Waiting {
     std::uint64_t count;  // of the owner's records, with this one
@@ -86,7 +84,6 @@ class SessionTail {
 
   std::deque<Waiting> waiting_;
   JournalPosition released_ = 0;
-  std::int64_t began_ = 0;
 };
 
 }  // namespace nfx::gateway

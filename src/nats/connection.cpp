@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <charconv>
 #include <chrono>
 #include <condition_variable>
@@ -11,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -23,7 +25,9 @@ using std::chrono::milliseconds;
 constexpr milliseconds once{1000};            // for an answer to a request, before it is repeated
 constexpr milliseconds change_timeout{2000};  // of each server, in a change of the server
 constexpr std::int64_t unanswered_wait_ms = 100;
-constexpr std::int64_t spare_ms = 1000;  // of the connecting to all servers, beyond the timeout of each
+constexpr std::int64_t spare_ms = 1000;  // of the connecting to all servers, beyond the timeouts of each
+constexpr int unended_max = 4;           // attempts to connect that were given up, and have not ended
+std::atomic<int> unended{0};
 // A server whose machine or network was lost ends no connection: after this many pings without an answer another one is
 // connected to.
 constexpr std::int64_t ping_again_ms = 1000;
@@ -79,22 +83,33 @@ struct Attempt {
 };
 
 // Connects, or gives up after `longest`: libnats before 3.8 does not return from a server that accepts a connection and
-// then does not answer. Such an attempt has a thread of its own until that connection ends.
+// then does not answer. Such an attempt has a thread of its own until that connection ends; while unended_max have not
+// ended, nothing is connected to.
 natsStatus connect_within(milliseconds longest, Owned<natsOptions> options, Owned<natsConnection>& connection) {
+  if (unended.load() >= unended_max) return NATS_TIMEOUT;
   const auto attempt = std::make_shared<Attempt>();
   attempt->options = std::move(options);
-  std::thread{[attempt] {
+  const auto run = [attempt] {
     natsConnection* made = nullptr;
     const natsStatus status = natsConnection_Connect(&made, attempt->options.get());
     Owned<natsConnection> unwanted{made};
     const std::lock_guard lock{attempt->mutex};
     attempt->status = status;
-    if (!attempt->abandoned) attempt->connection = unwanted.release();
+    if (attempt->abandoned)
+      --unended;
+    else
+      attempt->connection = unwanted.release();
     attempt->ended.notify_one();
-  }}.detach();
+  };
+  try {
+    std::thread{run}.detach();
+  } catch (const std::system_error&) {
+    return NATS_SYS_ERROR;
+  }
   std::unique_lock lock{attempt->mutex};
   if (!attempt->ended.wait_for(lock, longest, [&] { return attempt->status.has_value(); })) {
     attempt->abandoned = true;
+    ++unended;
     return NATS_TIMEOUT;
   }
   connection.reset(attempt->connection);
@@ -151,7 +166,8 @@ NatsStream::Connection::Connection(const NatsOptions& with, const std::string& l
     require_private(options.credentials);
     require(natsOptions_SetUserCredentialsFromFiles(made, options.credentials.c_str(), nullptr), options.credentials);
   }
-  const milliseconds longest{longest_ms * static_cast<std::int64_t>(urls.size()) + spare_ms};
+  // Of each server: to connect, and to exchange the first messages.
+  const milliseconds longest{2 * longest_ms * static_cast<std::int64_t>(urls.size()) + spare_ms};
   const natsStatus connected = connect_within(longest, std::move(chosen), handle);
   require(connected, where() + refusal_of(connected, options));
 }

@@ -239,20 +239,6 @@ TEST_F(RecoveredSession, journal_that_was_changed_meanwhile_is_not_taken_for_the
   EXPECT_THROW(static_cast<void>(compare(journal, stream, UtcTime(3s))), JournalChanged);
 }
 
-TEST(StoredBegin, is_that_of_the_last_reset_that_is_stored) {
-  StoredBegin begin;
-  begin.begin(std::nullopt);
-  EXPECT_EQ(begin.after(0), std::nullopt);
-  begin.append(UtcTime{5s}, 1);
-  EXPECT_EQ(begin.after(0), std::nullopt);
-  EXPECT_EQ(begin.after(1), UtcTime{5s});
-  begin.append(UtcTime{6s}, 40);
-  EXPECT_EQ(begin.after(39), UtcTime{5s});
-  EXPECT_EQ(begin.after(41), UtcTime{6s});
-  begin.begin(UtcTime{7s});
-  EXPECT_EQ(begin.after(0), UtcTime{7s});
-}
-
 TEST(Recovered, reset_forgets_what_was_before_it) {
   std::string bytes(sizeof(cluster::FrameHeader), '\0');
   const std::int64_t began = 5'000'000'000;
