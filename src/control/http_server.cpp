@@ -12,10 +12,13 @@
 
 #include <array>
 #include <cerrno>
+#include <compare>
 #include <cstdlib>
 #include <cstring>
 #include <list>
+#include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -101,7 +104,6 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol, Stre
  public:
   using Ended = std::function<void(Connection*)>;
   static constexpr bool is_encrypted = std::is_same_v<Stream, Encrypted>;
-  enum class Wait : std::uint8_t { for_request, for_work, for_client };  // the last to take its answer
 
   Connection(typename Protocol::socket socket, const Service& service, Ended ended)
       : stream_(stream_of(std::move(socket), service, static_cast<const Stream*>(nullptr))),
@@ -129,14 +131,23 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol, Stre
     }
   }
   void cut() noexcept { lowest().close(); }
-  [[nodiscard]] bool waits(Wait wait) const noexcept { return wait_ == wait; }
-  [[nodiscard]] auto begun() const noexcept { return begun_; }
+  // For its client: to send a request, or to take the answer. Otherwise for the worker.
+  [[nodiscard]] bool waits() const noexcept { return !at_work_; }
+  [[nodiscard]] auto waiting_since() const noexcept { return since_; }
+  // Empty: it has shown no right yet.
+  [[nodiscard]] std::string_view user() const noexcept {
+    return caller_.role == Role::none ? std::string_view{} : caller_.name;
+  }
 
  private:
+  void begin_wait() {
+    at_work_ = false;
+    since_ = std::chrono::steady_clock::now();
+  }
   [[nodiscard]] auto& lowest() noexcept { return beast::get_lowest_layer(stream_); }
 
   void read() {
-    wait_ = Wait::for_request;
+    begin_wait();
     reader_.begin();
     lowest().expires_after(service_.limits.request_time);
     read_some();
@@ -163,7 +174,7 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol, Stre
     if (error) return;
     HttpProgress progress = reader_.take({space_.data(), size});
     if (progress == HttpProgress::incomplete) return read_some();
-    wait_ = Wait::for_work;
+    at_work_ = true;
     if (progress == HttpProgress::complete && has_more()) progress = reader_.take("?");
     if (progress == HttpProgress::refused) {
       const HttpRefusal& refusal = reader_.refusal();
@@ -215,12 +226,11 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol, Stre
     if (answer.authenticate) response_.set(http::field::www_authenticate, "Bearer realm=\"nexusfix\"");
     response_.body() = std::move(answer.body);
     response_.prepare_payload();
-    wait_ = Wait::for_client;
+    begin_wait();
     lowest().expires_after(service_.limits.answer_time);
     http::async_write(stream_, response_, [self = this->shared_from_this(), goes_on](error_code error, std::size_t) {
       if (error) return;
       if (goes_on) return self->read();
-      self->wait_ = Wait::for_request;
       self->lowest().expires_after(self->service_.limits.linger_time);
       self->end();
     });
@@ -255,8 +265,8 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol, Stre
   http::response<http::string_body> response_;
   std::size_t requests_ = 0;
   std::size_t discarded_ = 0;
-  Wait wait_ = Wait::for_request;
-  const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+  bool at_work_ = false;
+  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();  // of its present wait
 };
 
 template <class Protocol, class Stream>
@@ -316,19 +326,25 @@ class Listener {
 
   using Peer = Connection<Protocol, Stream>;
   using Connections = std::list<Peer*>;
-  [[nodiscard]] typename Connections::iterator oldest(typename Peer::Wait wait) const {
-    return std::ranges::find_if(*connections_, [wait](const Peer* each) { return each->waits(wait); });
-  }
-  // Where none waits for its request, one whose client takes no answer is closed.
+  // Of the user who has most of them, the one that has waited longest for its peer: what one user does takes no place
+  // from another. Those who have shown no right are one user.
   [[nodiscard]] typename Connections::iterator least_needed() const {
-    const auto silent = oldest(Peer::Wait::for_request);
-    return silent != connections_->end() ? silent : oldest(Peer::Wait::for_client);
+    std::map<std::string_view, std::size_t> held;
+    for (const Peer* each : *connections_) ++held[each->user()];
+    auto least = connections_->end();
+    for (auto each = connections_->begin(); each != connections_->end(); ++each) {
+      if (!(*each)->waits()) continue;
+      const auto more = least == connections_->end() ? std::strong_ordering::greater
+                                                     : held[(*each)->user()] <=> held[(*least)->user()];
+      if (more > 0 || (more == 0 && (*each)->waiting_since() < (*least)->waiting_since())) least = each;
+    }
+    return least;
   }
   [[nodiscard]] std::chrono::steady_clock::duration time_until_room() const {
     if (connections_->size() < service_.limits.connections) return {};
     const auto idle = least_needed();
     if (idle == connections_->end()) return {};
-    return (*idle)->begun() + service_.limits.least_time - std::chrono::steady_clock::now();
+    return (*idle)->waiting_since() + service_.limits.least_time - std::chrono::steady_clock::now();
   }
 
   Service service_;

@@ -20,10 +20,10 @@ class TlsContext;
 namespace nfx::control {
 
 struct HttpLimits {
-  std::size_t connections =
-      32;  // of each listener; for a further one the oldest that waits for a request, or for its client, is closed
-  // Each connection has so much time for its handshake and its request before it is closed for a further one, which
-  // waits.
+  // Of each listener. For a further one, of the user who has most of them, the one that has waited longest for its
+  // client is closed: for a request, or to take its answer. Those who have shown no right are one user.
+  std::size_t connections = 32;
+  // Such a wait is not ended earlier: the further connection waits.
   std::chrono::milliseconds least_time{50};
   std::size_t header_bytes = 8192;
   std::size_t body_bytes = Api::largest_body;

@@ -25,7 +25,7 @@ namespace nfx::control {
 namespace {
 
 using namespace std::chrono_literals;
-const std::string token(40, 't');
+const std::string token(40, 't'), viewers_token(40, 'v');
 
 // A connection that sends what the test gives it, and reads until the other side ends.
 class RawClient {
@@ -89,7 +89,7 @@ class ControlHttp : public ::testing::Test {
     config.socket = folder / "control.sock";
     config.http = {"127.0.0.1", 0};
     config.tokens = folder / "tokens";
-    std::ofstream{config.tokens} << "operator alice " << token << '\n';
+    std::ofstream{config.tokens} << "operator alice " << token << "\nviewer bob " << viewers_token << '\n';
     ::chmod(config.tokens.c_str(), 0600);
   }
   void TearDown() override {
@@ -351,6 +351,22 @@ TEST_F(ControlHttp, connections_that_take_no_answer_make_room_for_one_that_asks)
     EXPECT_EQ(deaf.back()->hear_some().substr(0, 12), "HTTP/1.1 200");
   }
   EXPECT_EQ(ask({.socket = config.socket}, {.target = "/y"}).status, 200U);
+}
+
+TEST_F(ControlHttp, a_user_of_many_connections_takes_no_place_from_another) {
+  serve({.connections = 4, .least_time = 0ms}, std::string(std::size_t{16} * 1024 * 1024, 'x') + "\n");
+  const std::string request = "GET /x HTTP/1.1\r\nHost: " + http_host() + "\r\nAuthorization: Bearer ";
+  const RawClient alice{server->http_port()};
+  EXPECT_TRUE(alice.say(request + token + "\r\n\r\n"));
+  EXPECT_EQ(alice.hear("xx\n").substr(0, 12), "HTTP/1.1 200");
+  std::vector<std::unique_ptr<RawClient>> bobs;
+  for (int i = 0; i < 8; ++i) {
+    bobs.push_back(std::make_unique<RawClient>(server->http_port()));
+    EXPECT_TRUE(bobs.back()->say(request + viewers_token + "\r\n\r\n"));
+    EXPECT_EQ(bobs.back()->hear_some().substr(0, 12), "HTTP/1.1 200") << "the newest one is answered";
+  }
+  EXPECT_TRUE(alice.say(request + token + "\r\n\r\n"));
+  EXPECT_EQ(alice.hear_some().substr(0, 12), "HTTP/1.1 200") << "the connection that was idle meanwhile";
 }
 
 TEST_F(ControlHttp, ends_while_clients_are_connected) {
