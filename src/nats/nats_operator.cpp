@@ -53,6 +53,24 @@ void NatsStream::create(const StreamLimits& limits) {
         {"max_bytes", limits.audit_bytes == 0 ? -1 : static_cast<std::int64_t>(limits.audit_bytes)}});
 }
 
+namespace {
+
+// The servers whose replica does not have all of a stream.
+std::vector<std::string> behind(const Json& info) {
+  std::vector<std::string> names;
+  const Json cluster = object_in(info, "cluster");
+  const auto replicas = cluster.find("replicas");
+  if (replicas == cluster.end() || !replicas->is_array()) return names;
+  for (const Json& replica : *replicas) {
+    if (!replica.is_object()) continue;
+    const auto current = replica.find("current");
+    if (current == replica.end() || *current != true) names.push_back(text_in(replica, "name"));
+  }
+  return names;
+}
+
+}  // namespace
+
 std::vector<CheckLine> NatsStream::check() {
   Connection& connection = *connection_;
   const std::string& name = connection.options.stream;
@@ -71,6 +89,10 @@ std::vector<CheckLine> NatsStream::check() {
     lines.push_back(
         {replicas >= 3, "stream " + stream + " has " + std::to_string(replicas) +
                             (replicas >= 3 ? " replicas" : " replica; a lost machine loses it: make it with 3")});
+    for (const std::string& server : behind(info))
+      lines.push_back({false, "stream " + stream + ": server " + server +
+                                  " lacks frames or is not reachable, and counts as missing: start it, or wait until "
+                                  "it has them before another one is stopped"});
     if (stream != name) continue;
     const bool discards_new = text_in(config, "discard") == "new";
     lines.push_back({discards_new, discards_new
@@ -200,7 +222,8 @@ StreamState NatsStream::state() {
     throw NatsError{"stream " + name + ": " + text_in(error, "description") + "; make it with nfx cluster init"};
   return {.replicas = static_cast<std::uint32_t>(number_in(object_in(info, "config"), "num_replicas")),
           .bytes = number_in(object_in(info, "state"), "bytes"),
-          .leader = text_in(object_in(info, "cluster"), "leader")};
+          .leader = text_in(object_in(info, "cluster"), "leader"),
+          .behind = behind(info)};
 }
 
 std::vector<StoredFrame> NatsStream::read_after(std::string_view session, std::uint64_t sequence, std::uint32_t most) {

@@ -221,6 +221,33 @@ TEST_F(NatsCluster, killed_server_under_load_loses_and_repeats_nothing) {
     ASSERT_EQ(next_owner.recovered[static_cast<std::size_t>(i)], "order " + std::to_string(i + 1));
 }
 
+std::string what_is_wrong(NatsStream& stream) {
+  std::string text;
+  for (const CheckLine& line : stream.check())
+    if (!line.good) text += line.text + "\n";
+  return text;
+}
+
+TEST_F(NatsCluster, check_names_a_server_that_lacks_frames_until_it_has_them) {
+  const int leader = NatsStream{options()}.state().leader.back() - '0', follower = (leader + 1) % 3;
+  const std::string name = "n" + std::to_string(follower);
+  NatsOptions at_leader = options();
+  at_leader.url = "nats://gateway:secret@127.0.0.1:" + std::to_string(servers->client_port(leader));
+  NatsStream stream{at_leader};
+  const auto within_a_minute = [](auto&& condition) {
+    for (const MonotonicTime end = now() + 60s; now() < end; ::poll(nullptr, 0, 100))
+      if (condition()) return true;
+    return false;
+  };
+  const auto is_named = [&] { return what_is_wrong(stream).contains("server " + name + " lacks frames"); };
+  ASSERT_TRUE(within_a_minute([&] { return what_is_wrong(stream).empty(); })) << what_is_wrong(stream);
+  servers->kill(follower);
+  EXPECT_TRUE(within_a_minute(is_named)) << what_is_wrong(stream);
+  EXPECT_TRUE(within_a_minute([&] { return stream.state().behind == std::vector{name}; }));
+  servers->start(follower);
+  EXPECT_TRUE(within_a_minute([&] { return what_is_wrong(stream).empty(); })) << what_is_wrong(stream);
+}
+
 std::vector<StoredFrame> all_of(NatsStream& stream, const std::string& session) {
   std::vector<StoredFrame> all;
   for (;;) {
@@ -404,7 +431,7 @@ TEST_F(NatsCluster, check_finds_a_good_stream_good_and_lists_its_sessions) {
   Gateway owner{options(), "listed", 1};
   ASSERT_TRUE(owner.become_owner());
   NatsStream stream{options()};
-  for (const CheckLine& line : stream.check()) EXPECT_TRUE(line.good) << line.text;
+  EXPECT_TRUE(owner.poll_until([&] { return what_is_wrong(stream).empty(); }, 30s)) << what_is_wrong(stream);
   const auto listed = [&] {
     for (const StoredSession& session : stream.list())
       if (session.name == "listed") return session;
@@ -418,13 +445,6 @@ TEST_F(NatsCluster, check_finds_a_good_stream_good_and_lists_its_sessions) {
   const SessionIndex west = stream.add_session("_gateway-west", GatewayId{1});
   stream.request(west, {.kind = ActionKind::renew_lease});
   EXPECT_TRUE(is_owned_by("west"));
-}
-
-std::string what_is_wrong(NatsStream& stream) {
-  std::string text;
-  for (const CheckLine& line : stream.check())
-    if (!line.good) text += line.text + "\n";
-  return text;
 }
 
 TEST_F(NatsCluster, check_names_what_is_wrong_in_one_line_each) {

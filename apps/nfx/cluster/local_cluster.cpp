@@ -130,10 +130,11 @@ int bound_socket(std::uint16_t& port) {
   return fd;
 }
 
-// Why the stream cannot be written; empty: it can.
-std::string write_problem(const std::vector<nats::CheckLine>& lines) {
+// Why a stream cannot be written, or is not complete; empty: neither.
+std::string stream_problem(const std::vector<nats::CheckLine>& lines) {
   for (const nats::CheckLine& line : lines)
-    if (!line.good && line.text.contains("cannot be written")) return line.text;
+    if (!line.good && (line.text.contains("cannot be written") || line.text.contains("counts as missing")))
+      return line.text;
   return {};
 }
 
@@ -265,7 +266,7 @@ bool LocalCluster::make_streams(const nats::StreamLimits& limits, Duration most,
       nats::NatsStream stream{admin};
       stream.create(limits);
       // A stream that is there from an earlier run elects its own leader after that.
-      error = write_problem(stream.check());
+      error = stream_problem(stream.check());
       if (error.empty()) return true;
     } catch (const nats::NatsError& failure) {
       error = failure.what();
@@ -276,6 +277,11 @@ bool LocalCluster::make_streams(const nats::StreamLimits& limits, Duration most,
     if (std::chrono::steady_clock::now() > end) fail("the servers made no stream in time: " + error);
     if (give_up()) return false;
   }
+}
+
+void LocalCluster::start_again(std::string_view name) {
+  for (LocalServer& server : servers_)
+    if (server.name == name && server.pid == 0) start(server);
 }
 
 std::optional<LocalCluster::Ended> LocalCluster::take_ended() {

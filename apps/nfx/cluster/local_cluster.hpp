@@ -54,7 +54,8 @@ class LocalCluster {
   LocalCluster(const LocalCluster&) = delete;
   LocalCluster& operator=(const LocalCluster&) = delete;
 
-  // Makes both streams as soon as the servers have elected who may, and waits until they can be written. `give_up` is
+  // Makes both streams as soon as the servers have elected who may, and waits until they can be written, and all
+  // replicas have them. `give_up` is
   // called between attempts, and waits a moment; false: it returned true. Throws when a server ends, or after this
   // time.
   bool make_streams(const nats::StreamLimits& limits, Duration most, const std::function<bool()>& give_up);
@@ -63,6 +64,8 @@ class LocalCluster {
     const LocalServer* server = nullptr;
     std::string text;  // "n2 (127.0.0.1:4223, pid 17) was killed by signal 9"
   };
+  // A server that has ended starts again, with what it had stored.
+  void start_again(std::string_view name);
   // A server that has ended since the last call.
   [[nodiscard]] std::optional<Ended> take_ended();
   [[nodiscard]] std::uint32_t running() const noexcept;

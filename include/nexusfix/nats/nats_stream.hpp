@@ -72,8 +72,9 @@ struct StoredSession {
 // Of the stream of frames.
 struct StreamState {
   std::uint32_t replicas = 0;
-  std::uint64_t bytes = 0;  // of one replica
-  std::string leader;       // a server's name; empty: it is being elected
+  std::uint64_t bytes = 0;          // of one replica
+  std::string leader;               // a server's name; empty: it is being elected
+  std::vector<std::string> behind;  // servers whose replica is not reachable, or lacks frames, as the leader knows them
 };
 
 // A frame as the stream has it, and when it was stored.
