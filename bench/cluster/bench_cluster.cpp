@@ -4,6 +4,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -112,7 +113,8 @@ class Bench {
     LatencyHistogram ns;
     for (std::uint32_t i = 0; i < options_.round_trips + warm_up; ++i) {
       const MonotonicTime before = std::chrono::steady_clock::now();
-      for (std::uint32_t j = 0; j < records; ++j) owners.append(0, messages_[(i + j) % messages_.size()]);
+      for (std::uint32_t j = 0; j < records; ++j) owners.append(0, messages_[(i + j) % messages_.size()], true);
+      owners.end_group(0);
       while (owners.session(0).released < owners.session(0).state.appended) {
         owners.wait(longest_wait);
         owners.poll([](std::size_t, std::uint64_t) {});
@@ -218,6 +220,30 @@ void print_rates(const std::vector<RateRow>& rows, const Options& options) {
   }
 }
 
+// Kills a server that leads nothing and that the rows do not use, and returns its name.
+std::string lose_follower(LocalCluster& cluster) {
+  const std::string leader = nats::NatsStream{cluster.client("gateway")}.state().leader;
+  const auto& servers = cluster.servers();
+  const auto follower =
+      std::find_if(servers.begin() + 1, servers.end(), [&](const LocalServer& each) { return each.name != leader; });
+  ::kill(follower->pid, SIGKILL);
+  return follower->name;
+}
+
+void start_again(LocalCluster& cluster, const std::string& name) {
+  constexpr int most_checks = 600, between_checks_ms = 100;
+  for (int i = 0; !cluster.take_ended(); ++i) {
+    if (i == most_checks) throw std::runtime_error("server " + name + " does not end");
+    ::poll(nullptr, 0, between_checks_ms);
+  }
+  cluster.start_again(name);
+  nats::NatsStream stream{cluster.client("gateway")};
+  for (int i = 0; !stream.state().behind.empty(); ++i) {
+    if (i == most_checks) throw std::runtime_error("server " + name + " does not get the frames that it lacks");
+    ::poll(nullptr, 0, between_checks_ms);
+  }
+}
+
 int run(const Options& options) {
   const ServerProgram program = find_nats_server(options.server);
   LocalCluster cluster{{.program = program,
@@ -246,10 +272,13 @@ int run(const Options& options) {
   for (const std::uint32_t batch : batches) {
     const std::string section = std::to_string(batch) + (batch == 1 ? " record" : " records");
     trips.rows.push_back(empty_row(section, "raw publish of the same bytes", true));
-    trips.rows.push_back(
-        empty_row(section, "frame of an owner", false, batch == 1 ? "" : "two frames: the first record, the others"));
+    trips.rows.push_back(empty_row(section, "frame of an owner"));
   }
   for (RepeatedRow& row : trips.rows) row.unit = "us";
+  RepeatedGroup loss{.name = "loss", .title = "the same, frames of an owner with 1 record", .rows = {}};
+  loss.rows.push_back(empty_row("servers", "all three", true));
+  loss.rows.push_back(empty_row("servers", "a follower is killed when the row begins"));
+  for (RepeatedRow& row : loss.rows) row.unit = "us";
   std::vector<RateRow> rates{{.sessions = 1}, {.sessions = 64}};
   const auto is_wanted = [&](std::string_view group) { return options.only.empty() || options.only == group; };
   for (std::uint32_t repeat = 0; repeat < options.repeats; ++repeat) {
@@ -257,6 +286,12 @@ int run(const Options& options) {
       trips.rows[2 * i].repeats.push_back(bench.raw_round_trips(batches[i]));
       trips.rows[2 * i + 1].repeats.push_back(bench.owner_round_trips(batches[i]));
     }
+  }
+  for (std::uint32_t repeat = 0; repeat < options.repeats && is_wanted("loss"); ++repeat) {
+    loss.rows[0].repeats.push_back(bench.owner_round_trips(1));
+    const std::string lost = lose_follower(cluster);
+    loss.rows[1].repeats.push_back(bench.owner_round_trips(1));
+    start_again(cluster, lost);
   }
   // Afterwards, because the servers are still writing when such a row has ended.
   for (std::uint32_t repeat = 0; repeat < options.repeats; ++repeat) {
@@ -267,6 +302,7 @@ int run(const Options& options) {
     }
   }
   if (is_wanted("trips")) print_table(stdout, trips);
+  if (is_wanted("loss")) print_table(stdout, loss);
   if (is_wanted("rates")) print_rates(rates, options);
   return 0;
 }
@@ -307,8 +343,8 @@ int main(int argc, char** argv) {
            {.names = "--only",
             .target = &options.only,
             .help = "One group of rows",
-            .one_of = {"trips", "rates"},
-            .default_text = "both"},
+            .one_of = {"trips", "loss", "rates"},
+            .default_text = "all"},
            {.names = "--quick", .target = &quick, .help = "One repeat of 100 round trips and 0.2 s"}},
   };
   return run_program(program, argc, argv, [&] {

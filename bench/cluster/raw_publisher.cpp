@@ -15,6 +15,9 @@ void require(natsStatus status, const char* what) {
   if (status != NATS_OK) throw std::runtime_error(std::string{what} + ": " + natsStatus_GetText(status));
 }
 
+// The servers refuse a publish that is right while they still handle the one before; an owner sends it again too.
+constexpr int refused_max = 100;
+
 std::uint64_t number_after(std::string_view text, std::string_view before) {
   const std::size_t at = text.find(before);
   std::uint64_t number = 0;
@@ -31,8 +34,10 @@ struct RawPublisher::Parts {
   std::string inbox;
   std::vector<std::string> subjects;
   std::vector<std::string> reply_subjects;
-  std::vector<std::uint64_t> last;  // the sequence of each subject
-  std::mutex mutex;                 // of what libnats' thread writes
+  std::vector<std::uint64_t> last;               // the sequence of each subject
+  std::vector<std::string_view> unacknowledged;  // of each subject
+  int refused = 0;
+  std::mutex mutex;  // of what libnats' thread writes
   std::condition_variable changed;
   struct Reply {
     std::size_t subject = 0;
@@ -96,6 +101,7 @@ RawPublisher::RawPublisher(const nats::NatsOptions& options, const std::vector<s
     parts.reply_subjects.push_back(parts.inbox + "." + std::to_string(i));
   }
   parts.last.resize(subjects.size());
+  parts.unacknowledged.resize(subjects.size());
   require(
       natsConnection_Subscribe(&parts.replies, parts.connection, (parts.inbox + ".*").c_str(), Parts::on_reply, &parts),
       "subscribe");
@@ -113,6 +119,7 @@ RawPublisher::~RawPublisher() {
 
 void RawPublisher::publish(std::size_t subject, std::string_view bytes) {
   Parts& parts = *parts_;
+  parts.unacknowledged[subject] = bytes;
   natsMsg* message = nullptr;
   require(natsMsg_Create(&message, parts.subjects[subject].c_str(), parts.reply_subjects[subject].c_str(), bytes.data(),
                          static_cast<int>(bytes.size())),
@@ -126,18 +133,24 @@ void RawPublisher::publish(std::size_t subject, std::string_view bytes) {
 
 const std::vector<std::size_t>& RawPublisher::take_acknowledged(Duration most) {
   Parts& parts = *parts_;
-  parts.taken.clear();
   parts.acknowledged.clear();
-  {
-    std::unique_lock lock{parts.mutex};
-    parts.changed.wait_for(lock, most, [&] { return !parts.arrived.empty(); });
-    parts.taken.swap(parts.arrived);
-  }
-  for (const Parts::Reply& reply : parts.taken) {
-    if (reply.sequence == 0) throw std::runtime_error("a publish was refused: " + reply.text);
-    parts.last[reply.subject] = reply.sequence;
-    parts.acknowledged.push_back(reply.subject);
-  }
+  do {
+    parts.taken.clear();
+    {
+      std::unique_lock lock{parts.mutex};
+      parts.changed.wait_for(lock, most, [&] { return !parts.arrived.empty(); });
+      parts.taken.swap(parts.arrived);
+    }
+    for (const Parts::Reply& reply : parts.taken) {
+      if (reply.sequence == 0) {
+        if (++parts.refused > refused_max) throw std::runtime_error("a publish was refused: " + reply.text);
+        publish(reply.subject, parts.unacknowledged[reply.subject]);
+        continue;
+      }
+      parts.last[reply.subject] = reply.sequence;
+      parts.acknowledged.push_back(reply.subject);
+    }
+  } while (parts.acknowledged.empty() && !parts.taken.empty());
   return parts.acknowledged;
 }
 

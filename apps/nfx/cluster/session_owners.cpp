@@ -51,11 +51,15 @@ bool SessionOwners::has_space(std::size_t index, std::size_t bytes) const {
   return session.owns && nfx::cluster::has_space(session.state, RecordKind::outbound, bytes);
 }
 
-void SessionOwners::append(std::size_t index, std::string_view bytes) {
+void SessionOwners::append(std::size_t index, std::string_view bytes, bool more) {
   Session& session = sessions_[index];
   session.digest = nfx::cluster::mixed(nfx::cluster::name_hash(bytes, session.digest));
-  give(session, {.kind = EventKind::append, .record = {RecordKind::outbound, session.state.counters.outbound, bytes}});
+  give(session, {.kind = EventKind::append,
+                 .record = {RecordKind::outbound, session.state.counters.outbound, bytes},
+                 .more = more});
 }
+
+void SessionOwners::end_group(std::size_t index) { give(sessions_[index], {.kind = EventKind::end_group}); }
 
 void SessionOwners::give(Session& session, const Event& event) {
   nfx::cluster::Actions actions;

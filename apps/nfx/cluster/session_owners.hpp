@@ -38,8 +38,10 @@ class SessionOwners {
   [[nodiscard]] std::size_t size() const noexcept { return sessions_.size(); }
   [[nodiscard]] const Session& session(std::size_t index) const { return sessions_[index]; }
   [[nodiscard]] bool has_space(std::size_t index, std::size_t bytes) const;
-  // An outbound record with the next sequence number.
-  void append(std::size_t index, std::string_view bytes);
+  // An outbound record with the next sequence number. With `more` it is of a group, which becomes one frame where it
+  // fits into one.
+  void append(std::size_t index, std::string_view bytes, bool more = false);
+  void end_group(std::size_t index);
 
   // Takes the answers that have come; `on_release`(session, records released so far).
   template <class OnRelease>
