@@ -1,5 +1,5 @@
-// What a stream has to have before the journal's next records: when the sequence numbers began, where it does not have
-// that, and the journal's messages, where it has nothing of the session.
+// What a stream has to have before the journal's next records: the journal's messages, where it does not have them, and
+// then when the sequence numbers began. A stream that does not have that time does not have all of a journal.
 // Thread: one. Cost: the messages, until the owner has taken them.
 #pragma once
 
@@ -35,21 +35,21 @@ class FirstRecords {
       append(record);
       return true;
     };
-    if (began_) {
-      const BeganBytes bytes = began_bytes(*began_);
-      if (!fits({.kind = RecordKind::began, .seq = {}, .bytes = {bytes.data(), bytes.size()}})) return false;
-      began_.reset();
-    }
-    if (!upload_) return true;
-    for (auto& messages = upload_->messages; !messages.empty(); messages.pop_front())
-      if (!fits({.kind = RecordKind::outbound, .seq = messages.front().seq, .bytes = messages.front().bytes}))
-        return false;
     const auto reach = [&](RecordKind kind, SeqNum end, SeqNum now_at) {
       return end <= now_at || fits({.kind = kind, .seq = SeqNum{value(end) - 1}, .bytes = {}});
     };
-    if (!reach(RecordKind::outbound, upload_->counters.outbound, owner.counters.outbound)) return false;
-    if (!reach(RecordKind::inbound, upload_->counters.inbound, owner.counters.inbound)) return false;
-    upload_.reset();
+    if (upload_) {
+      for (auto& messages = upload_->messages; !messages.empty(); messages.pop_front())
+        if (!fits({.kind = RecordKind::outbound, .seq = messages.front().seq, .bytes = messages.front().bytes}))
+          return false;
+      if (!reach(RecordKind::outbound, upload_->counters.outbound, owner.counters.outbound)) return false;
+      if (!reach(RecordKind::inbound, upload_->counters.inbound, owner.counters.inbound)) return false;
+      upload_.reset();
+    }
+    if (!began_) return true;
+    const BeganBytes bytes = began_bytes(*began_);
+    if (!fits({.kind = RecordKind::began, .seq = {}, .bytes = {bytes.data(), bytes.size()}})) return false;
+    began_.reset();
     return true;
   }
 

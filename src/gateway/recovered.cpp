@@ -27,11 +27,13 @@ void set(JournalStore& journal, bool inbound, SeqNum seq, UtcTime now) {
   require(journal.sync(now) && journal.set_number(change, now), journal);
 }
 
-Recovered everything_of(const JournalStore& journal, std::size_t most) {
+// What the journal has from this number on.
+Recovered all_from(const JournalStore& journal, SeqNum from, std::size_t most) {
   Recovered all{most};
   all.counters = {.inbound = journal.next_inbound(), .outbound = journal.next_outbound()};
   all.began = journal.creation_time();
-  static_cast<void>(journal.for_each(first_seq_num, journal.last_kept(), [&](SeqNum seq, std::string_view bytes) {
+  if (journal.last_kept() < from) return all;
+  static_cast<void>(journal.for_each(from, journal.last_kept(), [&](SeqNum seq, std::string_view bytes) {
     all.messages.push_back({seq, std::string{bytes}});
     if (all.messages.size() > all.most) all.messages.pop_front();
     return true;
@@ -70,6 +72,12 @@ SeqNum first_other(const JournalStore& journal, const Recovered& stream) {
                                        }));
   }
   return at != end ? std::min(other, at->seq) : other;
+}
+
+// Whether the stream has nothing, or the first records of this journal.
+bool is_continued_by(const JournalStore& journal, const Recovered& stream) {
+  return journal.next_outbound() >= stream.counters.outbound && journal.next_inbound() >= stream.counters.inbound &&
+         first_other(journal, stream) >= stream.counters.outbound;
 }
 
 // What the journal has from this number on is not sent.
@@ -126,11 +134,18 @@ void Recovered::add(const cluster::FrameView& frame) {
 }
 
 std::string Comparison::text() const {
-  if (upload) return "the cluster had nothing of the session and gets the journal's records";
+  if (upload)
+    return incomplete ? "the cluster had the first of the journal's records and gets the others"
+                      : "the cluster had nothing of the session and gets the journal's records";
   if (other_session) return "the journal was of an earlier session; it has the cluster's records now";
   std::string text;
   if (taken != 0) text = counted(taken) + "of the cluster were missing in the journal";
   if (given_up != 0) text += (text.empty() ? "" : ", ") + given_up_text(given_up);
+  if (incomplete)
+    text += (text.empty() ? "" : "; ") +
+            std::string{
+                "the cluster has only the first records of another gateway's journal: start that gateway "
+                "again, or compare the sequence numbers with the counterparty's and set them"};
   if (!other_numbers) return text;
   text += (text.empty() ? "" : "; ") + std::string{"the journal had next in "} +
           std::to_string(value(journal.inbound)) + ", next out " + std::to_string(value(journal.outbound));
@@ -141,8 +156,9 @@ Comparison compare(JournalStore& journal, const Recovered& stream, UtcTime now) 
   require_as_left(journal, stream);
   Comparison found;
   found.journal = {.inbound = journal.next_inbound(), .outbound = journal.next_outbound()};
-  if (stream.is_new()) {
-    if (found.journal != cluster::Counters{}) found.upload = everything_of(journal, stream.most);
+  found.incomplete = !stream.began && !stream.is_new();
+  if (!stream.began && is_continued_by(journal, stream)) {
+    if (found.journal != stream.counters) found.upload = all_from(journal, stream.counters.outbound, stream.most);
     return found;
   }
   found.other_numbers = found.journal != stream.counters;

@@ -55,7 +55,7 @@ struct Recovered {
 
   std::size_t most;
   cluster::Counters counters;
-  std::optional<UtcTime> began;
+  std::optional<UtcTime> began;        // the last that is stored of a journal's records
   std::deque<Message> messages;        // sent, by number
   SeqNum first = first_seq_num;        // the messages are all from this number on
   std::optional<JournalMark> journal;  // which has the messages before `first`
@@ -67,7 +67,8 @@ struct Comparison {
   std::uint64_t given_up = 0;              // messages of the journal that the stream has not, or has others for
   bool other_numbers = false;              // the journal's sequence numbers were others
   bool other_session = false;              // the journal was of numbers that began at another time
-  std::optional<Recovered> upload;         // the stream had nothing, and the journal has this
+  bool incomplete = false;                 // the stream has the first records of a journal: its upload was cut
+  std::optional<Recovered> upload;         // what the journal has, and the stream has not: it had nothing, or a part
   cluster::Counters journal;               // as they were
   [[nodiscard]] std::string text() const;  // for an operator; empty: they are the same
 };

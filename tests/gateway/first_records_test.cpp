@@ -75,21 +75,21 @@ TEST_F(First, there_is_nothing_to_append) {
   EXPECT_TRUE(appended.empty());
 }
 
-TEST_F(First, begin_then_messages_then_the_sequence_numbers_that_they_do_not_reach) {
+TEST_F(First, messages_then_the_sequence_numbers_that_they_do_not_reach_and_last_their_begin) {
   NewOwner owner{16};
   ASSERT_EQ(owner.state.phase, cluster::Phase::owning);
   FirstRecords first;
   first.begin(UtcTime{5s}, journal_of_three());
   EXPECT_TRUE(append(first, owner));
   ASSERT_EQ(appended.size(), 6U);
-  EXPECT_EQ(appended[0].kind, RecordKind::began);
-  EXPECT_EQ(time_of(appended[0].bytes), UtcTime{5s});
-  EXPECT_EQ(appended[1].bytes, "m1");
-  EXPECT_EQ(appended[3].seq, 4U);
-  EXPECT_EQ(appended[4].kind, RecordKind::outbound);
-  EXPECT_EQ(appended[4].seq, 5U);
-  EXPECT_EQ(appended[5].kind, RecordKind::inbound);
-  EXPECT_EQ(appended[5].seq, 7U);
+  EXPECT_EQ(appended[0].bytes, "m1");
+  EXPECT_EQ(appended[2].seq, 4U);
+  EXPECT_EQ(appended[3].kind, RecordKind::outbound);
+  EXPECT_EQ(appended[3].seq, 5U);
+  EXPECT_EQ(appended[4].kind, RecordKind::inbound);
+  EXPECT_EQ(appended[4].seq, 7U);
+  EXPECT_EQ(appended[5].kind, RecordKind::began);
+  EXPECT_EQ(time_of(appended[5].bytes), UtcTime{5s});
   EXPECT_EQ(owner.state.counters, (cluster::Counters{.inbound = SeqNum{8}, .outbound = SeqNum{6}}));
   EXPECT_TRUE(append(first, owner));
   EXPECT_EQ(appended.size(), 6U) << "each once";
@@ -103,7 +103,7 @@ TEST_F(First, what_does_not_fit_is_appended_later) {
   for (; !append(first, owner) && times < 20; ++times) owner.store();
   EXPECT_GT(times, 1);
   ASSERT_EQ(appended.size(), 6U);
-  EXPECT_EQ(appended[5].seq, 7U);
+  EXPECT_EQ(appended[5].kind, RecordKind::began);
 }
 
 TEST_F(First, nothing_is_left_after_the_end_of_an_ownership) {

@@ -136,6 +136,50 @@ TEST_F(RecoveredSession, stream_that_has_nothing_gets_what_the_journal_has) {
   EXPECT_EQ(found.upload->counters, (cluster::Counters{.inbound = SeqNum{8}, .outbound = SeqNum{4}}));
 }
 
+TEST_F(RecoveredSession, upload_that_was_cut_is_continued) {
+  JournalStore journal = open();
+  fill(journal, 20, 8);
+  Recovered stream = stream_of(12, 1);
+  stream.began.reset();
+  const Comparison found = compare(journal, stream, UtcTime(3s));
+  ASSERT_TRUE(found.upload);
+  ASSERT_EQ(found.upload->messages.size(), 8U);
+  EXPECT_EQ(found.upload->messages.front().seq, SeqNum{13});
+  EXPECT_EQ(found.upload->counters, (cluster::Counters{.inbound = SeqNum{8}, .outbound = SeqNum{21}}));
+  EXPECT_EQ(found.given_up, 0U);
+  EXPECT_EQ(found.text(), "the cluster had the first of the journal's records and gets the others");
+  EXPECT_EQ(journal.read(SeqNum{20}), text(20));
+}
+
+TEST_F(RecoveredSession, upload_that_was_cut_at_its_last_record_is_complete) {
+  JournalStore journal = open();
+  fill(journal, 20, 8);
+  Recovered stream = stream_of(20, 8);
+  stream.began.reset();
+  EXPECT_FALSE(compare(journal, stream, UtcTime(3s)).upload);
+}
+
+TEST_F(RecoveredSession, upload_of_another_journal_that_was_cut_is_reported) {
+  Recovered stream = stream_of(12, 1);
+  stream.began.reset();
+  JournalStore journal = open();
+  const Comparison empty = compare(journal, stream, UtcTime(3s));
+  EXPECT_FALSE(empty.upload);
+  EXPECT_EQ(empty.taken, 12U);
+  EXPECT_TRUE(empty.text().contains("only the first records of another gateway's journal")) << empty.text();
+}
+
+TEST_F(RecoveredSession, other_journal_does_not_continue_an_upload) {
+  JournalStore journal = open();
+  fill(journal, 20, 8);
+  Recovered stream = stream_of(12, 1);
+  stream.began.reset();
+  stream.messages[4].bytes = "another journal's";
+  const Comparison found = compare(journal, stream, UtcTime(3s));
+  EXPECT_FALSE(found.upload);
+  EXPECT_TRUE(found.incomplete);
+}
+
 TEST_F(RecoveredSession, journal_that_follows_has_what_was_read_and_a_takeover_adds_the_rest) {
   Recovered stream = stream_of(20, 31, UtcTime(777s));
   {
