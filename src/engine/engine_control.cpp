@@ -1,6 +1,7 @@
 // Requests of other threads to poll threads: commands of an operator, lists, metrics.
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "engine/engine_control.hpp"
@@ -108,7 +109,21 @@ bool answers_in(PollThread& thread, Duration timeout) {
 }
 
 bool gather_from(PollThread& thread, ThreadFigures& into, Duration timeout) {
-  return call_on(thread, [&](SessionRunner&) { thread.gather(into); }, timeout) == CallResult::done;
+  SessionPage page;
+  std::size_t count = 0;
+  while (!page.end) {
+    if (into.sessions.size() < count + page_sessions) into.sessions.resize(count + page_sessions);
+    const std::span rows = std::span{into.sessions}.subspan(count, page_sessions);
+    for (SessionFigures& row : rows) row.identity.reserve(longest_name);
+    const auto take = [&](SessionRunner& runner) {
+      page = runner.figures(page.next_place, rows);
+      if (page.end) thread.gather_loop(into);
+    };
+    if (call_on(thread, take, timeout) != CallResult::done) return false;
+    count += page.count;
+  }
+  into.sessions.resize(count);
+  return true;
 }
 
 }  // namespace nfx

@@ -167,7 +167,8 @@ SessionHandle* PollLoop<T, C>::find(std::size_t session) noexcept {
 
 template <Transport T, Clock C>
 void PollLoop<T, C>::figures(std::vector<SessionFigures>& into) const {
-  runner_.figures(into);
+  into.resize(runner_.sessions().places());
+  into.resize(runner_.figures(0, into).count);
 }
 
 template <Transport T, Clock C>

@@ -58,7 +58,9 @@ class PollThread : public MeasuredThread {
   [[nodiscard]] virtual PollLoopCounters counters() const noexcept = 0;
   virtual void log_to(LoopLogs logs) = 0;
   virtual void hand_on_to(HandOnQueue& queue) noexcept = 0;  // see PollLoop
-  virtual void gather(ThreadFigures& into) const = 0;        // for the metrics page
+  // For the metrics page: all, or what is not of sessions.
+  virtual void gather(ThreadFigures& into) const = 0;
+  virtual void gather_loop(ThreadFigures& into) const = 0;
   // Socket options that this host refused, one sentence each.
   [[nodiscard]] virtual std::vector<std::string> transport_warnings() const = 0;
 

@@ -89,6 +89,9 @@ class PollThreadOver final : public PollThread {
   TraceRing* traces() const noexcept override { return loop_.traces(); }
   void gather(ThreadFigures& into) const override {
     loop_.figures(into.sessions);
+    gather_loop(into);
+  }
+  void gather_loop(ThreadFigures& into) const override {
     into.loop = loop_.counters();
     into.submitted_bytes = loop_.submitted_bytes();
     into.latency = loop_.latency();

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "engine/live_session.hpp"
@@ -13,6 +14,13 @@
 #include "nexusfix/base/assert.hpp"
 
 namespace nfx {
+
+// Of a list of sessions that is taken in pieces, so that a thousand of them do not delay a message.
+struct SessionPage {
+  std::size_t count = 0;
+  std::size_t next_place = 0;
+  bool end = false;
+};
 
 class Roster {
  public:
@@ -34,13 +42,22 @@ class Roster {
   [[nodiscard]] LiveSession* find(const SessionKey& key) const noexcept;
 
   [[nodiscard]] std::size_t places() const noexcept { return sessions_.size(); }
-  // Null where a session was removed.
-  [[nodiscard]] const LiveSession* at_place(std::size_t place) const noexcept { return sessions_[place].get(); }
   template <class Visit>
   void for_each(Visit&& visit) const {
     for (const auto& session : sessions_) {
       if (session != nullptr) visit(*session);
     }
+  }
+  // Fills rows with the sessions from a place on: fill(const LiveSession&, Row&), which is false for one without a row.
+  template <class Row, class Fill>
+  [[nodiscard]] SessionPage page(std::size_t from_place, std::span<Row> into, Fill&& fill) const {
+    SessionPage page{.next_place = from_place};
+    while (page.next_place < sessions_.size() && page.count < into.size()) {
+      const LiveSession* session = sessions_[page.next_place++].get();
+      if (session != nullptr && fill(*session, into[page.count])) ++page.count;
+    }
+    page.end = page.next_place >= sessions_.size();
+    return page;
   }
   template <class Holds>
   [[nodiscard]] bool none_of(Holds&& holds) const {

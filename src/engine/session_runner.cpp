@@ -320,12 +320,8 @@ void SessionRunner::pump_replay(LiveSession& session) {
   report_notice(session, Notice::resend_not_kept, session.store.oldest_kept(), "raise retain_messages or retain_bytes");
 }
 
-void SessionRunner::figures(std::vector<SessionFigures>& into) const {
-  into.resize(sessions_.places());
-  std::size_t count = 0;
-  sessions_.for_each([&](const LiveSession& session) {
-    NFX_ASSERT(count < into.size());
-    SessionFigures& of = into[count++];
+SessionPage SessionRunner::figures(std::size_t from_place, std::span<SessionFigures> into) const {
+  return sessions_.page(from_place, into, [](const LiveSession& session, SessionFigures& of) {
     of.identity = session.name;
     of.counters = session.counts;
     of.logged_on = session.logged_on();
@@ -336,8 +332,8 @@ void SessionRunner::figures(std::vector<SessionFigures>& into) const {
       of.journal = session.journal_store->counters();
       of.store_condition = session.journal_store->condition();
     }
+    return true;
   });
-  into.resize(count);
 }
 
 }  // namespace nfx

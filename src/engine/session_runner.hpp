@@ -53,13 +53,6 @@ struct SessionRunnerOptions {
   Instant now{};
 };
 
-// Of a list of sessions that is taken in pieces, so that a thousand of them do not delay a message.
-struct SessionPage {
-  std::size_t count = 0;
-  std::size_t next_place = 0;
-  bool end = false;
-};
-
 class SessionRunner {
  public:
   static constexpr std::size_t admin_reserve = 16 * 1024;  // of each send buffer, reserved for session messages
@@ -239,7 +232,8 @@ class SessionRunner {
 
   void log_everyone_out();
   [[nodiscard]] bool stopping() const noexcept { return stopping_; }
-  void figures(std::vector<SessionFigures>& into) const;
+  // For the metrics page; the first page of sessions begins at place 0.
+  [[nodiscard]] SessionPage figures(std::size_t from_place, std::span<SessionFigures> into) const;
 
   [[nodiscard]] const EngineConfig& config() const noexcept { return config_; }
   [[nodiscard]] Roster& sessions() noexcept { return sessions_; }

@@ -214,14 +214,11 @@ void SessionRunner::journal(std::size_t number, JournalStatus& into) const {
 }
 
 SessionPage SessionRunner::list(std::size_t from_place, std::span<SessionStatus> into) const {
-  SessionPage page{.next_place = from_place};
-  const std::size_t places = sessions_.places();
-  while (page.next_place < places && page.count < into.size()) {
-    const LiveSession* session = sessions_.at_place(page.next_place++);
-    if (session != nullptr && !session->removing) fill_status(*session, into[page.count++]);
-  }
-  page.end = page.next_place >= places;
-  return page;
+  return sessions_.page(from_place, into, [this](const LiveSession& session, SessionStatus& row) {
+    if (session.removing) return false;
+    fill_status(session, row);
+    return true;
+  });
 }
 
 }  // namespace nfx

@@ -233,6 +233,12 @@ struct Answers {
   std::map<std::string, std::size_t> unexpected;  // "POST /v1/engine/drain: 500"
 };
 
+std::size_t count_in(std::string_view text, std::string_view what) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(what); at != std::string_view::npos; at = text.find(what, at + 1)) ++count;
+  return count;
+}
+
 std::string name_of(const Route& route) { return std::string{route.method} + ' ' + route.path; }
 
 // Answers that refuse a request because of what the other operator has done.
@@ -467,6 +473,11 @@ TEST_F(ControlLoad, two_operators_use_every_route_with_a_thousand_sessions_and_n
     EXPECT_EQ(each["enabled"], true) << each["name"];
     EXPECT_EQ(each["held"], false) << each["name"];
   }
+  const std::string metrics = operators[0]->ask("GET", "/metrics").body;
+  for (const Json& each : list["sessions"])
+    EXPECT_TRUE(metrics.contains("\nnfx_session_up{session=\"" + each["name"].get<std::string>() + "\"} "))
+        << each["name"];
+  EXPECT_EQ(count_in(metrics, "\nnfx_session_up{"), session_count) << "each once";
   both([](const Route& route) { return is_command(route, SessionCommandKind::reset); });
   const std::size_t done = answers[0].done + answers[1].done;
   both([](const Route& route) { return is_command(route, SessionCommandKind::remove); });
