@@ -1,6 +1,12 @@
 // The address of the control plane, and its answers.
 #include "control_access.hpp"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
@@ -19,21 +25,34 @@ constexpr const char* default_socket = "/run/nexusfix/control.sock";
 std::string token_of(const std::string& file) {
   std::ifstream in{file};
   std::string token;
-  if (!std::getline(in, token) || token.empty())
-    throw cli::UsageError("--token-file " + file + ": expected a file whose first line is the token");
+  std::getline(in, token);
+  while (!token.empty() && (token.back() == '\r' || token.back() == ' ')) token.pop_back();
+  if (token.empty()) throw cli::UsageError("--token-file " + file + ": expected a file whose first line is the token");
   return token;
+}
+
+// An engine listens on loopback; another host's is reached by a tunnel.
+Endpoint http_of(std::string_view text) {
+  const std::size_t colon = std::min(text.rfind(':'), text.size());
+  const std::string_view digits = text.substr(std::min(colon + 1, text.size()));
+  std::string host{text.substr(0, colon)};
+  if (host == "localhost") host = "127.0.0.1";
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  std::uint16_t port = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+  std::array<char, sizeof(in6_addr)> bytes;
+  const bool is_address =
+      ::inet_pton(AF_INET, host.c_str(), bytes.data()) == 1 || ::inet_pton(AF_INET6, host.c_str(), bytes.data()) == 1;
+  if (!is_address || error != std::errc{} || end != digits.data() + digits.size() || port == 0)
+    throw cli::UsageError("--http: expected an address such as 127.0.0.1:9090");
+  return {std::move(host), port};
 }
 
 }  // namespace
 
 ControlAddress control_address(const ControlOptions& options) {
   if (!options.http.empty()) {
-    const std::size_t colon = options.http.rfind(':');
-    const int port = colon == std::string::npos ? 0 : std::atoi(options.http.c_str() + colon + 1);
-    if (port <= 0 || port > 65535) throw cli::UsageError("--http: expected an address such as 127.0.0.1:9090");
-    std::string host = options.http.substr(0, colon);
-    if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-    ControlAddress address{.http = {std::move(host), static_cast<std::uint16_t>(port)}};
+    ControlAddress address{.http = http_of(options.http)};
     if (options.tls_certificate.empty() == options.token_file.empty())
       throw cli::UsageError("--http: give --token-file, or --tls-certificate where the engine has one too");
     if (options.tls_certificate.empty()) {
@@ -89,7 +108,7 @@ int show_once(const ControlOptions& options, const ControlRequest& request, cons
   }
   print(out);
   if (good && judge) return judge(json);
-  return good ? exit_done : exit_failed;
+  return good && member_text(json, "result") != "incomplete" ? exit_done : exit_failed;
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ namespace nfx::app {
 
 inline constexpr int exit_no_engine = 3;
 inline constexpr std::string_view control_exit_codes =
-    "0 done, or so already; 1 refused or failed; 2 wrong usage; 3 no engine answered";
+    "0 done, or so already; 1 refused, failed or incomplete; 2 wrong usage; 3 no engine answered";
 
 struct ControlOptions {
   std::string socket;

@@ -226,6 +226,33 @@ Caller Tokens::caller(std::string_view authorization) const {
   return caller;
 }
 
+HttpUsers::HttpUsers(const ControlConfig& config) : config_(config), loaded_(load(config)) {}
+
+std::shared_ptr<const HttpUsers::Loaded> HttpUsers::load(const ControlConfig& config) {
+  return std::make_shared<const Loaded>(
+      Loaded{.tokens = config.tokens.empty() ? Tokens{} : Tokens::load(config.tokens),
+             .clients = config.encrypted() ? ClientCertificates::load(config.clients) : ClientCertificates{}});
+}
+
+std::shared_ptr<const HttpUsers::Loaded> HttpUsers::loaded() const {
+  const std::lock_guard lock{mutex_};
+  return loaded_;
+}
+
+Caller HttpUsers::caller(std::string_view authorization) const { return loaded()->tokens.caller(authorization); }
+Caller HttpUsers::caller(const TlsPeer& certificate) const { return loaded()->clients.caller(certificate); }
+
+std::string HttpUsers::reload() {
+  try {
+    auto read = load(config_);
+    const std::lock_guard lock{mutex_};
+    loaded_ = std::move(read);
+    return {};
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+}
+
 bool host_is_ours(std::string_view host, std::uint16_t port) noexcept {
   for (const std::string_view name : {"127.0.0.1", "[::1]", "localhost"}) {
     if (!host.starts_with(name)) continue;

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -88,6 +90,30 @@ class ClientCertificates {
     std::string name;
   };
   std::vector<Entry> entries_;
+};
+
+// Who may use HTTP, by tokens or certificates. Thread: any. Lifetime: reload() has an effect on the next request of
+// each connection.
+class HttpUsers {
+ public:
+  // Throws ConfigError.
+  explicit HttpUsers(const ControlConfig& config);
+  [[nodiscard]] Caller caller(std::string_view authorization) const;
+  [[nodiscard]] Caller caller(const TlsPeer& certificate) const;
+  // Reads the file again. On failure nothing changes, and the text gives the reason; empty: done.
+  [[nodiscard]] std::string reload();
+
+ private:
+  struct Loaded {
+    Tokens tokens;
+    ClientCertificates clients;
+  };
+  [[nodiscard]] static std::shared_ptr<const Loaded> load(const ControlConfig& config);
+  [[nodiscard]] std::shared_ptr<const Loaded> loaded() const;
+
+  const ControlConfig config_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Loaded> loaded_;
 };
 
 // A page of another site must not reach this address: by a name of its own that resolves to loopback (Host), or from a

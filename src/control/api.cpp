@@ -67,6 +67,26 @@ std::optional<NextNumbers> numbers_of(std::string_view etag, std::size_t session
   return NextNumbers{.in = SeqNum{*in}, .out = SeqNum{*out}};
 }
 
+// What a later request may not meet.
+bool passes(unsigned status) noexcept { return status == 429 || status == 503 || status == 504; }
+
+// What an If-Match adds to the sequence numbers that a session has to have. False: it can have none of both.
+bool add_expected(std::string_view if_match, std::size_t session, NextNumbers& expected) noexcept {
+  if (if_match.empty() || if_match == "*") return true;
+  const auto seen = numbers_of(if_match, session);
+  if (!seen || (expected.in && expected.in != seen->in) || (expected.out && expected.out != seen->out)) return false;
+  expected = *seen;
+  return true;
+}
+
+// What is requested, for the audit log.
+std::string detail_of(const Request& request) {
+  std::string detail = compact(request.body);
+  if (!request.if_match.empty())
+    detail += (detail.empty() ? "If-Match: " : " If-Match: ") + std::string{request.if_match};
+  return detail;
+}
+
 Answer session_answer(const CommandOutcome& outcome, std::string_view result) {
   return {.body = document_of(outcome.session, result), .etag = etag_of(outcome.session)};
 }
@@ -77,7 +97,7 @@ Answer refused(const CommandOutcome& outcome) {
                 .type = "application/problem+json",
                 .body = problem_document(kind.status, kind.name, explain(outcome), &outcome.session)};
   if (!outcome.session.name.empty()) answer.etag = etag_of(outcome.session);
-  answer.try_again = kind.status == 503 || kind.status == 504;
+  answer.try_again = passes(kind.status);
   return answer;
 }
 
@@ -113,9 +133,7 @@ Answer answer_of(const ReloadReport& report) {
     case ReloadStatus::no_such_session: return refused({.status = CommandStatus::no_such_session});
     case ReloadStatus::not_answering: break;
   }
-  Answer answer = problem(504, "timed-out", report.problem);
-  answer.try_again = true;
-  return answer;
+  return problem(504, "timed-out", report.problem);
 }
 
 // What became of it, for the audit log: each session with its keys, without their values.
@@ -173,7 +191,10 @@ std::string etag_of(const SessionStatus& session) {
 }
 
 Answer problem(unsigned status, std::string_view kind, std::string_view detail) {
-  return {.status = status, .type = "application/problem+json", .body = problem_document(status, kind, detail)};
+  return {.status = status,
+          .type = "application/problem+json",
+          .body = problem_document(status, kind, detail),
+          .try_again = passes(status)};
 }
 
 Answer Api::answer(const Request& request) {
@@ -184,11 +205,6 @@ Answer Api::answer(const Request& request) {
 
 AnswerOrWork Api::begin(const Request& request) {
   const Match match = find_route(request.method, request.target);
-  if (match.route == nullptr && !match.other_methods.empty()) {
-    Answer answer = problem(405, "method-not-allowed", "this path has another method; see docs/control.md");
-    answer.allow = match.other_methods;
-    return answer;
-  }
   // Who has no role does not learn which paths there are.
   const Role needed = match.route == nullptr ? Role::viewer : match.route->role;
   if (request.caller.role < needed) {
@@ -204,9 +220,12 @@ AnswerOrWork Api::begin(const Request& request) {
                        ", and this needs " + std::string{to_string(needed)} +
                        ": see [control] operators, viewers, tokens and clients");
   }
-  if (!within_rate(request.caller.name)) {
-    Answer answer = problem(429, "too-many-requests", "200 requests per second for each user");
-    answer.try_again = true;
+  // Health has a bounded cost, and no other caller may have it refused.
+  if (needed != Role::none && !within_rate(request.caller.name))
+    return problem(429, "too-many-requests", "200 requests per second for each user");
+  if (match.route == nullptr && !match.other_methods.empty()) {
+    Answer answer = problem(405, "method-not-allowed", "this path has another method; see docs/control.md");
+    answer.allow = match.other_methods;
     return answer;
   }
   if (match.route == nullptr) return problem(404, "no-such-path", "there is no such path; see docs/control.md");
@@ -218,11 +237,8 @@ AnswerOrWork Api::permitted(const Match& match, const Request& request) {
   if (request.body.size() > largest_body) return problem(413, "too-large", "a body has 16 KiB at most");
   if (!request.body.empty() && !is_json(request.content_type))
     return problem(415, "not-json", "send Content-Type: application/json");
-  if (route.for_worker() && work_ >= (route.changes() ? most_work : most_reading_work)) {
-    Answer answer = problem(503, "busy", "other requests wait for their turn: try again");
-    answer.try_again = true;
-    return answer;
-  }
+  if (route.for_worker() && work_ >= (route.changes() ? most_work : most_reading_work))
+    return problem(503, "busy", "other requests wait for their turn: try again");
   if (route.resource == Resource::session) return command(route, request, match.session);
   if (route.resource == Resource::add_session) return add(request);
   if (route.resource == Resource::change_session) return change_session(request, match.session);
@@ -251,7 +267,7 @@ Answer Api::read(const Route& route, const Query& query) {
     case Resource::health:
     case Resource::readiness: {
       const EngineView engine = target_.engine();
-      if (!target_.sessions().complete) return problem(503, "not-answering", "a poll thread does not answer");
+      if (!answers()) return problem(503, "not-answering", "a poll thread does not answer");
       if (route.resource == Resource::readiness && (engine.draining || engine.stopping))
         return problem(503, "not-ready", engine.stopping ? "the engine stops" : "the engine drains");
       return {.body = result_document("ok")};
@@ -286,11 +302,19 @@ Answer Api::read(const Route& route, const Query& query) {
   return problem(404, "no-such-path", "there is no such path");
 }
 
+// Requests of health come without a token: what poll threads are asked is bounded.
+bool Api::answers() {
+  const MonotonicTime now = clock_().monotonic;
+  if (!answered_at_ || now - *answered_at_ >= health_lasts) {
+    answered_ = target_.answers();
+    answered_at_ = now;
+  }
+  return answered_;
+}
+
 AnswerOrWork Api::plan_reload() {
   if (plans_.take(clock_().monotonic)) return leave(false, [this] { return answer_of(target_.plan_reload()); });
-  Answer answer = problem(429, "too-many-requests", "one plan of a reload per second for all users together");
-  answer.try_again = true;
-  return answer;
+  return problem(429, "too-many-requests", "one plan of a reload per second for all users together");
 }
 
 Answer Api::latency(const Query& query) {
@@ -311,8 +335,8 @@ Answer Api::slowest(const Query& query) {
 
 AnswerOrWork Api::read_session(const Route& route, const Request& request, const std::string& session,
                                const Query& query) {
-  const std::optional<std::size_t> number = number_of(session);
-  if (!number) return refused({.status = CommandStatus::no_such_session});
+  const auto number = number_of(session);
+  if (!number) return refused({.status = number.error()});
   if (route.audited() && begins_to_read(request.caller.name, *number, route.resource) &&
       !audit(Audited{request}, route.resource == Resource::messages ? "reads messages" : "reads store", {})) {
     readers_.clear();
@@ -343,9 +367,9 @@ Answer Api::messages(std::size_t session, const Query& query) {
   return {.body = document_of(recent)};
 }
 
-std::optional<std::size_t> Api::number_of(const std::string& session) {
-  const std::optional<std::uint64_t> given = number_in(session);
-  return given ? std::optional<std::size_t>{*given} : target_.find(session);
+std::expected<std::size_t, CommandStatus> Api::number_of(const std::string& session) {
+  if (const std::optional<std::uint64_t> given = number_in(session)) return *given;
+  return target_.find(session);
 }
 
 // Bounded: when so many readers are known, all begin again, with a line each.
@@ -431,8 +455,15 @@ Work Api::reload(const Audited& by) {
 AnswerOrWork Api::change_session(const Request& request, const std::string& session) {
   auto config = config_of(request.body);
   if (!config) return problem(400, "bad-request", config.error());
-  const std::optional<std::size_t> number = number_of(session);
-  if (!number) return refused({.status = CommandStatus::no_such_session});
+  const auto number = number_of(session);
+  if (!number) return refused({.status = number.error()});
+  if (!request.if_match.empty()) {
+    SessionCommand show;
+    const bool is_one = add_expected(request.if_match, *number, show.expected);
+    const CommandOutcome there = target_.command(*number, show);
+    if (!there) return refused(there);
+    if (!is_one) return refused({.status = CommandStatus::refused, .refusal = OperatorResult::numbers_differ});
+  }
   const Audited by{request};
   if (!audit(by, "requested", {})) return not_audited();
   return leave(true, [this, by, number = *number, config = *std::move(config)] {
@@ -456,26 +487,22 @@ Answer Api::command(const Route& route, const Request& request, const std::strin
   const SessionCommandRow& row = row_of(route.command);
   auto command = command_of(request.body, row);
   if (!command) return problem(400, "bad-request", command.error());
-  const std::optional<std::size_t> number = number_of(session);
-  if (!number) return refused({.status = CommandStatus::no_such_session});
-  if (row.takes(CommandArguments::expected)) {
-    if (!request.if_match.empty() && request.if_match != "*") {
-      const auto numbers = numbers_of(request.if_match, *number);
-      if (!numbers) return refused({.status = CommandStatus::refused, .refusal = OperatorResult::numbers_differ});
-      command->expected = *numbers;
-    } else if (request.if_match.empty() && command->expected == NextNumbers{}) {
-      return problem(
-          428, "expected-needed",
-          "state the sequence numbers that you have seen, in \"expected\" or as If-Match with the session's ETag; "
-          "If-Match: * sets without");
-    }
+  const auto number = number_of(session);
+  if (!number) return refused({.status = number.error()});
+  if (row.takes(CommandArguments::expected) && request.if_match.empty() && command->expected == NextNumbers{}) {
+    return problem(
+        428, "expected-needed",
+        "state the sequence numbers that you have seen, in \"expected\" or as If-Match with the session's ETag; "
+        "If-Match: * sets without");
   }
+  if (!add_expected(request.if_match, *number, command->expected))
+    return refused({.status = CommandStatus::refused, .refusal = OperatorResult::numbers_differ});
   if (row.only_reads) {
     const CommandOutcome outcome = target_.command(*number, *command);
     return outcome ? session_answer(outcome, {}) : refused(outcome);
   }
   const Audited by{request};
-  if (!audit(by, "requested", request.body)) return not_audited();
+  if (!audit(by, "requested", detail_of(request))) return not_audited();
   command->who = request.caller.name;
   const CommandOutcome outcome = target_.command(*number, *command);
   static_cast<void>(audit(by, outcome ? "done" : "refused", explain(outcome)));

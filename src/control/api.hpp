@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <expected>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -56,6 +57,7 @@ class Api {
   // So much work of all callers is not done yet, and so much of it may only read; a further request gets 503.
   static constexpr std::size_t most_work = 16;
   static constexpr std::size_t most_reading_work = 8;
+  static constexpr Duration health_lasts{std::chrono::milliseconds{100}};
   // Who has not requested a session's messages for this duration begins again.
   static constexpr Duration reading_ends_after{std::chrono::minutes{1}};
 
@@ -92,7 +94,8 @@ class Api {
   [[nodiscard]] AnswerOrWork change(const Route& route, const Request& request);
   [[nodiscard]] Answer carry_out(Resource resource, std::string_view text, const Audited& by);
   [[nodiscard]] Answer command(const Route& route, const Request& request, const std::string& session);
-  [[nodiscard]] std::optional<std::size_t> number_of(const std::string& session);
+  [[nodiscard]] std::expected<std::size_t, CommandStatus> number_of(const std::string& session);
+  [[nodiscard]] bool answers();
   [[nodiscard]] bool begins_to_read(const std::string& caller, std::size_t session, Resource resource);
   [[nodiscard]] Work leave(bool changes, std::function<Answer()> run);
   [[nodiscard]] bool within_rate(const std::string& caller);
@@ -106,6 +109,8 @@ class Api {
   // Who reads the messages or the journal of which session, and when last: a line of the audit log for each that
   // begins.
   std::map<std::tuple<std::string, std::size_t, Resource>, MonotonicTime> readers_;
+  bool answered_ = false;  // all poll threads, at `answered_at_`
+  std::optional<MonotonicTime> answered_at_;
   // Attempts without the right have so many lines in the audit log, so that they cannot fill its disk.
   TokenBucket forbidden_lines_{1, 10};
   std::atomic<std::size_t> work_{0};  // that is not done yet

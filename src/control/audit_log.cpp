@@ -2,6 +2,7 @@
 #include "control/audit_log.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -24,24 +25,39 @@ std::string utc_text(UtcTime time) {
 
 }  // namespace
 
-AuditLog::AuditLog(const std::string& file)
-    : fd_(::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)) {
-  if (fd_ < 0) {
-    throw ConfigError("[control] audit: " + file + ": " + std::strerror(errno) +
-                      "; name a file in a folder that exists and that this user may write to");
-  }
-  if (const FileCheck check = make_private(fd_, file, 0640); !check.problem.empty()) {
-    ::close(fd_);
-    throw ConfigError("[control] audit: " + check.problem);
-  }
+AuditLog::AuditLog(const std::string& file) : file_(file) {
+  if (const std::string problem = open(); !problem.empty()) throw ConfigError("[control] audit: " + problem);
 }
 
 AuditLog::~AuditLog() {
   if (fd_ >= 0) ::close(fd_);
 }
 
+std::string AuditLog::open() {
+  const int fd = ::open(file_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0)
+    return file_ + ": " + std::strerror(errno) +
+           "; name a file in a folder that exists and that this user may write to";
+  if (const FileCheck check = make_private(fd, file_, 0640); !check.problem.empty()) {
+    ::close(fd);
+    return check.problem;
+  }
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = fd;
+  torn_ = false;
+  return {};
+}
+
+// A file that was moved away, as logrotate does, or removed is not the one that is read.
+bool AuditLog::is_in_place() const noexcept {
+  struct stat named{}, opened{};
+  return ::lstat(file_.c_str(), &named) == 0 && ::fstat(fd_, &opened) == 0 && named.st_dev == opened.st_dev &&
+         named.st_ino == opened.st_ino;
+}
+
 bool AuditLog::write(const Entry& entry) {
   if (fd_ < 0) return true;
+  if (!is_in_place() && !open().empty()) return false;
   nlohmann::ordered_json line{{"time", utc_text(entry.time)}, {"event", entry.event},
                               {"user", entry.caller.name},    {"role", to_string(entry.caller.role)},
                               {"via", entry.caller.via},      {"what", entry.what.substr(0, longest_detail)}};

@@ -1,6 +1,7 @@
 // One line of JSON for each change that was requested, before it is carried out, and one for what became of it.
-// Thread: one owner. Cost: a write and no sync. Errors: the constructor throws ConfigError; a line that cannot be
-// written is false, and the change is refused.
+// Thread: one owner. Cost: a look at the file's name and a write, no sync. A file that was moved away or removed is
+// made again. Errors: the constructor throws ConfigError; a line that cannot be written is false, and the change is
+// refused.
 #pragma once
 
 #include <string>
@@ -29,6 +30,10 @@ class AuditLog {
   [[nodiscard]] virtual bool write(const Entry& entry);
 
  private:
+  [[nodiscard]] std::string open();  // empty, or why not
+  [[nodiscard]] bool is_in_place() const noexcept;
+
+  const std::string file_;
   int fd_ = -1;
   bool torn_ = false;  // the last line could be written in part only
 };

@@ -23,7 +23,7 @@ class EngineControl final : public Control {
                  .answer = [this](const control::Request& request) { return api_.begin(request); }}),
         thread_([this, &engine] { engine.run_on_housekeeping("nfx-control", [this] { server_.run(); }); }),
         worker_([this, &engine] { engine.run_on_housekeeping("nfx-control-io", [this] { server_.run_work(); }); }) {
-    engine.reload_with_sessions("[control] http", server_.tls());
+    engine.reload_with_sessions("[control] http", server_.reload());
   }
   ~EngineControl() override {
     server_.stop();

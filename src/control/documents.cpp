@@ -2,7 +2,9 @@
 #include "control/documents.hpp"
 
 #include <array>
+#include <cstddef>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "control/routes.hpp"
 #include "nexusfix/base/enum_values.hpp"
@@ -152,15 +154,23 @@ std::string_view result_of(ReloadStatus status) noexcept {
 // The members of an object, each at most once and of those that are allowed. Throws std::string.
 Json members_of(std::string_view body) {
   if (body.find_first_not_of(" \t\r\n") == std::string_view::npos) return Json::object();
-  constexpr int deepest = 4;
+  constexpr std::size_t deepest = 4;
   bool too_deep = false;
-  const Json::parser_callback_t depth = [&](int at, Json::parse_event_t, Json&) {
+  std::string twice;
+  std::array<std::set<std::string>, deepest + 2> names;  // of the objects that are open
+  const Json::parser_callback_t look = [&](int depth, Json::parse_event_t event, Json& parsed) {
+    const auto at = static_cast<std::size_t>(depth);
     too_deep = too_deep || at > deepest;
-    return !too_deep;
+    if (too_deep) return false;
+    if (event == Json::parse_event_t::object_start) names[at + 1].clear();
+    if (event == Json::parse_event_t::key && !names[at].insert(parsed.get<std::string>()).second)
+      twice = parsed.get<std::string>();
+    return true;
   };
-  Json json = Json::parse(body, depth, false);
+  Json json = Json::parse(body, look, false);
   if (too_deep || json.is_discarded() || !json.is_object())
     throw std::string{"the body is not a JSON object: expected such as {\"next_out\": 120}"};
+  if (!twice.empty()) throw "the member \"" + twice + "\" is there twice";
   return json;
 }
 
@@ -399,6 +409,11 @@ std::expected<SessionCommand, std::string> command_of(std::string_view body, con
     return std::unexpected(text);
   }
   return command;
+}
+
+std::string compact(std::string_view body) {
+  const Json json = Json::parse(body, nullptr, false);
+  return json.is_discarded() ? std::string{} : json.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
 std::expected<std::string, std::string> text_of(std::string_view body) {

@@ -39,6 +39,8 @@ namespace nfx::control {
 [[nodiscard]] std::expected<SessionCommand, std::string> command_of(std::string_view body,
                                                                     const SessionCommandRow& row);
 // The member "text" alone.
+// A body that was read, without space between its members.
+[[nodiscard]] std::string compact(std::string_view body);
 [[nodiscard]] std::expected<std::string, std::string> text_of(std::string_view body);
 // The member "level", which has to be there.
 [[nodiscard]] std::expected<LogLevel, std::string> level_of(std::string_view body);

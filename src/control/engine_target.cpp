@@ -19,6 +19,10 @@
 namespace nfx::control {
 namespace {
 
+bool is_late(CommandStatus status) noexcept {
+  return status == CommandStatus::timed_out || status == CommandStatus::busy;
+}
+
 constexpr const char* stops_or_drains = "the engine stops or drains";
 
 // `read(journal)` reads the files of a session that has some.
@@ -54,7 +58,7 @@ SessionSettings EngineTarget::settings_of(std::string_view config) const {
 }
 
 AddOutcome EngineTarget::add(std::string_view config) {
-  if (draining_ || stopping_) return {.status = AddStatus::stopping, .problem = stops_or_drains};
+  if (draining_ || engine_.stopping()) return {.status = AddStatus::stopping, .problem = stops_or_drains};
   try {
     SessionSettings settings = settings_of(config);
     const std::string name = identity(settings.session);
@@ -73,14 +77,19 @@ AddOutcome EngineTarget::add(std::string_view config) {
   }
 }
 
-std::optional<std::size_t> EngineTarget::find(std::string_view name) {
-  if (const auto replaced = reload_.replaced(name)) return replaced;
-  const auto known = numbers_.find(name);
-  if (known != numbers_.end() && engine_.command(known->second, {}).session.name == name) return known->second;
-  numbers_.clear();
-  for (const SessionStatus& each : engine_.list_sessions().sessions) numbers_.emplace(each.name, each.number);
-  const auto found = numbers_.find(name);
-  return found == numbers_.end() ? std::nullopt : std::optional{found->second};
+std::expected<std::size_t, CommandStatus> EngineTarget::find(std::string_view name) {
+  if (const auto replaced = reload_.replaced(name)) return *replaced;
+  if (const auto known = numbers_.find(name); known != numbers_.end()) {
+    const CommandOutcome there = engine_.command(known->second, {});
+    // A poll thread that does not answer now has it nevertheless, as far as is known.
+    if (there.session.name == name || is_late(there.status)) return known->second;
+  }
+  const Engine::SessionList list = engine_.list_sessions();
+  if (list.complete) numbers_.clear();
+  for (const SessionStatus& each : list.sessions) numbers_.insert_or_assign(each.name, each.number);
+  const auto found = std::ranges::find(list.sessions, name, &SessionStatus::name);
+  if (found != list.sessions.end()) return found->number;
+  return std::unexpected(list.complete ? CommandStatus::no_such_session : CommandStatus::timed_out);
 }
 
 EngineView EngineTarget::engine() {
@@ -92,7 +101,7 @@ EngineView EngineTarget::engine() {
           .transport = engine_.transport_text(),
           .log_level = LineLog::least_level(),
           .draining = draining_,
-          .stopping = stopping_};
+          .stopping = engine_.stopping()};
 }
 
 std::vector<RunningThread> EngineTarget::running_threads() {
@@ -140,28 +149,24 @@ std::optional<LatencyReport> EngineTarget::latency(LatencyWindow window) {
   return engine_.latency(window);
 }
 
-void EngineTarget::stop() {
-  stopping_ = true;
-  engine_.stop();
-}
-
 bool EngineTarget::drain(std::string_view text) {
   draining_ = true;
   return engine_.drain(text);
 }
 
 bool EngineTarget::end_drain() {
+  if (!engine_.end_drain()) return false;
   draining_ = false;
-  return engine_.end_drain();
+  return true;
 }
 
 ReloadReport EngineTarget::reload(std::string_view who) {
-  if (draining_ || stopping_) return {.status = ReloadStatus::stopping, .problem = stops_or_drains};
+  if (draining_ || engine_.stopping()) return {.status = ReloadStatus::stopping, .problem = stops_or_drains};
   return reload_.carry_out(who);
 }
 
 ReloadReport EngineTarget::change(std::size_t session, std::string_view config, std::string_view who) {
-  if (draining_ || stopping_) return {.status = ReloadStatus::stopping, .problem = stops_or_drains};
+  if (draining_ || engine_.stopping()) return {.status = ReloadStatus::stopping, .problem = stops_or_drains};
   const CommandOutcome there = engine_.command(session, {});
   if (there.status == CommandStatus::no_such_session) return {.status = ReloadStatus::no_such_session};
   if (!there) return {.status = ReloadStatus::not_answering, .problem = std::string{explain(there)}};

@@ -16,7 +16,8 @@ class EngineTarget final : public Target {
   CommandOutcome command(std::size_t session, const SessionCommand& command) override;
   Engine::SessionList sessions() override;
   AddOutcome add(std::string_view config) override;
-  std::optional<std::size_t> find(std::string_view name) override;
+  std::expected<std::size_t, CommandStatus> find(std::string_view name) override;
+  bool answers() override { return engine_.answers(); }
   EngineView engine() override;
   std::vector<ThreadReport> threads() override { return engine_.thread_reports(); }
   std::vector<std::string> placement_warnings() override { return engine_.placement_warnings(); }
@@ -31,7 +32,7 @@ class EngineTarget final : public Target {
   StoreOutcome<StoreVerification> verify_store(std::size_t session, JournalPosition from) override;
   StoreOutcome<std::vector<RecentMessage>> store_tail(std::size_t session, std::size_t most) override;
   bool add_metrics(MetricsPage& page) override { return engine_.add_metrics(page); }
-  void stop() override;
+  void stop() override { engine_.stop(); }
   bool drain(std::string_view text) override;
   bool end_drain() override;
   std::vector<std::string> reload_tls() override { return engine_.reload_tls(); }
@@ -50,9 +51,7 @@ class EngineTarget final : public Target {
   const UtcTime started_;
   // Of sessions seen in a list. A number is never used again, and one that is gone has no session.
   std::map<std::string, std::size_t, std::less<>> numbers_;
-  // Of both threads.
-  std::atomic<bool> draining_{false};
-  std::atomic<bool> stopping_{false};
+  std::atomic<bool> draining_{false};  // of both threads
 };
 
 }  // namespace nfx::control

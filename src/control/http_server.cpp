@@ -15,6 +15,7 @@
 #include <compare>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <list>
 #include <map>
 #include <string>
@@ -58,11 +59,9 @@ struct Service {
   const HttpLimits& limits;
   const std::function<AnswerOrWork(const Request&)>& answer;
   WorkQueue& work;
-  const SocketUsers* users = nullptr;  // of the UNIX socket
-  const Tokens* tokens = nullptr;      // of HTTP
-  // Of HTTP with TLS.
-  const ClientCertificates* clients = nullptr;
-  const TlsContext* tls = nullptr;
+  const SocketUsers* users = nullptr;     // of the UNIX socket
+  const HttpUsers* http_users = nullptr;  // of HTTP
+  const TlsContext* tls = nullptr;        // of HTTP with TLS
   std::uint16_t port = 0;
 };
 
@@ -123,7 +122,8 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol, Stre
         if (error) return;
         const detail::OwnedX509 certificate{SSL_get1_peer_certificate(self->stream_.native_handle())};
         if (certificate == nullptr) return;
-        self->caller_ = self->service_.clients->caller(detail::peer_of(certificate.get()));
+        self->certificate_ = detail::peer_of(certificate.get());
+        self->caller_ = self->service_.http_users->caller(self->certificate_);
         self->read();
       });
     } else {
@@ -196,12 +196,16 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol, Stre
   }
 
   [[nodiscard]] AnswerOrWork answer_to(const HttpRequest& message) {
-    if (service_.tokens != nullptr || service_.clients != nullptr) {
+    if (service_.http_users != nullptr) {
       if (!host_is_ours(message[HttpField::host], service_.port))
         return problem(421, "wrong-host", "the Host is another one than this address has");
       if (message.has(HttpField::origin) && !origin_is_ours(message[HttpField::origin], service_.port, is_encrypted))
         return problem(403, "wrong-origin", "pages of other sites may not use this address");
-      if (service_.tokens != nullptr) caller_ = service_.tokens->caller(message[HttpField::authorization]);
+      if constexpr (is_encrypted) {
+        caller_ = service_.http_users->caller(certificate_);
+      } else {
+        caller_ = service_.http_users->caller(message[HttpField::authorization]);
+      }
     }
     return service_.answer({.method = message.method,
                             .target = message.target,
@@ -260,6 +264,7 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol, Stre
   const Service& service_;
   const Ended ended_;
   Caller caller_;
+  TlsPeer certificate_;  // of a client with TLS
   std::array<char, 4096> space_;
   HttpRequestReader reader_;
   http::response<http::string_body> response_;
@@ -394,14 +399,16 @@ struct HttpServer::Parts {
   explicit Parts(HttpServerOptions given)
       : options(std::move(given)),
         users(options.config),
-        tokens(options.config.tokens.empty() ? Tokens{} : Tokens::load(options.config.tokens)),
-        clients(options.config.encrypted() ? ClientCertificates::load(options.config.clients) : ClientCertificates{}),
+        http_users(std::make_shared<HttpUsers>(options.config)),
         tls(tls_of(options.config)),
         local(context, {.limits = options.limits, .answer = options.answer, .work = work, .users = &users}),
-        tcp(context, {.limits = options.limits, .answer = options.answer, .work = work, .tokens = &tokens}),
-        encrypted(
-            context,
-            {.limits = options.limits, .answer = options.answer, .work = work, .clients = &clients, .tls = tls.get()}) {
+        tcp(context,
+            {.limits = options.limits, .answer = options.answer, .work = work, .http_users = http_users.get()}),
+        encrypted(context, {.limits = options.limits,
+                            .answer = options.answer,
+                            .work = work,
+                            .http_users = http_users.get(),
+                            .tls = tls.get()}) {
     if (!options.config.socket.empty()) open_socket();
     if (options.config.http.host.empty()) return;
     if (tls != nullptr) {
@@ -469,8 +476,7 @@ struct HttpServer::Parts {
 
   const HttpServerOptions options;
   const SocketUsers users;
-  const Tokens tokens;
-  const ClientCertificates clients;
+  const std::shared_ptr<HttpUsers> http_users;
   const std::shared_ptr<TlsContext> tls;
   asio::io_context context{1};
   WorkQueue work;
@@ -492,7 +498,16 @@ void HttpServer::stop() noexcept {
   parts_->work.stop();
 }
 std::uint16_t HttpServer::http_port() const noexcept { return parts_->port; }
-std::weak_ptr<TlsContext> HttpServer::tls() const noexcept { return parts_->tls; }
+std::function<std::string()> HttpServer::reload() const {
+  return [users = std::weak_ptr{parts_->http_users}, tls = std::weak_ptr{parts_->tls}] {
+    std::string problem;
+    if (const auto alive = users.lock()) problem = alive->reload();
+    if (const auto alive = tls.lock()) {
+      if (const auto done = alive->reload(); !done) problem += (problem.empty() ? "" : "; ") + done.error();
+    }
+    return problem;
+  };
+}
 
 }  // namespace nfx::control
 

@@ -13,10 +13,6 @@
 
 #include "control/api.hpp"
 
-namespace nfx {
-class TlsContext;
-}
-
 namespace nfx::control {
 
 struct HttpLimits {
@@ -51,8 +47,9 @@ class HttpServer {
   void run_work();
   void stop() noexcept;  // any thread
   [[nodiscard]] std::uint16_t http_port() const noexcept;
-  // The certificates of HTTP, to be reloaded; empty: it is not encrypted.
-  [[nodiscard]] std::weak_ptr<TlsContext> tls() const noexcept;
+  // Reads certificates, tokens and clients of HTTP again. From any thread, also after the end of this object. What
+  // cannot be read stays as it is, and the text gives the reason.
+  [[nodiscard]] std::function<std::string()> reload() const;
 
  private:
   struct Parts;

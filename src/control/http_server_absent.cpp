@@ -15,7 +15,7 @@ void HttpServer::run() {}
 void HttpServer::run_work() {}
 void HttpServer::stop() noexcept {}
 std::uint16_t HttpServer::http_port() const noexcept { return 0; }
-std::weak_ptr<TlsContext> HttpServer::tls() const noexcept { return {}; }
+std::function<std::string()> HttpServer::reload() const { return {}; }
 
 }  // namespace nfx::control
 

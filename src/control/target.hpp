@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -67,8 +68,10 @@ class Target {
   virtual ~Target() = default;
   virtual CommandOutcome command(std::size_t session, const SessionCommand& command) = 0;
   virtual Engine::SessionList sessions() = 0;
-  // By its name, "FIX.4.4:DESK->VENUE".
-  virtual std::optional<std::size_t> find(std::string_view name) = 0;
+  virtual bool answers() = 0;  // all poll threads
+  // By its name, "FIX.4.4:DESK->VENUE". Otherwise no_such_session, or timed_out where a poll thread that may have it
+  // does not answer.
+  virtual std::expected<std::size_t, CommandStatus> find(std::string_view name) = 0;
   virtual EngineView engine() = 0;
   virtual std::vector<ThreadReport> threads() = 0;
   virtual std::vector<std::string> placement_warnings() = 0;

@@ -62,7 +62,8 @@ struct Engine::Parts {
   std::mutex threads_mutex;  // guards `threads` where wake_all() may read it
   std::mutex added_tls_mutex;
   std::vector<std::pair<std::string, std::weak_ptr<TlsContext>>> added_tls;  // of sessions that came later
-  std::mutex on_metrics_mutex;                                               // for the metrics file and add_metrics()
+  std::vector<std::pair<std::string, std::function<std::string()>>> reloads;
+  std::mutex on_metrics_mutex;  // for the metrics file and add_metrics()
   std::mutex gathered_mutex;
   ThreadFigures gathered;  // keeps its memory from one call of add_metrics() to the next
   std::optional<TraceLog> traces;
@@ -474,11 +475,15 @@ std::vector<std::string> Engine::reload_tls() {
   for (const auto& [session, context] : parts_->added_tls) {
     if (const auto alive = context.lock()) reload(session, *alive);
   }
+  for (const auto& [name, load] : parts_->reloads) {
+    if (const std::string problem = load(); !problem.empty()) problems.push_back(name + ": " + problem);
+  }
   return problems;
 }
 
-void Engine::reload_with_sessions(const std::string& name, const std::weak_ptr<TlsContext>& context) {
-  parts_->remember_tls(name, context);
+void Engine::reload_with_sessions(const std::string& name, std::function<std::string()> reload) {
+  const std::lock_guard lock{parts_->added_tls_mutex};
+  parts_->reloads.emplace_back(name, std::move(reload));
 }
 
 std::string to_string(const ThreadReport& report) {

@@ -106,12 +106,12 @@ void announce(Engine& engine, LineLog& lines) {
   lines.flush();
 }
 
-void reload(Engine& engine, bool encrypted, LineLog& lines) {
-  if (!encrypted) {
-    lines.line(
-        read_utc(),
-        "SIGHUP: nothing to reload, as nothing is encrypted; it reloads certificates, keys and revocation lists, "
-        "and 'nfx engine reload' the configuration");
+void reload(Engine& engine, bool has_files, LineLog& lines) {
+  if (!has_files) {
+    lines.line(read_utc(),
+               "SIGHUP: nothing to reload, as nothing is encrypted and [control] has no tokens; it reloads "
+               "certificates, keys, revocation lists and those who may use [control] http, and 'nfx engine reload' the "
+               "configuration");
   } else {
     const std::vector<std::string> problems = engine.reload_tls();
     for (const std::string& each : problems)
@@ -224,8 +224,8 @@ std::shared_ptr<void> start_control_part(Engine& engine, const std::string& file
 void run_program(EngineConfig config, Application& application, LineLog& lines, const std::string& file) {
   require_parts(config);
   LineLog::set_least_level(config.log.level);
-  const bool encrypted =
-      config.control.encrypted() || std::ranges::any_of(config.sessions, &SessionSettings::tls_enabled);
+  const bool has_files = config.control.encrypted() || !config.control.tokens.empty() ||
+                         std::ranges::any_of(config.sessions, &SessionSettings::tls_enabled);
   ReloadOnHangup on_hangup;  // before the engine, whose threads inherit the blocked signal
   {
     Engine engine{std::move(config), application};
@@ -241,7 +241,7 @@ void run_program(EngineConfig config, Application& application, LineLog& lines, 
       engine.run_on_housekeeping(name, work);
     };
     engine.adopt_housekeeping(lines.thread_id(), LineLog::thread_name);
-    on_hangup.begin([&engine, &lines, encrypted] { reload(engine, encrypted, lines); }, on_housekeeping);
+    on_hangup.begin([&engine, &lines, has_files] { reload(engine, has_files, lines); }, on_housekeeping);
     // The service is ready when the poll threads, which run() starts, answer.
     ServiceManager service{read_service_environment(),
                            {.answers = [&engine](Duration timeout) { return engine.answers(timeout); },

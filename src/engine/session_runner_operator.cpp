@@ -43,7 +43,13 @@ std::string line_of(const SessionCommand& command) {
 CommandOutcome SessionRunner::command(std::size_t number, const SessionCommand& command) {
   LiveSession* session = sessions_.find(number);
   if (session == nullptr || session->removing) return {.status = CommandStatus::no_such_session};
-  CommandOutcome outcome = carry_out_command(*session, command);
+  const auto is_expected = [](const std::optional<SeqNum>& expected, SeqNum there) {
+    return !expected || *expected == there;
+  };
+  CommandOutcome outcome{.status = CommandStatus::refused, .refusal = OperatorResult::numbers_differ};
+  if (is_expected(command.expected.in, session->next_inbound()) &&
+      is_expected(command.expected.out, session->next_outbound()))
+    outcome = carry_out_command(*session, command);
   if (outcome.status == CommandStatus::done && !row_of(command.kind).only_reads)
     report_notice(*session, Notice::operator_command, SeqNum{}, line_of(command));
   // What it has made is sent in this iteration; what it removed is still there.
@@ -60,12 +66,15 @@ CommandOutcome SessionRunner::carry_out_command(LiveSession& session, const Sess
       return outcome_of(
           step(session, 0, [&](Actions& out) { return session.session.reset_numbers(command.expected, now_, out); }));
     case SessionCommandKind::logout:
-      if (!session.enabled && !session.connection.exists()) return {.status = CommandStatus::nothing_to_do};
+      // The end of a drain does not undo it.
+      if (!std::exchange(session.drained, false) && !session.enabled && !session.connection.exists())
+        return {.status = CommandStatus::nothing_to_do};
       session.logout(command.text);
       return {.status = CommandStatus::done};
     case SessionCommandKind::logon:
     case SessionCommandKind::enable: return enable(session, command.kind == SessionCommandKind::logon);
     case SessionCommandKind::disable:
+      if (std::exchange(session.drained, false)) return {.status = CommandStatus::done};
       if (!std::exchange(session.enabled, false)) return {.status = CommandStatus::nothing_to_do};
       session.reconnect.cancel();
       if (session.connection.connecting) session.drop_connection();

@@ -188,6 +188,7 @@ TEST_F(ControlApi, a_body_that_is_not_understood_changes_nothing) {
   for (const std::string_view body : std::initializer_list<std::string_view>{
            "x", "[]", "12", "{\"next_out\": 0}", "{\"next_out\": -1}", "{\"next_out\": 1.5}", "{\"next_out\": \"12\"}",
            "{\"next_out\": 1000000000000000000}", "{\"next_out\": 12, \"other\": 1}", "{\"text\": \"x\"}", "{}",
+           "{\"next_out\": 12, \"next_out\": 13}", "{\"next_out\": 12, \"expected\": {\"next_in\": 5, \"next_in\": 6}}",
            "{\"next_out\": 12, \"expected\": 5}", "{\"next_out\": 12, \"expected\": {\"x\": 1}}", "{\"next_out\": 12",
            deep}) {
     const Answer answer = ask("POST", "/v1/sessions/3/set", body, "*");
@@ -227,8 +228,14 @@ TEST_F(ControlApi, the_audit_log_has_who_what_and_what_became_of_it) {
   target.next = {.status = CommandStatus::refused, .refusal = OperatorResult::numbers_differ};
   ask("POST", "/v1/sessions/3/set", R"({"next_out": 12, "expected": {"next_out": 7}})");
   ASSERT_EQ(audit.lines.size(), 2U);
-  EXPECT_EQ(audit.lines[0], R"(requested alice POST /v1/sessions/3/set {"next_out": 12, "expected": {"next_out": 7}})");
+  EXPECT_EQ(audit.lines[0], R"(requested alice POST /v1/sessions/3/set {"next_out":12,"expected":{"next_out":7}})");
   EXPECT_TRUE(audit.lines[1].starts_with("refused alice POST /v1/sessions/3/set ")) << audit.lines[1];
+}
+
+TEST_F(ControlApi, no_body_keeps_what_is_changed_out_of_the_audit_log) {
+  ask("POST", "/v1/sessions/3/set", std::string(8192, ' ') + R"({"next_out": 12})", "*");
+  ASSERT_EQ(audit.lines.size(), 2U);
+  EXPECT_EQ(audit.lines[0], R"(requested alice POST /v1/sessions/3/set {"next_out":12} If-Match: *)");
 }
 
 TEST_F(ControlApi, attempts_without_the_right_cannot_fill_the_disk_of_the_audit_log) {
@@ -249,8 +256,60 @@ TEST_F(ControlApi, is_ready_while_it_serves_and_healthy_while_it_answers) {
   target.draining = true;
   EXPECT_EQ(ask("GET", "/readyz", {}, {}, Role::none).status, 503U);
   EXPECT_EQ(ask("GET", "/healthz", {}, {}, Role::none).status, 200U);
-  target.answers = false;
+  target.all_answer = false;
+  now.monotonic += Api::health_lasts;
   EXPECT_EQ(ask("GET", "/healthz", {}, {}, Role::none).status, 503U);
+}
+
+TEST_F(ControlApi, requests_of_health_without_a_token_are_answered_and_bounded) {
+  for (std::uint64_t i = 0; i < 3 * Api::burst; ++i)
+    ASSERT_EQ(ask("GET", i % 2 == 0 ? "/healthz" : "/readyz", {}, {}, Role::none).status, 200U);
+  EXPECT_EQ(target.asked_all, 1);
+}
+
+TEST_F(ControlApi, who_has_no_role_does_not_learn_which_paths_there_are) {
+  for (const std::string_view path : {"/v1/engine/stop", "/v1/nope", "/healthz", "/v1/sessions/3/set"}) {
+    const Answer answer = ask("PUT", path, {}, {}, Role::none);
+    EXPECT_EQ(answer.status, 401U) << path;
+    EXPECT_EQ(answer.allow, "") << path;
+  }
+}
+
+TEST_F(ControlApi, what_another_operator_has_changed_refuses_each_command_that_states_an_etag) {
+  for (const Route& route : routes()) {
+    if (route.resource != Resource::session && route.resource != Resource::change_session) continue;
+    if (!route.changes()) continue;
+    SCOPED_TRACE(route.path);
+    for (const std::string_view etag : {"\"3.5.8\"", "\"3.4.9\"", "\"4.5.9\"", "\"x\""}) {
+      target.changes = 0;
+      const Answer answer = ask(route.method, path_of(route), body_of(route), etag);
+      EXPECT_EQ(answer.status, 412U) << etag;
+      EXPECT_EQ(target.changes, 0) << etag;
+      now.monotonic += std::chrono::seconds{1};
+    }
+    EXPECT_EQ(ask(route.method, path_of(route), body_of(route), "\"3.5.9\"").status, 200U);
+  }
+}
+
+TEST_F(ControlApi, an_etag_and_expected_numbers_that_contradict_each_other_change_nothing) {
+  const std::string_view set = "/v1/sessions/3/set";
+  EXPECT_EQ(ask("POST", set, R"({"next_out": 12, "expected": {"next_out": 7}})", "\"3.5.9\"").status, 412U);
+  EXPECT_EQ(target.changes, 0);
+  EXPECT_EQ(ask("POST", set, R"({"next_out": 12, "expected": {"next_out": 9}})", "\"3.5.9\"").status, 200U);
+}
+
+TEST_F(ControlApi, a_session_of_a_poll_thread_that_does_not_answer_is_not_one_that_is_not_there) {
+  target.all_answer = false;
+  const Answer answer = ask("POST", "/v1/sessions/FIX.4.4:A-%3EX/drop");
+  EXPECT_EQ(answer.status, 504U);
+  EXPECT_TRUE(answer.try_again);
+}
+
+TEST_F(ControlApi, what_may_succeed_later_says_so) {
+  audit.works = false;
+  const Answer answer = ask("POST", "/v1/engine/stop");
+  EXPECT_EQ(answer.status, 503U);
+  EXPECT_TRUE(answer.try_again);
 }
 
 TEST_F(ControlApi, metrics_are_open_metrics) {

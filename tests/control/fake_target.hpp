@@ -15,12 +15,18 @@ class FakeTarget final : public Target {
   CommandOutcome command(std::size_t session, const SessionCommand& command) override {
     commands.push_back(command);
     if (session != 3) return {.status = CommandStatus::no_such_session};
-    if (!row_of(command.kind).only_reads) ++changes;
     CommandOutcome outcome = next;
     outcome.session = status();
+    if (command.expected.in.value_or(outcome.session.next_in) != outcome.session.next_in ||
+        command.expected.out.value_or(outcome.session.next_out) != outcome.session.next_out) {
+      outcome.status = CommandStatus::refused;
+      outcome.refusal = OperatorResult::numbers_differ;
+      return outcome;
+    }
+    if (!row_of(command.kind).only_reads) ++changes;
     return outcome;
   }
-  Engine::SessionList sessions() override { return {.sessions = {status()}, .complete = answers}; }
+  Engine::SessionList sessions() override { return {.sessions = {status()}, .complete = all_answer}; }
   AddOutcome add(std::string_view config) override {
     added.emplace_back(config);
     if (next_add.status != AddStatus::added) return next_add;
@@ -29,8 +35,13 @@ class FakeTarget final : public Target {
     outcome.session = status();
     return outcome;
   }
-  std::optional<std::size_t> find(std::string_view name) override {
-    return name == "FIX.4.4:A->B" ? std::optional<std::size_t>{3} : std::nullopt;
+  bool answers() override {
+    ++asked_all;
+    return all_answer;
+  }
+  std::expected<std::size_t, CommandStatus> find(std::string_view name) override {
+    if (name == "FIX.4.4:A->B") return 3;
+    return std::unexpected(all_answer ? CommandStatus::no_such_session : CommandStatus::timed_out);
   }
   EngineView engine() override {
     EngineView view;
@@ -96,16 +107,16 @@ class FakeTarget final : public Target {
   }
   bool add_metrics(MetricsPage& page) override {
     page.counter({"nfx_test_total", "A test."}, 7);
-    return answers;
+    return all_answer;
   }
   void stop() override { ++changes; }
   bool drain(std::string_view) override {
     ++changes;
-    return answers;
+    return all_answer;
   }
   bool end_drain() override {
     ++changes;
-    return answers;
+    return all_answer;
   }
   std::vector<std::string> reload_tls() override {
     ++changes;
@@ -162,7 +173,8 @@ class FakeTarget final : public Target {
   int looks = 0;
   bool measures = true;
   int changes = 0;
-  bool answers = true;
+  bool all_answer = true;
+  int asked_all = 0;
   bool draining = false;
 };
 

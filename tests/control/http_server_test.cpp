@@ -353,6 +353,23 @@ TEST_F(ControlHttp, connections_that_take_no_answer_make_room_for_one_that_asks)
   EXPECT_EQ(ask({.socket = config.socket}, {.target = "/y"}).status, 200U);
 }
 
+TEST_F(ControlHttp, a_token_that_was_removed_has_no_role_after_a_reload_also_on_an_open_connection) {
+  serve();
+  const RawClient open{server->http_port()};
+  const std::string request = "GET /x HTTP/1.1\r\nHost: " + http_host() + "\r\nAuthorization: Bearer ";
+  EXPECT_TRUE(open.say(request + token + "\r\n\r\n"));
+  EXPECT_TRUE(open.hear(" operator ").contains("200"));
+  std::ofstream{config.tokens} << "nonsense\n";
+  EXPECT_NE(server->reload()(), "");
+  const ControlAddress address{.http = {"127.0.0.1", server->http_port()}, .token = token};
+  EXPECT_EQ(ask(address, {.target = "/x"}).body, "GET /x operator ") << "what was there before stays";
+  std::ofstream{config.tokens} << "viewer bob " << viewers_token << '\n';
+  EXPECT_EQ(server->reload()(), "");
+  EXPECT_EQ(ask(address, {.target = "/x"}).body, "GET /x none ");
+  EXPECT_TRUE(open.say(request + token + "\r\n\r\n"));
+  EXPECT_TRUE(open.hear(" none ").ends_with(" none "));
+}
+
 TEST_F(ControlHttp, a_user_of_many_connections_takes_no_place_from_another) {
   serve({.connections = 4, .least_time = 0ms}, std::string(std::size_t{16} * 1024 * 1024, 'x') + "\n");
   const std::string request = "GET /x HTTP/1.1\r\nHost: " + http_host() + "\r\nAuthorization: Bearer ";

@@ -160,13 +160,20 @@ TEST_F(ControlTls, certificates_are_reloaded_for_the_next_connection) {
   ASSERT_TRUE(ask_control(as("Alice Example"), {.target = "/v1/engine"}));
   const Authority::Files renewed = authority.issue(wish("engine", "DNS:renewed.example"));
   EXPECT_EQ(renewed.certificate, config.tls_certificate);
-  const auto tls = server->tls().lock();
-  ASSERT_NE(tls, nullptr);
-  EXPECT_TRUE(tls->reload());
+  EXPECT_EQ(server->reload()(), "");
   ControlAddress address = as("Alice Example");
   EXPECT_FALSE(ask_control(address, {.target = "/v1/engine"}));
   address.tls->server_name = "renewed.example";
   EXPECT_TRUE(ask_control(address, {.target = "/v1/engine"}));
+}
+
+TEST_F(ControlTls, a_certificate_that_is_no_client_any_more_has_no_role_after_a_reload) {
+  serve();
+  const ControlAddress alice = as("Alice Example");
+  ASSERT_EQ(ask_control(alice, {.target = "/v1/engine"})->status, 200U);
+  std::ofstream{config.clients} << "viewer grafana.example\n";
+  EXPECT_EQ(server->reload()(), "");
+  EXPECT_EQ(ask_control(alice, {.target = "/v1/engine"})->status, 403U);
 }
 
 TEST_F(ControlTls, a_wrong_certificate_of_the_engine_is_an_error_at_the_start) {

@@ -45,6 +45,25 @@ class Operator : public ::testing::Test {
     rig.pass(1s);
     ASSERT_TRUE(rig.venue.session().logged_on());
   }
+  void run(const LoopCall::Work& work) {
+    const auto call = std::make_shared<LoopCall>(work);
+    ASSERT_TRUE(rig.venue.loop->push(call));
+    rig.turn();
+    EXPECT_TRUE(call->wait(Duration::zero()));
+  }
+  void decide_during_a_drain(SessionCommandKind kind) {
+    begin();
+    run([](SessionRunner& runner) { runner.drain(""); });
+    rig.pass(5s);
+    EXPECT_EQ(ask({.kind = kind}).status, CommandStatus::done);
+    EXPECT_EQ(ask({.kind = kind}).status, CommandStatus::nothing_to_do);
+    run([](SessionRunner& runner) { runner.end_drain(); });
+    rig.pass(60s);
+    EXPECT_FALSE(rig.venue.session().logged_on());
+    EXPECT_TRUE(ask({.kind = SessionCommandKind::enable}));
+    rig.pass(60s);
+    EXPECT_TRUE(rig.venue.session().logged_on());
+  }
   void cut_and_keep_off() {
     ASSERT_EQ(ask(rig.trader, {.kind = SessionCommandKind::disable}).status, CommandStatus::done);
     ASSERT_EQ(ask({.kind = SessionCommandKind::drop}).status, CommandStatus::done);
@@ -191,12 +210,6 @@ TEST_F(Operator, messages_requested_again_reach_the_program_as_duplicates) {
 
 TEST_F(Operator, a_drain_ends_all_sessions_and_its_end_lets_them_come_back) {
   begin();
-  const auto run = [&](auto work) {
-    const auto call = std::make_shared<LoopCall>(work);
-    ASSERT_TRUE(rig.venue.loop->push(call));
-    rig.turn();
-    EXPECT_TRUE(call->wait(Duration::zero()));
-  };
   run([](SessionRunner& runner) { runner.drain("maintenance"); });
   rig.pass(60s);
   EXPECT_FALSE(rig.venue.session().logged_on());
@@ -204,6 +217,25 @@ TEST_F(Operator, a_drain_ends_all_sessions_and_its_end_lets_them_come_back) {
   run([](SessionRunner& runner) { runner.end_drain(); });
   rig.pass(60s);
   EXPECT_TRUE(rig.venue.session().logged_on());
+}
+
+TEST_F(Operator, the_end_of_a_drain_does_not_enable_what_was_disabled_meanwhile) {
+  decide_during_a_drain(SessionCommandKind::disable);
+}
+
+TEST_F(Operator, the_end_of_a_drain_does_not_log_on_what_was_logged_out_meanwhile) {
+  decide_during_a_drain(SessionCommandKind::logout);
+}
+
+TEST_F(Operator, every_command_is_refused_whose_caller_has_seen_other_numbers) {
+  begin();
+  const SeqNum in = rig.venue.session().next_inbound();
+  for (const SessionCommandRow& row : session_command_rows) {
+    const CommandOutcome outcome = ask({.kind = row.kind, .expected = {.in = next(in)}, .from = SeqNum{1}});
+    EXPECT_EQ(outcome.refusal, OperatorResult::numbers_differ) << row.name;
+  }
+  EXPECT_TRUE(rig.venue.session().logged_on());
+  EXPECT_TRUE(ask({.kind = SessionCommandKind::hold, .expected = {.in = in}}));
 }
 
 TEST_F(Operator, names_a_session_that_is_not_there) {

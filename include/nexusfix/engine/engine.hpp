@@ -155,8 +155,9 @@ class Engine {
   // Reloads certificates, keys and revocation lists, for connections that begin from now on. From any thread. What
   // cannot be loaded stays as it is; the result has one text for each, with the reason.
   [[nodiscard]] std::vector<std::string> reload_tls();
-  // Has reload_tls() reload this too, as long as it exists. `name` is for what cannot be loaded.
-  void reload_with_sessions(const std::string& name, const std::weak_ptr<TlsContext>& context);
+  // Has reload_tls() call this too, from any thread; its text is why something cannot be loaded, or empty. `name` is
+  // for that.
+  void reload_with_sessions(const std::string& name, std::function<std::string()> reload);
 
   // For the gateway of a cluster: connections whose session another gateway owns, with [cluster] wrong_gateway =
   // "hand_on".

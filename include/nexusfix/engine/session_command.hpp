@@ -92,7 +92,7 @@ static_assert([] {
 struct SessionCommand {
   SessionCommandKind kind = SessionCommandKind::show;
   NextNumbers numbers{};   // of set: what comes next
-  NextNumbers expected{};  // of set, reset and resend: refused where the present ones are others
+  NextNumbers expected{};  // refused where the present ones are others
   SeqNum from{};           // of resend
   std::string text{};      // of logout and remove: the Text of the Logout
   std::string who{};       // stored with a number in the journal, and in the event log

@@ -1,0 +1,70 @@
+// The file of the audit log: rotated, removed, and in a folder that takes no file.
+#include "control/audit_log.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace nfx::control {
+namespace {
+
+namespace fs = std::filesystem;
+
+class AuditFile : public ::testing::Test {
+ protected:
+  AuditFile() {
+    std::string name = (fs::temp_directory_path() / "nfx-audit-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for the test");
+    folder = name;
+    file = folder / "audit.log";
+  }
+  ~AuditFile() override { fs::remove_all(folder); }
+  static bool write(AuditLog& log, std::string_view what) {
+    const Caller caller{.role = Role::operator_, .name = "alice", .via = "unix"};
+    return log.write({.time = {}, .caller = caller, .event = "requested", .what = what, .detail = {}});
+  }
+  static std::string text_of(const fs::path& path) {
+    std::ifstream in{path};
+    return {std::istreambuf_iterator<char>{in}, {}};
+  }
+
+  fs::path folder, file;
+};
+
+TEST_F(AuditFile, a_file_that_was_moved_away_is_followed_by_a_new_one) {
+  AuditLog log{file};
+  EXPECT_TRUE(write(log, "one"));
+  fs::rename(file, folder / "audit.log.1");
+  EXPECT_TRUE(write(log, "two"));
+  EXPECT_TRUE(text_of(folder / "audit.log.1").contains("one"));
+  EXPECT_FALSE(text_of(folder / "audit.log.1").contains("two"));
+  EXPECT_TRUE(text_of(file).contains("two"));
+  EXPECT_EQ(fs::status(file).permissions() & fs::perms::others_all, fs::perms::none);
+}
+
+TEST_F(AuditFile, a_file_that_was_removed_is_made_again) {
+  AuditLog log{file};
+  EXPECT_TRUE(write(log, "one"));
+  fs::remove(file);
+  EXPECT_TRUE(write(log, "two"));
+  EXPECT_TRUE(text_of(file).contains("two"));
+}
+
+TEST_F(AuditFile, nothing_is_written_elsewhere_while_the_file_cannot_be_made) {
+  AuditLog log{file};
+  fs::remove(file);
+  fs::create_directory(file);
+  EXPECT_FALSE(write(log, "one"));
+  fs::remove(file);
+  fs::create_symlink(folder / "elsewhere", file);
+  EXPECT_FALSE(write(log, "two"));
+  EXPECT_FALSE(fs::exists(folder / "elsewhere"));
+  fs::remove(file);
+  EXPECT_TRUE(write(log, "three"));
+  EXPECT_TRUE(text_of(file).contains("three"));
+}
+
+}  // namespace
+}  // namespace nfx::control
