@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
-#include <thread>
 #include <utility>
 
 #include "nexusfix/engine/program.hpp"
@@ -13,10 +12,9 @@
 namespace nfx::control {
 namespace {
 
-using namespace std::chrono_literals;
-
 // For the old session of a name to leave its poll thread and to close its journal.
 constexpr std::chrono::seconds time_to_replace{5};
+constexpr std::chrono::milliseconds before_next_try{2};
 
 const SessionStatus* find(const Engine::SessionList& running, std::string_view name) noexcept {
   const auto found = std::ranges::find(running.sessions, name, &SessionStatus::name);
@@ -46,7 +44,7 @@ std::string_view to_string(SessionChange::Kind kind) noexcept {
   return "?";
 }
 
-ConfigReload::ConfigReload(Engine& engine, std::string file) : engine_(engine), file_(std::move(file)) {}
+ConfigReload::ConfigReload(ReloadedEngine& engine, std::string file) : engine_(engine), file_(std::move(file)) {}
 
 // Once, and not before it is needed: what the engine began with.
 void ConfigReload::learn_running() {
@@ -155,7 +153,7 @@ ConfigReload::Plan ConfigReload::make_plan() {
   }
   try {
     learn_running();
-    plan.file = load_with_keys(file_);
+    plan.file = engine_.read_file();
     for (SessionSettings& each : plan.file.config.sessions) use_program_store(each, file_);
     check_config(plan.file.config);
   } catch (const std::exception& error) {
@@ -240,7 +238,7 @@ std::string ConfigReload::carry_out(Step& step, std::string_view who) {
           step.number, {.kind = SessionCommandKind::remove, .text = "removed", .who = std::string{who}});
       if (!outcome) failed = explain(outcome);
     } else if (step.change.kind == SessionChange::Kind::add) {
-      static_cast<void>(engine_.add_session(*step.settings));
+      engine_.add_session(*step.settings, {});
     } else if (step.replaces) {
       failed = replace(step.number, *step.settings, who);
     } else {
@@ -326,16 +324,15 @@ std::string ConfigReload::replace(std::size_t number, const SessionSettings& set
   }
   outcome = command(SessionCommandKind::remove);
   if (!outcome) return std::string{explain(outcome)};
-  const auto give_up = std::chrono::steady_clock::now() + time_to_replace;
-  for (;;) {
+  for (auto left = time_to_replace / before_next_try;; --left) {
     try {
-      static_cast<void>(engine_.add_session(settings, as));
+      engine_.add_session(settings, as);
       return {};
     } catch (const std::exception& error) {
-      if (std::chrono::steady_clock::now() >= give_up)
+      if (left == 0)
         return std::string{"it is removed and could not be added again: "} + error.what() + "; reload once more";
     }
-    std::this_thread::sleep_for(2ms);
+    engine_.wait(before_next_try);
   }
 }
 

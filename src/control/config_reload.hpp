@@ -52,10 +52,26 @@ struct ReloadReport {
   std::vector<std::string> problems{};  // what failed while it was carried out
 };
 
+// What a reload does with the engine that it changes: an Engine, or the simulator's. Each function does what the one of
+// the same name of Engine does, and waits for poll threads as long.
+class ReloadedEngine {
+ public:
+  virtual ~ReloadedEngine() = default;
+  [[nodiscard]] virtual const EngineConfig& config() const = 0;  // that it began with
+  [[nodiscard]] virtual ConfigWithKeys read_file() = 0;          // as it is now; throws ConfigError
+  [[nodiscard]] virtual Engine::SessionList list_sessions() = 0;
+  virtual void check_added(const SessionSettings& settings) const = 0;
+  virtual void add_session(const SessionSettings& settings, AddedSession as) = 0;
+  virtual CommandOutcome command(std::size_t session, const SessionCommand& command) = 0;
+  virtual CommandOutcome change_session(std::size_t session, const SessionSettings& settings,
+                                        std::string_view what) = 0;
+  virtual void wait(Duration time) = 0;
+};
+
 class ConfigReload {
  public:
-  // `file` is the one that the engine's configuration was read from.
-  ConfigReload(Engine& engine, std::string file);
+  // `file` is the one that the engine's configuration was read from. The engine outlives this.
+  ConfigReload(ReloadedEngine& engine, std::string file);
 
   [[nodiscard]] ReloadReport plan();
   [[nodiscard]] ReloadReport carry_out(std::string_view who);
@@ -109,7 +125,7 @@ class ConfigReload {
   [[nodiscard]] std::string replace(std::size_t number, const SessionSettings& settings, std::string_view who);
   void set_replaced(std::optional<Replaced> replaced);
 
-  Engine& engine_;
+  ReloadedEngine& engine_;
   const std::string file_;
   bool learnt_ = false;
   ConfigKeys before_;  // sections that the engine began with

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
+#include <thread>
 #include <utility>
 
 #include "control/placement_check.hpp"
@@ -41,7 +42,9 @@ StoreOutcome<Answer> store_outcome(JournalStatus journal, Read&& read) {
 }  // namespace
 
 EngineTarget::EngineTarget(Engine& engine, std::string file)
-    : engine_(engine), file_(std::move(file)), reload_(engine, file_), started_(read_utc()) {}
+    : engine_(engine), file_(std::move(file)), started_(read_utc()) {}
+
+void EngineTarget::Reloaded::wait(Duration time) { std::this_thread::sleep_for(time); }
 
 CommandOutcome EngineTarget::command(std::size_t session, const SessionCommand& command) {
   return reload_.command(session, command);

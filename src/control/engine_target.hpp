@@ -42,12 +42,37 @@ class EngineTarget final : public Target {
   void set_log_level(LogLevel level) override;
 
  private:
+  class Reloaded final : public ReloadedEngine {
+   public:
+    Reloaded(Engine& engine, const std::string& file) : engine_(engine), file_(file) {}
+    const EngineConfig& config() const override { return engine_.config(); }
+    ConfigWithKeys read_file() override { return load_with_keys(file_); }
+    Engine::SessionList list_sessions() override { return engine_.list_sessions(); }
+    void check_added(const SessionSettings& settings) const override { engine_.check_added(settings); }
+    void add_session(const SessionSettings& settings, AddedSession as) override {
+      static_cast<void>(engine_.add_session(settings, as));
+    }
+    CommandOutcome command(std::size_t session, const SessionCommand& command) override {
+      return engine_.command(session, command);
+    }
+    CommandOutcome change_session(std::size_t session, const SessionSettings& settings,
+                                  std::string_view what) override {
+      return engine_.change_session(session, settings, what);
+    }
+    void wait(Duration time) override;
+
+   private:
+    Engine& engine_;
+    const std::string& file_;
+  };
+
   // Throws ConfigError, with the line.
   [[nodiscard]] SessionSettings settings_of(std::string_view config) const;
 
   Engine& engine_;
   const std::string file_;
-  ConfigReload reload_;
+  Reloaded reloaded_{engine_, file_};
+  ConfigReload reload_{reloaded_, file_};
   const UtcTime started_;
   // Of sessions seen in a list. A number is never used again, and one that is gone has no session.
   std::map<std::string, std::size_t, std::less<>> numbers_;
