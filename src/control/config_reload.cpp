@@ -21,6 +21,11 @@ const SessionStatus* find(const Engine::SessionList& running, std::string_view n
   return found == running.sessions.end() ? nullptr : &*found;
 }
 
+bool has_session(const EngineConfig& config, std::string_view name) {
+  return std::ranges::any_of(config.sessions,
+                             [name](const SessionSettings& each) { return identity(each.session) == name; });
+}
+
 // "changed connect, heartbeat_timeout_percent, by alice"
 std::string line_of(const std::vector<KeyChange>& keys, std::string_view who) {
   std::string line;
@@ -64,6 +69,7 @@ void ConfigReload::learn_running() {
 
 void ConfigReload::added(std::string_view text, const std::string& name) {
   if (engine_.config().file_text.empty()) return;
+  to_add_again_.erase(name);
   learn_running();
   ConfigKeys keys = keys_of(text, "config");
   running_[name] = {.keys = std::move(keys.sessions.at(0)), .in_file = false};
@@ -125,10 +131,7 @@ void ConfigReload::plan_fixed(std::size_t index, Plan& plan) {
 }
 
 void ConfigReload::plan_removals(const Engine::SessionList& running, Plan& plan) {
-  const auto in_new_file = [&plan](std::string_view name) {
-    return std::ranges::any_of(plan.file.config.sessions,
-                               [&](const SessionSettings& each) { return identity(each.session) == name; });
-  };
+  const auto in_new_file = [&plan](std::string_view name) { return has_session(plan.file.config, name); };
   for (const auto& [name, known] : running_) {
     const SessionStatus* there = find(running, name);
     if (!known.in_file || there == nullptr || in_new_file(name)) continue;
@@ -207,6 +210,7 @@ ReloadReport ConfigReload::carry_out(std::string_view who) {
       if (!failed.empty()) report.problems.push_back(step.change.name + ": " + failed);
     }
   }
+  std::erase_if(to_add_again_, [&plan](const auto& each) { return !has_session(plan.file.config, each.first); });
   for (const KeyChange& each : report.engine) {
     if (each.section != "log" || each.key != "level") continue;
     LineLog::set_least_level(plan.file.config.log.level);
@@ -238,7 +242,8 @@ std::string ConfigReload::carry_out(Step& step, std::string_view who) {
           step.number, {.kind = SessionCommandKind::remove, .text = "removed", .who = std::string{who}});
       if (!outcome) failed = explain(outcome);
     } else if (step.change.kind == SessionChange::Kind::add) {
-      engine_.add_session(*step.settings, {});
+      const auto before = to_add_again_.find(name);
+      engine_.add_session(*step.settings, before == to_add_again_.end() ? AddedSession{} : before->second);
     } else if (step.replaces) {
       failed = replace(step.number, *step.settings, who);
     } else {
@@ -250,6 +255,7 @@ std::string ConfigReload::carry_out(Step& step, std::string_view who) {
     failed = error.what();
   }
   if (!failed.empty()) return failed;
+  to_add_again_.erase(name);
   if (step.settings) {
     running_[name] = {.keys = std::move(step.keys), .in_file = step.in_file};
   } else {
@@ -309,21 +315,18 @@ std::string ConfigReload::replace(std::size_t number, const SessionSettings& set
     ConfigReload& reload;
     ~Ends() { reload.set_replaced(std::nullopt); }
   };
-  set_replaced(Replaced{number, identity(settings.session)});
+  const std::string name = identity(settings.session);
+  set_replaced(Replaced{number, name});
   const Ends ends{*this};
-  const auto command = [&](SessionCommandKind kind) {
-    return engine_.command(number, {.kind = kind, .who = std::string{who}});
-  };
-  CommandOutcome outcome = command(SessionCommandKind::disable);
+  CommandOutcome outcome = engine_.command(number, {.kind = SessionCommandKind::show});
   if (!outcome) return std::string{explain(outcome)};
-  const bool was_enabled = outcome.status == CommandStatus::done;
-  const AddedSession as{.enabled = was_enabled, .sending_held = outcome.session.sending_held};
-  if (outcome.session.connected) {
-    if (was_enabled) static_cast<void>(command(SessionCommandKind::enable));
-    return "it has connected meanwhile; reload once it is disconnected";
-  }
-  outcome = command(SessionCommandKind::remove);
+  const AddedSession as{.enabled = outcome.session.enabled, .sending_held = outcome.session.sending_held};
+  // One command, so that nothing has changed where the poll thread does not take it.
+  outcome =
+      engine_.command(number, {.kind = SessionCommandKind::remove, .unless_connected = true, .who = std::string{who}});
+  if (outcome.status == CommandStatus::refused) return "it has connected meanwhile; reload once it is disconnected";
   if (!outcome) return std::string{explain(outcome)};
+  to_add_again_[name] = as;
   for (auto left = time_to_replace / before_next_try;; --left) {
     try {
       engine_.add_session(settings, as);

@@ -131,6 +131,8 @@ class ConfigReload {
   ConfigKeys before_;  // sections that the engine began with
   std::map<std::string, Running, std::less<>> running_;
   std::map<std::string, GivenKeys, std::less<>> fixed_;  // templates and replicated sessions
+  // What an operator had decided for sessions that are removed and could not be added again yet.
+  std::map<std::string, AddedSession, std::less<>> to_add_again_;
   std::mutex replaced_mutex_;
   std::optional<Replaced> replaced_;
 };

@@ -95,6 +95,8 @@ CommandOutcome SessionRunner::carry_out_command(LiveSession& session, const Sess
     case SessionCommandKind::release:
       return outcome_of(session.session.hold_sending(command.kind == SessionCommandKind::hold));
     case SessionCommandKind::remove:
+      if (command.unless_connected && session.connection.exists() && !session.connection.connecting)
+        return {.status = CommandStatus::refused, .refusal = OperatorResult::not_now};
       begin_removal(session.number, command.text);
       return {.status = CommandStatus::done};
   }

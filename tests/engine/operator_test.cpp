@@ -250,6 +250,18 @@ TEST_F(Operator, names_a_session_that_is_not_there) {
   EXPECT_EQ(after.outcome().status, CommandStatus::no_such_session);
 }
 
+TEST_F(Operator, removes_no_session_with_a_connection_where_the_command_is_for_one_without) {
+  begin();
+  const SessionCommand remove{.kind = SessionCommandKind::remove, .unless_connected = true};
+  EXPECT_EQ(ask(remove).status, CommandStatus::refused);
+  rig.pass(60s);
+  EXPECT_TRUE(rig.venue.session().logged_on());
+  EXPECT_EQ(ask({.kind = SessionCommandKind::disable}).status, CommandStatus::done);
+  EXPECT_EQ(ask({.kind = SessionCommandKind::drop}).status, CommandStatus::done);
+  rig.turn();
+  EXPECT_EQ(ask(remove).status, CommandStatus::done);
+}
+
 TEST_F(Operator, lists_sessions_in_pieces) {
   for (const char* name : {"A", "B", "C"}) rig.venue.config.sessions.push_back(acceptor(name));
   rig.venue.start();

@@ -91,11 +91,12 @@ static_assert([] {
 
 struct SessionCommand {
   SessionCommandKind kind = SessionCommandKind::show;
-  NextNumbers numbers{};   // of set: what comes next
-  NextNumbers expected{};  // refused where the present ones are others
-  SeqNum from{};           // of resend
-  std::string text{};      // of logout and remove: the Text of the Logout
-  std::string who{};       // stored with a number in the journal, and in the event log
+  NextNumbers numbers{};          // of set: what comes next
+  NextNumbers expected{};         // refused where the present ones are others
+  SeqNum from{};                  // of resend
+  std::string text{};             // of logout and remove: the Text of the Logout
+  bool unless_connected = false;  // of remove: refused where the session has a connection
+  std::string who{};              // stored with a number in the journal, and in the event log
 };
 
 enum class CommandStatus : std::uint8_t {
