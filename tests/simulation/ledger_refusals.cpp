@@ -117,8 +117,8 @@ void Ledger::note_logout(Side from, std::string_view why) {
     explained = std::exchange(party.of_past_session, false);
   } else if (why == "the session's time is over") {
     explained = party.may_reset || (schedule != nullptr && !schedule->logon_allowed(utc(from)));
-  } else if (why == "operator") {
-    explained = true;  // the Text that the simulated one gives
+  } else if (why == "operator" || why == "removed") {
+    explained = true;  // the Text that the simulated one gives, and that of a reload
   } else if (why == "the message store takes no more") {
     explained = !party.room_since || *party.room_since > now_ - room_is_noticed;
   }

@@ -13,12 +13,16 @@ namespace nfx {
 template class PollLoop<simulation::ProcessTransport, ManualClock>;
 
 namespace simulation {
+namespace {
+
+constexpr std::size_t no_session = SIZE_MAX;
+
+}  // namespace
 
 Party::Party(Side side, const Plan& plan, LoopbackNetwork& network, Trace& trace, Ledger& ledger, Instant now)
     : side_(side),
-      config_(plan.config[index(side)]),
-      file_(config_.sessions[0]),
-      settings_(*file_),
+      file_(plan.file[index(side)]),
+      settings_(*file_.session),
       network_(network),
       trace_(trace),
       ledger_(ledger),
@@ -46,12 +50,15 @@ void Party::set_time(MonotonicTime now) noexcept { clock_.time = {utc_begin_ + (
 
 void Party::start(const FaultOptions& faults) {
   trace_.add(side_, "process starts");
-  struck_ = died_ = stopping_ = adding_ = false;
+  struck_ = died_ = stopping_ = false;
   moment_ = Moment::none;
-  if (file_) settings_ = *file_;
-  config_.sessions.assign(file_ ? 1 : 0, settings_);
-  wanted_session_.reset();
-  number_ = 0;
+  ++process_;
+  std::string text = file_.text();
+  config_ = parse_config(text, "engine.toml", "/");
+  config_.file_text = std::move(text);
+  if (file_.session) settings_ = config_.sessions.front();
+  number_ = file_.session ? 0 : no_session;
+  numbers_used_ = config_.sessions.size();
   {
     const Holding network{network_of(side_)};
     last_left_by_ = no_connection;
@@ -89,7 +96,6 @@ std::size_t Party::turn() {
     end_process(End::killed, 0);
     return work;
   }
-  adding_ = false;
   if (const SessionHandle* const there = session()) account(*there);
   if (durable()) ledger_.synced(side_);
   if (stopping_ && loop_->finished()) {
@@ -125,6 +131,7 @@ void Party::operate(SessionCommand command, Judge judge) {
         const Holding world{Holder::world};
         trace_.add(side_, "operator", static_cast<std::uint64_t>(outcome.status), row_of(command.kind).name);
         if (outcome.status == CommandStatus::no_such_session) return;  // it is leaving
+        if (outcome.status == CommandStatus::done) ++commands_done_;
         if (outcome.status == CommandStatus::done && command.kind == SessionCommandKind::set)
           ledger_.operated(side_, command.numbers);
         if (outcome.status == CommandStatus::done && command.kind == SessionCommandKind::resend)
@@ -134,48 +141,20 @@ void Party::operate(SessionCommand command, Judge judge) {
   static_cast<void>(loop_->push(call));
 }
 
-void Party::change_session(SessionSettings wanted) {
-  if (loop_ == nullptr) return;
-  const auto call = std::make_shared<LoopCall>([this, wanted = std::move(wanted)](SessionRunner& runner) {
-    if (!has_session()) return;
-    const NextNumbers before = next();
-    const bool was_logged_on = logged_on();
-    const CommandStatus status = [&] {
-      const Holding engine{engine_of(side_)};
-      SessionSettings changed = wanted;
-      SessionConfig rules = changed.session;
-      return runner.change(number_, changed, rules, "reload").status;
-    }();
-    const Holding world{Holder::world};
-    trace_.add(side_, "reload", static_cast<std::uint64_t>(status), "reload");
-    if (status == CommandStatus::no_such_session) return;  // it is leaving
-    settings_ = wanted;
-    if (status != CommandStatus::done || before != next() || was_logged_on != logged_on())
-      ledger_.violate(side_, "a reload disturbed the session");
-  });
-  static_cast<void>(loop_->push(call));
-}
-
 void Party::remove_session() {
-  wanted_session_.reset();
   operate({.kind = SessionCommandKind::remove, .text = "operator"}, [](NextNumbers, const CommandOutcome&) {});
 }
 
-bool Party::may_add() const noexcept {
-  return loop_ != nullptr && wanted_session_ && !adding_ && !stopping_ && !has_session();
-}
-
-void Party::add_wanted() {
-  settings_ = *std::exchange(wanted_session_, std::nullopt);
+void Party::add_session(const SessionSettings& settings, AddedSession as) {
+  const std::size_t number = [&] {
+    const Holding engine{engine_of(side_)};
+    return loop_->add(settings, as);
+  }();
+  numbers_used_ = number + 1;
+  if (!is_own(identity(settings.session))) return;
   trace_.add(side_, "operator adds the session");
-  adding_ = true;
-  const Holding engine{engine_of(side_)};
-  try {
-    number_ = loop_->add(settings_);
-  } catch (const std::exception& error) {
-    const Holding world{Holder::world};
-    ledger_.violate(side_, error.what());
-  }
+  settings_ = settings;
+  number_ = number;
 }
 
 MonotonicTime Party::next_event() const {
@@ -283,6 +262,7 @@ Duration Party::flush() {
 }
 
 SessionStore Party::open(const SessionSettings& settings, UtcTime now) {
+  if (!is_own(identity(settings.session))) return memory_stores().open(settings, now);
   JournalStore store{seen_disk_, settings.journal, identity(settings.session), now};
   last_durability_ = std::exchange(durability_, settings.journal.durability);
   store_open_ = true;
@@ -348,7 +328,7 @@ bool Party::logged_on() const noexcept { return has_session() && session()->logg
 // Its journal closes in order, unless the process has died in this iteration.
 void Party::on_removed(SessionHandle& session) {
   const Holding world{Holder::world};
-  if (struck_) return;
+  if (struck_ || session.id() != number_) return;
   trace_.add(side_, "has no session");
   account(session);
   failed_ = session.journal()->condition() == StoreCondition::failed;

@@ -35,6 +35,8 @@ enum class Defect : std::uint8_t {
   forgets_a_number,  // the store of the next process has lost its last counter record
   hoards,            // the process keeps a buffer for each message, for ever
   leaves_memory,     // ... and one when it ends
+  changes_nothing,   // a session that is to be changed is not, and the answer is that it is
+  adds_disabled,     // a session that is added takes no connection
 };
 
 class Party final : public Application, public SessionStores {
@@ -67,21 +69,27 @@ class Party final : public Application, public SessionStores {
   // it.
   using Judge = std::function<void(NextNumbers before, const CommandOutcome&)>;
   void operate(SessionCommand command, Judge judge);
-  // An operator changes settings that may change while the session is connected, in the next iteration. Nothing else
-  // may come of it.
-  void change_session(SessionSettings wanted);
   // ... removes the session: it logs out, and the process forgets it.
   void remove_session();
-  // ... adds it with these settings, once none of its name is there: add_wanted(), when may_add().
-  void add_session(SessionSettings settings) { wanted_session_ = std::move(settings); }
-  [[nodiscard]] bool may_add() const noexcept;
-  void add_wanted();
+  // How many commands have changed something.
+  [[nodiscard]] std::uint64_t commands_done() const noexcept { return commands_done_; }
   [[nodiscard]] bool has_session() const noexcept { return session() != nullptr; }
-  [[nodiscard]] const SessionSettings& settings() const noexcept {
-    return settings_;
-  }  // of the last one that was there
-  // What the next process begins with: a session, or none.
-  [[nodiscard]] std::optional<SessionSettings>& file() noexcept { return file_; }
+  // Of the last one that was there.
+  [[nodiscard]] const SessionSettings& settings() const noexcept { return settings_; }
+  // What the next process begins with.
+  [[nodiscard]] ConfigFile& file() noexcept { return file_; }
+
+  // For the control plane of the process that runs.
+  [[nodiscard]] Loop& loop() noexcept { return *loop_; }
+  [[nodiscard]] const EngineConfig& config() const noexcept { return config_; }  // that it has begun with
+  [[nodiscard]] std::uint64_t process() const noexcept { return process_; }      // its number
+  [[nodiscard]] bool stopping() const noexcept { return stopping_; }
+  [[nodiscard]] std::size_t number() const noexcept { return number_; }
+  [[nodiscard]] std::size_t numbers_used() const noexcept { return numbers_used_; }  // of sessions: all are below
+  [[nodiscard]] bool is_own(std::string_view name) const noexcept { return name == name_; }
+  void add_session(const SessionSettings& settings, AddedSession as);  // throws what PollLoop::add() throws
+  void changed_to(const SessionSettings& settings) { settings_ = settings; }
+
   // An operator has reset the sequence numbers at this time.
   void allow_reset(bool may) noexcept { reset_allowed_ = may; }
 
@@ -133,12 +141,14 @@ class Party final : public Application, public SessionStores {
   void end_process(End end, std::uint64_t seed);
 
   Side side_;
-  EngineConfig config_;  // that the process has begun with
-  std::optional<SessionSettings> file_;
+  ConfigFile file_;
   SessionSettings settings_;
-  std::optional<SessionSettings> wanted_session_;
+  const std::string name_ = identity(settings_.session);
+  EngineConfig config_;
+  std::uint64_t process_ = 0;
+  std::uint64_t commands_done_ = 0;
   std::size_t number_ = 0;  // of the session, among all that the process has had
-  bool adding_ = false;     // it exists from the next iteration on
+  std::size_t numbers_used_ = 0;
   LoopbackNetwork& network_;
   Trace& trace_;
   Ledger& ledger_;

@@ -10,22 +10,22 @@ using namespace std::chrono_literals;
 
 constexpr std::array<std::string_view, fault_count> names{"split", "delay",   "cut",     "swallow", "lose",
                                                           "kill",  "crash",   "full",    "sync",    "slow",
-                                                          "clock", "restart", "operate", "reload"};
+                                                          "clock", "restart", "operate", "reload",  "stall"};
 
-[[nodiscard]] std::shared_ptr<const Schedule> schedule_of(Hours hours) {
-  ScheduleConfig config;
+[[nodiscard]] ScheduleTexts schedule_of(Hours hours) {
+  ScheduleTexts texts;
   switch (hours) {
-    case Hours::always: return nullptr;
+    case Hours::always: break;
     case Hours::daily:
-      config.start_time = 30min;
-      config.end_time = 23h + 30min;
+      texts.start_time = "00:30:00";
+      texts.end_time = "23:30:00";
       break;
-    case Hours::daily_reset: config.reset_time = 12h; break;
+    case Hours::daily_reset: texts.reset_time = "12:00:00"; break;
   }
-  return std::make_shared<const Schedule>(config);
+  return texts;
 }
 
-void draw_session(SessionSettings& settings, Side side, Plan& plan, Dice& dice) {
+void draw_session(SessionSettings& settings, Side side, const Plan& plan, Dice& dice) {
   SessionConfig& session = settings.session;
   session.sender_comp_id = side == Side::venue ? "VENUE" : "TRADER";
   session.target_comp_id = side == Side::venue ? "TRADER" : "VENUE";
@@ -39,7 +39,7 @@ void draw_session(SessionSettings& settings, Side side, Plan& plan, Dice& dice) 
   session.closed_resend_requests = dice.coin();
   session.send_last_msg_seq_num_processed = dice.coin();
   session.send_redundant_resend_requests = dice.chance(200);
-  settings.schedule = schedule_of(plan.hours);
+  settings.schedule = make_schedule(plan.file[index(side)].schedule);
   settings.send_buffer_size = 64 * 1024;
   settings.reconnect_delay = 500ms;
   settings.reconnect_delay_max = std::chrono::seconds{dice.between(2, 30)};
@@ -55,6 +55,21 @@ void draw_session(SessionSettings& settings, Side side, Plan& plan, Dice& dice) 
   settings.journal.archive = Archive::remove;  // memory is the disk here
   settings.journal.retain_age = 48h;
   redraw_durability(settings.journal, dice);
+}
+
+// A session that its peer never uses, next to the one that is tested.
+void draw_other_session(SessionSettings& settings, Side side, std::size_t number, Dice& dice) {
+  settings.session.sender_comp_id = side == Side::venue ? "VENUE" : "TRADER";
+  settings.session.target_comp_id = "OTHER" + std::to_string(number);
+  settings.session.max_queued_messages = 8;
+  settings.session.max_queued_bytes = 4096;
+  settings.session.timestamp_digits = dice.coin() ? 3 : 6;                                     // needs a disconnect
+  settings.session.heartbeat_timeout_percent = static_cast<unsigned>(dice.between(200, 300));  // changes immediately
+  settings.listen = side == Side::venue ? Endpoint{"venue", 9000} : Endpoint{"trader", 9001};
+  settings.send_buffer_size = 64 * 1024;
+  settings.store_kind = StoreKind::memory;
+  settings.store.retain_bytes = 4096;
+  settings.journal.retain_messages = 8;  // the key of both kinds of store
 }
 
 }  // namespace
@@ -86,13 +101,36 @@ void redraw_live_settings(SessionSettings& settings, Dice& dice) {
   settings.session.resend_chunk_size = static_cast<std::uint32_t>(dice.coin() ? 0 : dice.between(1, 50));
   settings.session.closed_resend_requests = dice.coin();
   settings.session.resend_timeout = std::chrono::seconds{dice.between(5, 20)};
-  settings.reconnect_delay = std::chrono::milliseconds{dice.between(500, 3000)};
+  settings.reconnect_delay = std::min(std::chrono::milliseconds{dice.between(500, 3000)}, settings.reconnect_delay_max);
 }
 
 void redraw_other_settings(SessionSettings& settings, Dice& dice) {
   redraw_durability(settings.journal, dice);
   settings.session.max_queued_messages = static_cast<std::uint32_t>(dice.between(8, 256));
   settings.session.send_last_msg_seq_num_processed = dice.coin();
+}
+
+// A change of the file at random. Its places are sometimes too few for what it has.
+void redraw_file(ConfigFile& file, Side side, Dice& dice) {
+  if (file.session && dice.coin()) redraw_live_settings(*file.session, dice);
+  if (file.session && dice.chance(400)) redraw_other_settings(*file.session, dice);
+  file.others.resize(dice.below(3));
+  for (std::size_t i = 0; i < file.others.size(); ++i) {
+    if (!file.others[i].session.target_comp_id.empty() && dice.coin()) continue;
+    draw_other_session(file.others[i], side, i, dice);
+  }
+  if (dice.chance(200)) file.session.reset();
+  if (!file.session && file.others.empty()) draw_other_session(file.others.emplace_back(), side, 0, dice);
+  if (dice.chance(100)) file.engine.max_pending_logons = static_cast<std::uint32_t>(dice.between(8, 12));
+}
+
+std::string with_mistake(std::string text, Dice& dice) {
+  switch (dice.below(4)) {
+    case 0: return text + "[[session]]\n";                  // without names
+    case 1: return text + "resend_chunk_size = \"all\"\n";  // a key that is there, or one that is not a number
+    case 2: return text + "no_such_key = 1\n";
+    default: return "[engine]\nmax_fields = \n" + text;  // not TOML
+  }
 }
 
 Plan draw_plan(std::uint64_t seed, FaultSet faults) {
@@ -119,16 +157,16 @@ Plan draw_plan(std::uint64_t seed, FaultSet faults) {
   plan.network.swallow_within = dice.between(256, 32 * 1024);
   const bool next_expected = dice.chance(300);
   for (const Side side : {Side::venue, Side::trader}) {
-    EngineConfig& config = plan.config[index(side)];
-    config.max_message_size = 4096;
-    config.max_fields = 64;
-    config.max_pending_logons = 8;
-    config.max_dynamic_sessions = 1;
-    config.sessions.resize(1);
-    draw_session(config.sessions[0], side, plan, dice);
-    config.sessions[0].session.send_next_expected_seq_num = next_expected;
+    ConfigFile& file = plan.file[index(side)];
+    file.engine.max_message_size = 4096;
+    file.engine.max_fields = 64;
+    file.engine.max_pending_logons = 8;
+    file.engine.max_dynamic_sessions = 2;
+    file.schedule = schedule_of(plan.hours);
+    draw_session(file.session.emplace(), side, plan, dice);
+    file.session->session.send_next_expected_seq_num = next_expected;
   }
-  plan.config[index(Side::trader)].sessions[0].session.heartbeat_interval = std::chrono::seconds{dice.between(5, 60)};
+  plan.file[index(Side::trader)].session->session.heartbeat_interval = std::chrono::seconds{dice.between(5, 60)};
   return plan;
 }
 

@@ -8,9 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/session/schedule.hpp"
 #include "nexusfix/transport/faulty_transport.hpp"
+#include "simulation/config_file.hpp"
 #include "simulation/dice.hpp"
 #include "simulation/trace.hpp"
 
@@ -30,9 +29,10 @@ enum class Fault : std::uint8_t {
   clock,    // a side's UTC is set
   restart,  // a process ends in order and begins with another durability
   operate,  // an operator gives a session a command
-  reload,   // an operator removes, adds or replaces a session, or reloads a changed configuration
+  reload,   // an operator removes, adds or changes a session, or reloads a changed configuration
+  stall,    // a poll thread does not run for some seconds
 };
-inline constexpr std::size_t fault_count = 14;
+inline constexpr std::size_t fault_count = 15;
 
 [[nodiscard]] std::string_view to_string(Fault fault) noexcept;
 
@@ -68,7 +68,7 @@ struct Plan {
   Duration order_mean{};    // between two messages of a side in a storm
   Duration clock_step{};    // the most that a clock is off
   FaultOptions network;     // in a storm
-  std::array<EngineConfig, 2> config;
+  std::array<ConfigFile, 2> file;
 };
 
 [[nodiscard]] Plan draw_plan(std::uint64_t seed, FaultSet faults);
@@ -79,5 +79,10 @@ void redraw_durability(JournalOptions& options, Dice& dice);
 // Other values of what may change while the session is connected, and of what needs it to be replaced.
 void redraw_live_settings(SessionSettings& settings, Dice& dice);
 void redraw_other_settings(SessionSettings& settings, Dice& dice);
+
+// A file of this side with other sessions, other settings of them, and another key of [engine].
+void redraw_file(ConfigFile& file, Side side, Dice& dice);
+// A text that cannot be a configuration.
+[[nodiscard]] std::string with_mistake(std::string text, Dice& dice);
 
 }  // namespace nfx::simulation

@@ -25,6 +25,7 @@ struct Totals {
   std::uint64_t events = 0;
   std::uint64_t refused_sends = 0;
   LedgerCounts counts;
+  ReloadCounts reloads;
   std::array<std::uint64_t, fault_count> injected{};
   std::map<std::string, std::uint64_t> refusal_texts;
   std::size_t engine_bytes = 0;
@@ -41,6 +42,7 @@ void add(Totals& totals, const RunResult& result) {
   totals.turns += result.turns;
   totals.events += result.events;
   totals.refused_sends += result.refused_sends;
+  totals.reloads += result.reloads;
   for (std::size_t i = 0; i < fault_count; ++i) totals.injected[i] += result.injected[i];
   for (const auto& [text, count] : result.refusal_texts) totals.refusal_texts[text] += count;
   totals.engine_bytes = std::max(totals.engine_bytes, result.engine_bytes);
@@ -78,6 +80,15 @@ void line(const char* what, std::uint64_t count) {
   std::printf("  %-42s %14llu\n", what, static_cast<unsigned long long>(count));
 }
 
+using nfx::control::ReloadStatus;
+constexpr std::pair<const char*, ReloadStatus> reload_lines[] = {
+    {"done", ReloadStatus::done},
+    {"nothing to do", ReloadStatus::nothing_to_do},
+    {"incomplete, and the report states why", ReloadStatus::incomplete},
+    {"refused: the file has a mistake", ReloadStatus::invalid},
+    {"refused: the poll thread does not answer", ReloadStatus::not_answering},
+};
+
 void print(const Totals& totals, double seconds) {
   std::printf("%llu seeds, %.0f simulated session hours (%.0f logged on) in %.1f s\n",
               static_cast<unsigned long long>(totals.seeds), totals.simulated_hours, totals.logged_on_hours, seconds);
@@ -92,6 +103,11 @@ void print(const Totals& totals, double seconds) {
   line("gap fills", totals.counts.gap_fills);
   line("session messages", totals.counts.session_messages);
   line("sequence-number epochs begun", totals.counts.resets);
+  std::puts("reloads of the configuration file");
+  for (const auto& [text, status] : reload_lines)
+    line(text, totals.reloads.by_status[static_cast<std::size_t>(status)]);
+  line("ended with their process", totals.reloads.cut_off);
+  line("plans", totals.reloads.plans);
   std::puts("excused");
   line("undelivered at a reset of sequence numbers", totals.counts.given_up_at_reset);
   line("lost with a machine, as durability allows", totals.counts.lost_tail);

@@ -82,6 +82,19 @@ TEST(Simulation, the_ledger_sees_a_resent_message_that_is_not_the_original) {
   EXPECT_NE(first_violation(broken, 20).find("not what was sent"), std::string::npos);
 }
 
+TEST(Simulation, a_reload_that_reports_a_change_which_was_not_made_is_seen) {
+  RunOptions broken = options(1, "reload");
+  broken.defect = Defect::changes_nothing;
+  EXPECT_NE(first_violation(broken, 10).find("has other settings, and the report does not state it"),
+            std::string::npos);
+}
+
+TEST(Simulation, a_reload_that_replaces_a_session_and_leaves_it_disabled_is_seen) {
+  RunOptions broken = options(1, "reload");
+  broken.defect = Defect::adds_disabled;
+  EXPECT_NE(first_violation(broken, 10).find("a reload has enabled, disabled, held or released"), std::string::npos);
+}
+
 TEST(Simulation, an_engine_that_keeps_a_buffer_for_each_message_holds_too_much) {
   RunOptions broken = options(1, "none");
   broken.defect = Defect::hoards;
@@ -130,14 +143,6 @@ TEST(Simulation, a_process_ends_in_order_while_a_closed_connection_has_a_peer_th
   EXPECT_EQ(result.violation, std::nullopt) << result.trace;
 }
 
-// A crash loses the reset at the session's start, and an operator sets both sequence numbers of a new session.
-TEST(Simulation, a_session_continues_with_the_numbers_that_an_operator_sets_after_a_lost_reset) {
-  RunOptions repaired = options(63346, first_faults);
-  repaired.hours = 12h;
-  const RunResult result = World{repaired}.run();
-  EXPECT_EQ(result.violation, std::nullopt) << result.trace;
-}
-
 // Both sides miss messages, and each requests one at a time.
 TEST(Simulation, two_sides_that_request_in_the_smallest_chunks_end_their_gaps) {
   RunOptions chunks = options(63451, first_faults);
@@ -158,8 +163,23 @@ TEST(Simulation, sessions_that_are_removed_added_and_replaced_break_no_rule_and_
   RunOptions reloaded = options(1, "reload");
   reloaded.hours = 3h;
   EXPECT_EQ(first_violation(reloaded, 8), "");
-  reloaded.faults = FaultSet::parse("reload,operate,kill,crash,restart,full").value();
+  reloaded.faults = FaultSet::parse("reload,operate,kill,crash,restart,full,stall").value();
   EXPECT_EQ(first_violation(reloaded, 8), "");
+}
+
+TEST(Simulation, reloads_of_the_file_end_in_every_way_that_they_can) {
+  using control::ReloadStatus;
+  ReloadCounts all;
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    const RunResult result = World{options(seed, "reload,operate,kill,crash,full,stall")}.run();
+    ASSERT_EQ(result.violation, std::nullopt) << result.trace;
+    all += result.reloads;
+  }
+  for (const ReloadStatus each : {ReloadStatus::done, ReloadStatus::nothing_to_do, ReloadStatus::incomplete,
+                                  ReloadStatus::invalid, ReloadStatus::not_answering})
+    EXPECT_GT(all.by_status[static_cast<std::size_t>(each)], 0U) << static_cast<int>(each);
+  EXPECT_GT(all.plans, 0U);
+  EXPECT_GT(all.cut_off, 0U);
 }
 
 TEST(Simulation, names_the_fault_that_there_is_not) {

@@ -18,8 +18,8 @@ constexpr std::size_t mebibyte = 1024 * 1024;
 }
 
 [[nodiscard]] LedgerFacts facts_of(const Plan& plan, Instant begin) {
-  const SessionSettings& venue = plan.config[index(Side::venue)].sessions[0];
-  const SessionSettings& trader = plan.config[index(Side::trader)].sessions[0];
+  const SessionSettings& venue = *plan.file[index(Side::venue)].session;
+  const SessionSettings& trader = *plan.file[index(Side::trader)].session;
   return {.begin = begin,
           .max_latency = venue.session.max_latency,
           .schedules = {venue.schedule, trader.schedule},
@@ -47,12 +47,18 @@ World::World(const RunOptions& options)
   forget_most();
   for (const Side side : {Side::venue, Side::trader}) {
     parties_[index(side)] = std::make_unique<Party>(side, plan_, network_, trace_, ledger_, begin_);
+    const Surroundings world{.now = [this] { return now_; },
+                             .pass = [this](MonotonicTime until) { advance(until); },
+                             .disturb = [this, side] { disturb(side); },
+                             .stalled = [this, side] { return stalled(side); }};
+    consoles_[index(side)] = std::make_unique<Console>(side, party(side), ledger_, trace_, world);
     const std::size_t i = index(side);
     order_at_[i] = clock_back_at_[i] = flush_at_[i] = room_at_[i] = operator_done_at_[i] = never;
-    slow_until_[i] = now_;
+    slow_until_[i] = stalled_until_[i] = now_;
     start_at_[index(side)] = now_;
   }
   party(Side::venue).has(options.defect);
+  console(Side::venue).has(options.defect);
 }
 
 RunResult World::run() {
@@ -76,6 +82,7 @@ RunResult World::run() {
     injected_[static_cast<std::size_t>(Fault::cut)] += network.cuts;
     injected_[static_cast<std::size_t>(Fault::lose)] += network.losses;
     result.refused_sends += party(side).refused();
+    result.reloads += console(side).counts();
   }
   result.violation = ledger_.violation();
   if (result.violation) result.trace = trace_.last();
@@ -119,14 +126,21 @@ void World::pass(Duration time) {
   while (now_ < until && going_on()) step(until);
 }
 
-// To the next event, or to `until` when that comes first.
+// What an operator does at a console takes time, in which the world advances.
 void World::step(MonotonicTime until) {
+  advance(until);
+  for (const Side side : {Side::venue, Side::trader}) {
+    if (const auto work = std::exchange(at_console_[index(side)], nullptr); work && going_on()) work();
+  }
+}
+
+// To the next event, or to `until` when that comes first.
+void World::advance(MonotonicTime until) {
   MonotonicTime next = std::min(until, fault_at_);
   for (const Side side : {Side::venue, Side::trader}) {
     const std::size_t i = index(side);
     next = std::min({next, order_at_[i], start_at_[i], clock_back_at_[i], flush_at_[i], room_at_[i],
-                     operator_done_at_[i], party(side).next_event()});
-    if (party(side).may_add()) next = now_;
+                     operator_done_at_[i], stalled(side) ? stalled_until_[i] : party(side).next_event()});
   }
   for (const Ghost& ghost : ghosts_) next = std::min(next, ghost.until);
   next = std::max(next, now_ + 1us);  // what is immediately due again has to wait for a moment
@@ -152,7 +166,6 @@ void World::act() {
     }
     party(side).allow_reset(now_ <= reset_until_);
     if (operator_done_at_[i] <= now_) end_operations(side);
-    if (party(side).may_add()) add_session(side);
     if (start_at_[i] <= now_) start(side);
     if (flush_at_[i] <= now_) flush(side);
     if (party(side).store_failed()) party(side).stop_in_order();
@@ -175,6 +188,7 @@ void World::settle() {
     if (round == most) return ledger_.violate(Side::venue, "the two sides never come to rest at this time");
     std::size_t work = 0;
     for (const Side side : {Side::venue, Side::trader}) {
+      if (stalled(side)) continue;
       work += party(side).turn();
       ++turns_;
       if (party(side).died() && start_at_[index(side)] == never) after_end(side);
@@ -233,22 +247,18 @@ void World::repair_host(Side side) {
   if (party(side).crashed() && party(side).utc_offset() != Duration::zero()) set_clock(side, Duration{});
 }
 
-void World::add_session(Side side) {
-  repair_host(side);
-  party(side).add_wanted();
-}
-
 void World::start(Side side) {
   start_at_[index(side)] = never;
   if (party(side).running()) return;
   repair_host(side);
-  if (options_.faults.has(Fault::restart) && dice_.coin() && party(side).file())
-    redraw_durability(party(side).file()->journal, dice_);
+  if (options_.faults.has(Fault::restart) && dice_.coin() && party(side).file().session)
+    redraw_durability(party(side).file().session->journal, dice_);
   party(side).start(network_faults(side));
   if (side == Side::trader && phase_ == Phase::storm) party(side).transport()->breaks(options_.broken);
 }
 
 void World::after_end(Side side) {
+  stalled_until_[index(side)] = now_;
   start_at_[index(side)] = now_ + dice_.between(1ms, 30s);
   flush_at_[index(side)] = never;
   if (auto ghost = party(side).take_ghost()) {
@@ -267,8 +277,9 @@ void World::set_clock(Side side, Duration offset) {
 void World::inject() {
   std::array<Fault, fault_count> possible{};
   std::size_t count = 0;
-  for (const Fault fault : {Fault::cut, Fault::swallow, Fault::lose, Fault::kill, Fault::crash, Fault::full,
-                            Fault::sync, Fault::slow, Fault::clock, Fault::restart, Fault::operate, Fault::reload}) {
+  for (const Fault fault :
+       {Fault::cut, Fault::swallow, Fault::lose, Fault::kill, Fault::crash, Fault::full, Fault::sync, Fault::slow,
+        Fault::clock, Fault::restart, Fault::operate, Fault::reload, Fault::stall}) {
     if (options_.faults.has(fault)) possible[count++] = fault;
   }
   if (count == 0) return;
@@ -315,6 +326,10 @@ void World::inject(Fault fault, Side side) {
     case Fault::restart: ++injected_[static_cast<std::size_t>(fault)]; return target.stop_in_order();
     case Fault::operate: ++injected_[static_cast<std::size_t>(fault)]; return operate(side);
     case Fault::reload: ++injected_[static_cast<std::size_t>(fault)]; return reconfigure(side);
+    case Fault::stall:
+      ++injected_[static_cast<std::size_t>(fault)];
+      stalled_until_[index(side)] = now_ + dice_.between(100ms, 8s);
+      return;
   }
   after_end(side);
 }
@@ -369,53 +384,79 @@ void World::will_end_operations(Side side) {
   operator_done_at_[index(side)] = std::min(operator_done_at_[index(side)], now_ + dice_.between(1s, 5min));
 }
 
-// The next process begins with the first values again, as with a file that was set back.
+// As `nfx session change` does: the next process begins with the first values again.
 void World::change_live_settings(Side side) {
   SessionSettings wanted = party(side).settings();
   redraw_live_settings(wanted, dice_);
-  party(side).change_session(std::move(wanted));
+  at_console_[index(side)] = [this, side, wanted] { console(side).change(wanted); };
 }
 
-// An operator removes the session, adds one that was removed, replaces it by one of other settings, or reloads a file
-// that has been changed. What was removed or is not in the file returns when the operations end.
+// An operator removes the session, removes and adds it, changes it, or reloads a file that has been changed or
+// has a mistake. What was removed or is not in the file returns when the operations end.
 void World::reconfigure(Side side) {
   Party& target = party(side);
+  Console& at = console(side);
+  auto& work = at_console_[index(side)];
   SessionSettings settings = target.settings();
   redraw_live_settings(settings, dice_);
   redraw_other_settings(settings, dice_);
-  switch (dice_.below(5)) {
+  switch (dice_.below(6)) {
     case 0: target.remove_session(); break;
-    case 1:  // as `nfx session add` does, or as `nfx session change` of a session without a connection
-      target.remove_session();
-      target.add_session(std::move(settings));
+    case 1: work = [&at, settings] { at.add(settings); }; break;
+    case 2: work = [&at, settings] { at.change(settings); }; break;
+    case 3:
+      work = [&at, text = with_mistake(target.file().text(), dice_)] { static_cast<void>(at.reload(true, text)); };
       break;
-    case 2:  // a reload of a file without the session
-      target.file().reset();
-      target.remove_session();
-      break;
-    case 3:  // a reload of a file with other keys that need the session to be without a connection
-      target.file() = settings;
-      if (target.logged_on()) break;  // it is replaced by the next process
-      target.remove_session();
-      target.add_session(std::move(settings));
-      break;
-    case 4:  // a reload of a file with other keys of those that change immediately
-      target.file() = target.settings();
-      redraw_live_settings(*target.file(), dice_);
-      if (target.has_session()) target.change_session(*target.file());
-      if (!target.has_session()) target.add_session(*target.file());
+    default:
+      redraw_file(target.file(), side, dice_);
+      work = [&at, plan_first = dice_.coin()] { static_cast<void>(at.reload(plan_first)); };
       break;
   }
   will_end_operations(side);
 }
 
+// Another fault while an operator waits for an answer.
+void World::disturb(Side side) {
+  if (phase_ == Phase::calm || !options_.faults.has(Fault::reload) || !dice_.chance(150)) return;
+  constexpr std::array possible{Fault::kill,  Fault::crash, Fault::full,    Fault::sync,
+                                Fault::stall, Fault::cut,   Fault::restart, Fault::operate};
+  const Fault fault = possible[dice_.below(possible.size())];
+  if (options_.faults.has(fault)) inject(fault, side);
+}
+
 // What an operator has ended or held may continue, and what was removed is there again.
 void World::end_operations(Side side) {
   operator_done_at_[index(side)] = never;
-  if (!party(side).file()) party(side).file() = party(side).settings();
-  party(side).add_session(*party(side).file());
+  ConfigFile& file = party(side).file();
+  if (!file.session) file.session = party(side).settings();
+  if (party(side).running() && options_.faults.has(Fault::reload)) {
+    at_console_[index(side)] = [this, side] { finish_reload(side); };
+  }
   for (const SessionCommandKind kind : {SessionCommandKind::release, SessionCommandKind::logon})
     party(side).operate({.kind = kind}, [](NextNumbers, const CommandOutcome&) {});
+}
+
+// Until the file is what runs. What needs the session to have no connection waits for the next process, or the operator
+// ends it.
+void World::finish_reload(Side side) {
+  constexpr int most = 20;
+  Party& target = party(side);
+  const std::uint64_t process = target.process();
+  for (int attempt = 0;; ++attempt) {
+    repair_host(side);
+    if (console(side).reload(false) || !going_on() || target.process() != process) break;
+    if (attempt == most) {
+      // Faults may hinder it outside a calm.
+      if (phase_ == Phase::calm) ledger_.violate(side, "a reload is not complete after 20 attempts");
+      break;
+    }
+    // More sessions than there are places for.
+    if (attempt == 2 && target.file().others.size() > 1) target.file().others.resize(1);
+    if (dice_.coin())
+      target.operate({.kind = SessionCommandKind::logout, .text = "operator"}, [](auto, const auto&) {});
+    console(side).wait_for_disconnect();
+  }
+  target.operate({.kind = SessionCommandKind::logon}, [](NextNumbers, const CommandOutcome&) {});
 }
 
 bool World::agree() {
@@ -431,7 +472,7 @@ void World::become_calm() {
   for (const Side side : {Side::venue, Side::trader}) {
     if (party(side).utc_offset() != Duration::zero()) set_clock(side, Duration{});
     clock_back_at_[index(side)] = never;
-    slow_until_[index(side)] = now_;
+    slow_until_[index(side)] = stalled_until_[index(side)] = now_;
     if (operator_done_at_[index(side)] != never) end_operations(side);
     party(side).leave_room_on_disk(test::MemoryDisk::never);
     party(side).fail_sync_after(test::MemoryDisk::never);
@@ -439,7 +480,8 @@ void World::become_calm() {
     if (!party(side).running()) start_at_[index(side)] = now_;
   }
   const MonotonicTime deadline = now_ + (plan_.hours == Hours::daily ? 2h : 40min);
-  while (now_ < deadline && going_on() && !agree()) step(std::min(deadline, now_ + 1min));
+  while (now_ < deadline && going_on() && (!agree() || at_console_[0] || at_console_[1]))
+    step(std::min(deadline, now_ + 1min));
   if (!going_on()) return;
   Party& venue = party(Side::venue);
   Party& trader = party(Side::trader);

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "simulation/party.hpp"
+#include "simulation/console.hpp"
 
 namespace nfx::simulation {
 
@@ -25,7 +25,7 @@ struct RunOptions {
   std::chrono::hours hours{24};
   FaultSet faults = FaultSet::all();
   std::FILE* live = nullptr;             // every event is written there
-  Defect defect = Defect::none;          // of the venue's application
+  Defect defect = Defect::none;          // of the venue
   BrokenLink broken = BrokenLink::none;  // of the trader's network
 };
 
@@ -41,6 +41,7 @@ struct RunResult {
   std::map<std::string, std::uint64_t> refusal_texts;
   std::array<std::uint64_t, fault_count> injected{};
   std::uint64_t refused_sends = 0;
+  ReloadCounts reloads;
   std::size_t engine_bytes = 0;       // the most that one held between two iterations
   std::size_t engine_bytes_most = 0;  // ... and at any time
   std::size_t network_bytes_most = 0;
@@ -63,14 +64,16 @@ class World {
   void become_calm();
   [[nodiscard]] bool agree();
   void step(MonotonicTime until);
+  void advance(MonotonicTime until);
   void settle();
   void act();
   void inject();
   void inject(Fault fault, Side side);
   void operate(Side side);
+  void disturb(Side side);
   void reconfigure(Side side);
   void change_live_settings(Side side);
-  void add_session(Side side);
+  void finish_reload(Side side);
   void repair_host(Side side);
   void will_end_operations(Side side);
   void end_operations(Side side);
@@ -81,6 +84,8 @@ class World {
   void after_end(Side side);
   void set_clock(Side side, Duration offset);
   [[nodiscard]] Party& party(Side side) { return *parties_[index(side)]; }
+  [[nodiscard]] Console& console(Side side) { return *consoles_[index(side)]; }
+  [[nodiscard]] bool stalled(Side side) const { return stalled_until_[index(side)] > now_; }
   [[nodiscard]] FaultOptions network_faults(Side side);
   [[nodiscard]] bool going_on() const { return !ledger_.violation(); }
 
@@ -93,6 +98,8 @@ class World {
   Ledger ledger_;
   LoopbackNetwork network_;
   std::array<std::unique_ptr<Party>, 2> parties_;
+  std::array<std::unique_ptr<Console>, 2> consoles_;
+  std::array<std::function<void()>, 2> at_console_;  // what an operator does next, which takes time
   std::vector<Ghost> ghosts_;
   Phase phase_ = Phase::calm;
   std::array<MonotonicTime, 2> order_at_;
@@ -101,6 +108,7 @@ class World {
   std::array<MonotonicTime, 2> flush_at_;
   std::array<MonotonicTime, 2> room_at_;
   std::array<MonotonicTime, 2> slow_until_;
+  std::array<MonotonicTime, 2> stalled_until_;
   std::array<MonotonicTime, 2> operator_done_at_;
   MonotonicTime reset_until_ = MonotonicTime::min();  // an operator's reset may be answered
   MonotonicTime fault_at_ = MonotonicTime::max();

@@ -1,0 +1,101 @@
+// The control plane of a side's process, one operator at it: plans and carries out reloads of the configuration file as
+// src/control does, on the simulated poll loop, and checks what became of them.
+// Thread: one owner. Time passes within its functions. A process that ends there takes the reload with it.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "control/config_reload.hpp"
+#include "engine/live_session.hpp"
+#include "simulation/party.hpp"
+
+namespace nfx::simulation {
+
+// The world around a console.
+struct Surroundings {
+  std::function<MonotonicTime()> now;
+  std::function<void(MonotonicTime until)> pass;  // to the next event, or to `until`
+  std::function<void()> disturb;                  // a fault may happen here
+  std::function<bool()> stalled;                  // the poll thread does not run
+};
+
+struct ReloadCounts {
+  std::array<std::uint64_t, 9> by_status{};  // of those whose report has come
+  std::uint64_t plans = 0;
+  std::uint64_t cut_off = 0;  // the process ended before that
+
+  ReloadCounts& operator+=(const ReloadCounts& more) noexcept {
+    for (std::size_t i = 0; i < by_status.size(); ++i) by_status[i] += more.by_status[i];
+    plans += more.plans;
+    cut_off += more.cut_off;
+    return *this;
+  }
+};
+
+class Console final : public control::ReloadedEngine {
+ public:
+  Console(Side side, Party& party, Ledger& ledger, Trace& trace, Surroundings world);
+
+  // The file is the party's, or this text that cannot be a configuration. True: nothing of it is left to be done but by
+  // a restart, or the next process will do it.
+  bool reload(bool plan_first, std::string mistaken = {});
+  // The session as an operator gives it; add() removes the one that is there first.
+  void change(const SessionSettings& wanted);
+  void add(const SessionSettings& wanted);
+  // Until the session has no connection, or for half a minute.
+  void wait_for_disconnect();
+
+  void has(Defect defect) noexcept { defect_ = defect; }
+  [[nodiscard]] const ReloadCounts& counts() const noexcept { return counts_; }
+
+  // ReloadedEngine.
+  const EngineConfig& config() const override { return party_.config(); }
+  ConfigWithKeys read_file() override;
+  Engine::SessionList list_sessions() override;
+  void check_added(const SessionSettings& settings) const override;
+  void add_session(const SessionSettings& settings, AddedSession as) override;
+  CommandOutcome command(std::size_t session, const SessionCommand& command) override;
+  CommandOutcome change_session(std::size_t session, const SessionSettings& settings, std::string_view what) override;
+  void wait(Duration time) override;
+
+ private:
+  struct ProcessEnded {};  // no std::exception: nothing of the process may catch it
+  struct Running {
+    std::string text;
+    AddedSession as;
+  };
+  using AllRunning = std::map<std::string, Running, std::less<>>;
+
+  template <class Work>
+  bool in_process(Work&& work);
+  void require_alive() const;
+  void pass_until(MonotonicTime until);
+  [[nodiscard]] CommandStatus call(const LoopCall::Work& work);  // done, busy or timed_out
+  [[nodiscard]] const LiveSession* find(std::size_t number) const;
+  [[nodiscard]] AllRunning running() const;
+  void check(const control::ReloadReport& report, AllRunning before, std::uint64_t commands_before);
+  void check_running(const control::ReloadReport& report, const AllRunning& now);
+  void violate(const std::string& text) { ledger_.violate(side_, text); }
+
+  Side side_;
+  Party& party_;
+  Ledger& ledger_;
+  Trace& trace_;
+  Surroundings world_;
+  std::uint64_t process_ = 0;  // that `reload_` belongs to
+  std::optional<control::ConfigReload> reload_;
+  std::string file_;
+  bool may_change_ = false;                                // what runs, in this request
+  std::uint64_t changes_ = 0;                              // requests of that
+  std::set<std::string, std::less<>> added_;               // by an operator, and not in a file since
+  std::map<std::string, AddedSession, std::less<>> lost_;  // sessions that a reload could not add again yet
+  ReloadCounts counts_;
+  Defect defect_ = Defect::none;
+};
+
+}  // namespace nfx::simulation
