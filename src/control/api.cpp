@@ -302,7 +302,7 @@ Answer Api::read(const Route& route, const Query& query) {
   return problem(404, "no-such-path", "there is no such path");
 }
 
-// Requests of health come without a token: what poll threads are asked is bounded.
+// Requests of health come without a token: the requests to poll threads are bounded.
 bool Api::answers() {
   const MonotonicTime now = clock_().monotonic;
   if (!answered_at_ || now - *answered_at_ >= health_lasts) {

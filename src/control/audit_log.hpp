@@ -1,5 +1,5 @@
 // One line of JSON for each change that was requested, before it is carried out, and one for what became of it.
-// Thread: one owner. Cost: a look at the file's name and a write, no sync. A file that was moved away or removed is
+// Thread: one owner. Cost: a check of the file's name and a write, no sync. A file that was moved away or removed is
 // made again. Errors: the constructor throws ConfigError; a line that cannot be written is false, and the change is
 // refused.
 #pragma once
