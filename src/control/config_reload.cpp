@@ -203,10 +203,20 @@ ReloadReport ConfigReload::carry_out(std::string_view who) {
   const auto order = [](const Step& step) {
     return step.change.kind == SessionChange::Kind::add ? 0 : step.replaces ? 1 : step.settings ? 2 : 3;
   };
+  // What took one session away would take the others too.
+  bool has_lost = false;
   for (int turn = 0; turn < 4; ++turn) {
     for (Step& step : plan.steps) {
       if (order(step) != turn || !is_now(step.change)) continue;
-      const std::string failed = carry_out(step, who);
+      std::string failed;
+      if (engine_.stopping()) {
+        failed = "it stays as it is: the engine stops";
+      } else if (has_lost) {
+        failed = "it stays as it is: another session could not be added again";
+      } else {
+        failed = carry_out(step, who);
+        has_lost = step.replaces && to_add_again_.contains(step.change.name);
+      }
       if (!failed.empty()) report.problems.push_back(step.change.name + ": " + failed);
     }
   }
@@ -332,7 +342,7 @@ std::string ConfigReload::replace(std::size_t number, const SessionSettings& set
       engine_.add_session(settings, as);
       return {};
     } catch (const std::exception& error) {
-      if (left == 0)
+      if (left == 0 || engine_.stopping())
         return std::string{"it is removed and could not be added again: "} + error.what() + "; reload once more";
     }
     engine_.wait(before_next_try);

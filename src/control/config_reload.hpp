@@ -66,6 +66,7 @@ class ReloadedEngine {
   virtual CommandOutcome change_session(std::size_t session, const SessionSettings& settings,
                                         std::string_view what) = 0;
   virtual void wait(Duration time) = 0;
+  [[nodiscard]] virtual bool stopping() const = 0;
 };
 
 class ConfigReload {

@@ -60,6 +60,7 @@ class EngineTarget final : public Target {
       return engine_.change_session(session, settings, what);
     }
     void wait(Duration time) override;
+    bool stopping() const override { return engine_.stopping(); }
 
    private:
     Engine& engine_;

@@ -1,4 +1,4 @@
-// What a reload does when its engine answers late, or that it cannot: over an engine that is one session.
+// What a reload does when its engine answers late, or that it cannot: over an engine that is a list of sessions.
 #include "control/config_reload.hpp"
 
 #include <gtest/gtest.h>
@@ -15,53 +15,58 @@ constexpr std::string_view with_3_digits =
     "store = \"memory\"\ndictionary = \"none\"\n";
 const std::string with_6_digits = std::string{with_3_digits} + "timestamp_digits = 6\n";
 
-// One session without a connection; what it is to refuse is set.
-class OneSession final : public ReloadedEngine {
+// Sessions without a connection; what is to be refused is set.
+class ListOfSessions final : public ReloadedEngine {
  public:
-  OneSession() : config_(read(with_3_digits).config) {
-    session_.emplace();
-    session_->name = name;
+  explicit ListOfSessions(std::string_view text = with_3_digits) : config_(read(text).config) {
+    for (const SessionSettings& each : config_.sessions) add(identity(each.session), {});
   }
 
   const EngineConfig& config() const override { return config_; }
   ConfigWithKeys read_file() override { return read(file); }
   Engine::SessionList list_sessions() override {
-    Engine::SessionList list;
-    if (session_) list.sessions.push_back(*session_);
-    return list;
+    return {.sessions = sessions_, .complete = true};
   }
   void check_added(const SessionSettings&) const override {}
-  void add_session(const SessionSettings&, AddedSession as) override {
+  void add_session(const SessionSettings& settings, AddedSession as) override {
     if (disk_is_full) throw ConfigError("no space");
-    session_.emplace();
-    session_->name = name;
-    session_->number = ++numbers_;
-    session_->enabled = as.enabled;
-    session_->sending_held = as.sending_held;
+    add(identity(settings.session), as);
   }
-  CommandOutcome command(std::size_t, const SessionCommand& command) override {
+  CommandOutcome command(std::size_t number, const SessionCommand& command) override {
     commands.push_back(command);
     if (command.kind == late) return {.status = CommandStatus::timed_out};
-    if (!session_) return {.status = CommandStatus::no_such_session};
-    if (std::exchange(connects_now, false)) session_->connected = true;
-    CommandOutcome outcome{.status = CommandStatus::done, .session = *session_};
+    const auto session = std::ranges::find(sessions_, number, &SessionStatus::number);
+    if (session == sessions_.end()) return {.status = CommandStatus::no_such_session};
+    if (std::exchange(connects_now, false)) session->connected = true;
+    CommandOutcome outcome{.status = CommandStatus::done, .session = *session};
     if (command.kind != SessionCommandKind::remove) return outcome;
-    if (command.unless_connected && session_->connected) return {.status = CommandStatus::refused};
-    session_.reset();
+    if (command.unless_connected && session->connected) return {.status = CommandStatus::refused};
+    sessions_.erase(session);
     return outcome;
   }
   CommandOutcome change_session(std::size_t, const SessionSettings&, std::string_view) override { return {}; }
-  void wait(Duration) override {}
+  void wait(Duration) override { ++waits; }
+  bool stopping() const override { return stops; }
 
-  [[nodiscard]] std::optional<SessionStatus>& session() { return session_; }
+  // The first one; null: there is none.
+  [[nodiscard]] SessionStatus* session() { return sessions_.empty() ? nullptr : &sessions_.front(); }
 
   std::string file{with_6_digits};
   std::optional<SessionCommandKind> late;  // is not taken in time
   bool disk_is_full = false;
   bool connects_now = false;
+  bool stops = false;
+  int waits = 0;
   std::vector<SessionCommand> commands;
 
  private:
+  void add(const std::string& identity, AddedSession as) {
+    SessionStatus& session = sessions_.emplace_back();
+    session.name = identity;
+    session.number = numbers_++;
+    session.enabled = as.enabled;
+    session.sending_held = as.sending_held;
+  }
   static ConfigWithKeys read(std::string_view text) {
     ConfigWithKeys read{parse_config(text, "engine.toml", "."), keys_of(text, "engine.toml")};
     read.config.file_text = text;
@@ -69,13 +74,13 @@ class OneSession final : public ReloadedEngine {
   }
 
   EngineConfig config_;
-  std::optional<SessionStatus> session_;
+  std::vector<SessionStatus> sessions_;
   std::size_t numbers_ = 0;
 };
 
 class ConfigReloadTest : public ::testing::Test {
  protected:
-  OneSession engine;
+  ListOfSessions engine;
   ConfigReload reload{engine, "engine.toml"};
 };
 
@@ -112,6 +117,34 @@ TEST_F(ConfigReloadTest, a_session_that_could_not_be_added_again_is_disabled_and
   EXPECT_EQ(reload.carry_out("alice").status, ReloadStatus::done);
   EXPECT_FALSE(engine.session()->enabled);
   EXPECT_TRUE(engine.session()->sending_held);
+}
+
+TEST(ConfigReloadOfTwo, what_takes_one_session_away_does_not_take_the_other) {
+  std::string two{with_3_digits}, changed{with_6_digits};
+  const std::string other = two;
+  two += std::string{other}.replace(other.find("DESK"), 4, "NEXT");
+  changed += std::string{with_6_digits}.replace(with_6_digits.find("DESK"), 4, "NEXT");
+  ListOfSessions engine{two};
+  engine.file = changed;
+  ConfigReload reload{engine, "engine.toml"};
+  engine.disk_is_full = true;
+  const ReloadReport left = reload.carry_out("alice");
+  EXPECT_EQ(left.status, ReloadStatus::incomplete);
+  EXPECT_EQ(left.problems.size(), 2U);
+  EXPECT_TRUE(left.problems[1].contains("it stays as it is: another session could not be added again"));
+  EXPECT_EQ(engine.list_sessions().sessions.size(), 1U);
+  engine.disk_is_full = false;
+  EXPECT_EQ(reload.carry_out("alice").status, ReloadStatus::done);
+  EXPECT_EQ(engine.list_sessions().sessions.size(), 2U);
+}
+
+TEST_F(ConfigReloadTest, an_engine_that_stops_is_not_changed) {
+  engine.stops = true;
+  const ReloadReport left = reload.carry_out("alice");
+  EXPECT_EQ(left.status, ReloadStatus::incomplete);
+  EXPECT_TRUE(left.problems.at(0).contains("the engine stops"));
+  EXPECT_TRUE(engine.session());
+  EXPECT_EQ(engine.waits, 0);
 }
 
 TEST_F(ConfigReloadTest, a_session_that_was_not_in_the_file_for_a_time_is_enabled) {

@@ -62,6 +62,7 @@ class Console final : public control::ReloadedEngine {
   CommandOutcome command(std::size_t session, const SessionCommand& command) override;
   CommandOutcome change_session(std::size_t session, const SessionSettings& settings, std::string_view what) override;
   void wait(Duration time) override;
+  bool stopping() const override { return false; }
 
  private:
   struct ProcessEnded {};  // no std::exception: nothing of the process may catch it
