@@ -12,8 +12,8 @@
 #include "config/keys.hpp"
 #include "config/version_text.hpp"
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/config/listen_index.hpp"
 #include "nexusfix/config/placement.hpp"
-#include "nexusfix/config/tls_names.hpp"
 #include "nexusfix/config/wildcard.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
 #include "nexusfix/store/journal_format.hpp"
@@ -201,60 +201,19 @@ Bad find_size_problem(const EngineConfig& engine, const SessionSettings& s) {
   return std::nullopt;
 }
 
-// Two sessions of the same name, or two acceptors that a Logon could not distinguish.
-Bad find_double(const SessionSettings& s, const SessionSettings& other) {
-  const SessionConfig& c = s.session;
-  const SessionConfig& o = other.session;
-  if (std::tie(o.begin_string, o.sender_comp_id, o.target_comp_id) !=
-      std::tie(c.begin_string, c.sender_comp_id, c.target_comp_id)) {
+// Two sessions of the same name.
+Bad find_double(const SessionConfig& c, const SessionConfig& o) {
+  if (std::tie(o.begin_string, o.sender_comp_id, o.target_comp_id, o.session_qualifier) !=
+      std::tie(c.begin_string, c.sender_comp_id, c.target_comp_id, c.session_qualifier)) {
     return std::nullopt;
   }
-  if (o.session_qualifier == c.session_qualifier) {
-    return {{"target_comp_id", "the session " + identity(c) + " exists already: give each session different CompIDs"}};
-  }
-  if (c.role == Role::acceptor && o.role == Role::acceptor && s.listen == other.listen) {
-    return {{"session_qualifier",
-             "is not sent in a Logon, so it cannot distinguish acceptors: give sessions with the same CompIDs "
-             "different listen addresses"}};
-  }
-  return std::nullopt;
+  return {{"target_comp_id", "the session " + identity(c) + " exists already: give each session different CompIDs"}};
 }
 
-// What sessions with the same listen address must have in common.
-Bad find_conflict(const SessionSettings& s, const SessionSettings& other) {
-  if (s.session.role != Role::acceptor || other.session.role != Role::acceptor || other.listen != s.listen) {
-    return std::nullopt;
-  }
-  const std::string shared = "sessions that share listen = \"" + to_string(s.listen) + "\" must share their ";
-  if (other.poll_thread != s.poll_thread) return {{"poll_thread", shared + "poll_thread"}};
-  const auto without_tls = [](SocketOptions socket) {
-    socket.tls.reset();
-    return socket;
-  };
-  if (without_tls(other.socket) != without_tls(s.socket))
-    return {{"listen", shared + "tcp_nodelay, quickack, timestamps, busy_poll_us, tcp_keepalive_s, tcp_user_timeout_s "
-                                "and socket buffers"}};
-  const auto without_names = [](TlsOptions tls) {
-    tls.peer_names.clear();
-    return tls;
-  };
-  if (other.tls_enabled != s.tls_enabled || (s.tls_enabled && without_names(other.tls) != without_names(s.tls))) {
-    return {{"tls", shared + "tls and tls_... settings except tls_peer_names: the session is known only after the TLS "
-                             "handshake"}};
-  }
-  return std::nullopt;
-}
-
-// A session that is added to an address whose handshake requires the names of the sessions there.
-Bad find_unknown_name(const EngineConfig& engine, const SessionSettings& s) {
-  const std::vector<std::string> there = handshake_peer_names(engine, s);
-  if (there.empty() || s.session.role == Role::initiator) return std::nullopt;
-  const auto known = [&](const std::string& name) { return std::ranges::find(there, name) != there.end(); };
-  if (!s.tls.peer_names.empty() && std::ranges::all_of(s.tls.peer_names, known)) return std::nullopt;
-  return {
-      {"tls_peer_names", "expected names that the sessions at listen = \"" + to_string(s.listen) +
-                             "\" began with, as the handshake there requires those: choose another address, or give "
-                             "one of those sessions a name with {TargetCompID}"}};
+Bad find_conflict(const ListenIndex& listening, const SessionSettings& s) {
+  auto conflict = listening.find_conflict(s);
+  if (!conflict) return std::nullopt;
+  return {{conflict->key, std::move(conflict->text)}};
 }
 
 Bad find_own_problem(const EngineConfig& engine, const SessionSettings& s) {
@@ -266,7 +225,8 @@ Bad find_own_problem(const EngineConfig& engine, const SessionSettings& s) {
   return find_size_problem(engine, s);
 }
 
-std::optional<Problem> find_problem_of(const EngineConfig& engine, std::size_t i) {
+// `listening` has the addresses of the sessions before it.
+std::optional<Problem> find_problem_of(const EngineConfig& engine, std::size_t i, ListenIndex& listening) {
   NFX_ASSERT(i < engine.sessions.size());
   const auto problem = [i](Bad bad) {
     NFX_ASSERT(std::ranges::find(session_keys(), bad->first, &Key<SessionDraft>::name) != session_keys().end());
@@ -276,9 +236,10 @@ std::optional<Problem> find_problem_of(const EngineConfig& engine, std::size_t i
   const SessionSettings& s = engine.sessions[i];
   if (auto bad = find_own_problem(engine, s)) return problem(std::move(bad));
   for (std::size_t j = 0; j < i; ++j) {
-    if (auto bad = find_double(s, engine.sessions[j])) return problem(std::move(bad));
-    if (auto bad = find_conflict(s, engine.sessions[j])) return problem(std::move(bad));
+    if (auto bad = find_double(s.session, engine.sessions[j].session)) return problem(std::move(bad));
   }
+  if (auto bad = find_conflict(listening, s)) return problem(std::move(bad));
+  listening.add(s);
   return std::nullopt;
 }
 
@@ -455,8 +416,9 @@ std::optional<Problem> find_trace_problem(const EngineConfig& engine) {
 }
 
 std::optional<Problem> find_problem(const EngineConfig& engine) {
+  ListenIndex listening;
   for (std::size_t i = 0; i < engine.sessions.size(); ++i) {
-    if (auto problem = find_problem_of(engine, i)) return problem;
+    if (auto problem = find_problem_of(engine, i, listening)) return problem;
     if (auto problem = find_replica_problem(engine, i)) return problem;
   }
   return std::nullopt;
@@ -485,11 +447,9 @@ void check_config(const EngineConfig& engine) {
   }
 }
 
-void check_session(const EngineConfig& engine, const SessionSettings& session) {
+void check_session(const EngineConfig& engine, const ListenIndex& listening, const SessionSettings& session) {
   auto bad = config::find_own_problem(engine, session);
-  if (!bad) bad = config::find_unknown_name(engine, session);
-  for (std::size_t i = 0; i < engine.sessions.size() && !bad; ++i)
-    bad = config::find_conflict(session, engine.sessions[i]);
+  if (!bad) bad = config::find_conflict(listening, session);
   if (bad)
     throw ConfigError("session " + identity(session.session) + ": " + std::string{bad->first} + ": " + bad->second);
 }

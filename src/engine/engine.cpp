@@ -16,6 +16,8 @@
 #include "engine/engine_metrics.hpp"
 #include "engine/engine_placement.hpp"
 #include "engine/latency_monitor.hpp"
+#include "engine/listen_addresses.hpp"
+#include "engine/live_session.hpp"
 #include "engine/message_taps.hpp"
 #include "engine/poll_thread.hpp"
 #include "engine/start_checks.hpp"
@@ -86,6 +88,7 @@ struct Engine::Parts {
            name != nullptr ? logs.name(session, *name) : logs.forget(session);
          }});
     if (config.cluster.hands_on()) threads.back()->hand_on_to(hand_on);
+    threads.back()->when_gone([this](const LiveSession& session) { session_gone(session); });
   }
 
   // Starts the log thread, after the poll threads that it collects statistics from exist.
@@ -210,23 +213,33 @@ struct Engine::Parts {
     if (monitor) monitor->begin(placement);
   }
 
-  // What a session needs that is added, and what refuses it.
-  void prepare(SessionSettings& settings) const {
+  // Called on its poll thread. A session that a template has made shares the place of that.
+  void session_gone(const LiveSession& session) {
+    if (session.from_template) return;
+    addresses.leave(session.settings.session, session.settings.listen, session.settings.is_replicated());
+  }
+
+  // What a session needs that is added, and what refuses it. Returns the certificate names that its handshake requires.
+  std::vector<std::string> prepare(SessionSettings& settings) const {
     take_dictionary(settings);
-    load_certificates(config, settings);
+    std::vector<std::string> names = addresses.handshake_names(settings);
+    load_certificates(settings, names);
     if (settings.tls_enabled && !transport.tls) {
       throw ConfigError("tls: an engine that began without encrypted sessions takes none later; give one at start");
     }
     if (settings.is_template) throw ConfigError("a template cannot be added while the engine runs");
     if (settings.is_replicated() && settings.journal.replica == nullptr)
       throw ConfigError("a replicated session is added by the gateway that owns it: see docs/cluster.md");
+    return names;
   }
 
   // The number of a session that was added later determines the thread that serves it.
-  [[nodiscard]] PollThread& thread_of(std::size_t session) const noexcept {
+  [[nodiscard]] std::size_t thread_number_of(std::size_t session) const noexcept {
     const std::size_t configured = config.sessions.size();
-    return *threads[session < configured ? config.sessions[session].poll_thread
-                                         : (session - configured) % threads.size()];
+    return session < configured ? config.sessions[session].poll_thread : (session - configured) % threads.size();
+  }
+  [[nodiscard]] PollThread& thread_of(std::size_t session) const noexcept {
+    return *threads[thread_number_of(session)];
   }
 };
 
@@ -339,13 +352,13 @@ std::optional<std::size_t> Engine::find_session(const SessionId& id) const {
 }
 
 void Engine::check_added(SessionSettings settings) const {
-  parts_->prepare(settings);
-  check_session(parts_->config, settings);
+  static_cast<void>(parts_->prepare(settings));
+  parts_->addresses.check(settings);
   parts_->addresses.require_free(settings);
 }
 
 std::size_t Engine::add_session(SessionSettings settings, AddedSession as) {
-  parts_->prepare(settings);
+  std::vector<std::string> handshake_names = parts_->prepare(settings);
   const std::string name = identity(settings.session);
   for (const auto& thread : parts_->threads) {
     if (thread->knows(name)) throw ConfigError("the session " + name + " exists already");
@@ -357,16 +370,20 @@ std::size_t Engine::add_session(SessionSettings settings, AddedSession as) {
   // A replicated session has its place from the start.
   const bool is_new = !settings.is_replicated();
   if (is_new) settings.poll_thread = parts_->placement.join_mapping(settings);
+  bool joined = false;
   try {
-    check_session(parts_->config, settings);
+    parts_->addresses.check(settings);
     if (is_new) parts_->addresses.require_free(settings);
+    parts_->addresses.join(settings, std::move(handshake_names));
+    joined = true;
     const std::uint32_t number = settings.poll_thread;
     const std::size_t session = parts_->threads[number]->add(std::move(settings), as);
-    parts_->addresses.add(config.role, listen);
+    joined = false;  // from now on it leaves when it has gone
     if (is_new) parts_->placement.joined_as(session, config);
     if (tls.lock()) parts_->remember_tls(identity(config), tls);
     return session;
   } catch (...) {
+    if (joined) parts_->addresses.leave(config, listen, !is_new);
     if (is_new) parts_->placement.withdraw(config);
     throw;
   }
@@ -387,7 +404,8 @@ CommandOutcome Engine::command(std::size_t session, const SessionCommand& comman
 CommandOutcome Engine::change_session(std::size_t session, SessionSettings settings, std::string_view what,
                                       Duration timeout) {
   take_dictionary(settings);
-  check_session(parts_->config, settings);
+  settings.poll_thread = static_cast<std::uint32_t>(parts_->thread_number_of(session));  // it stays there
+  parts_->addresses.check(settings);
   return change_on(parts_->thread_of(session), session, std::move(settings), what, timeout);
 }
 

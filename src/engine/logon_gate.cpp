@@ -43,6 +43,17 @@ std::optional<ListenerId> LogonGate::listener_at(const Endpoint& endpoint) const
   return found->id;
 }
 
+std::optional<ListenerId> LogonGate::take_unused(const Endpoint& endpoint) noexcept {
+  const auto found = std::ranges::find(listening_, endpoint, &Listening::endpoint);
+  const auto there = std::ranges::find(allowed_, endpoint, &Allowed::endpoint);
+  NFX_ASSERT(there != allowed_.end());
+  if (found == listening_.end() || there->sessions != 0) return std::nullopt;
+  const ListenerId listener = found->id;
+  listening_.erase(found);
+  allowed_.erase(there);
+  return listener;
+}
+
 void LogonGate::expect_gateways(const ClusterConfig& cluster) {
   for (const std::string& name : cluster.gateways) {
     if (name != cluster.gateway) gateways_.push_back(PeerAddress::of_host(cluster.address_of(name)));

@@ -68,6 +68,9 @@ class LogonGate {
 
   // Listeners.
   void listening(ListenerId listener, const Endpoint& endpoint);
+  // The listener of an address that no session or template has any more, which is closed now. Nothing: there is none,
+  // or it is needed.
+  [[nodiscard]] std::optional<ListenerId> take_unused(const Endpoint& endpoint) noexcept;
   [[nodiscard]] std::optional<ListenerId> listener_at(const Endpoint& endpoint) const noexcept;
 
   // This thread hands connections on: others may come from the addresses of the other gateways.

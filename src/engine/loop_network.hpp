@@ -20,6 +20,7 @@ class LoopNetwork {
  public:
   [[nodiscard]] virtual std::expected<ListenerId, TransportError> listen(const Endpoint& endpoint,
                                                                          const SocketOptions& options) = 0;
+  virtual void close_listener(ListenerId listener) noexcept = 0;
   [[nodiscard]] virtual std::expected<ConnectionId, TransportError> connect(const Endpoint& endpoint,
                                                                             const SocketOptions& options) = 0;
   virtual SendResult try_send(ConnectionId id, std::span<const char> bytes) noexcept = 0;

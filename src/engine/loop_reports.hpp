@@ -20,6 +20,10 @@
 
 namespace nfx {
 
+class LiveSession;
+
+using SessionGone = std::function<void(const LiveSession& session)>;
+
 struct LoopLogs {
   std::optional<MessageLog::Lane> messages;
   std::optional<EventLog::Lane> events;

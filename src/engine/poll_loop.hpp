@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/clock.hpp"
@@ -41,6 +42,8 @@ class PollLoop {
   void log_to(LoopLogs logs);
   // Before start(): where connections go whose session another gateway owns. It outlives this.
   void hand_on_to(HandOnQueue& queue) noexcept { runner_.hand_on_to(queue); }
+  // Before start(): see SessionRunner.
+  void when_gone(SessionGone gone) { runner_.when_gone(std::move(gone)); }
 
   // Opens the listeners and starts the first connects. Throws ConfigError naming the address that failed.
   void start();
@@ -110,6 +113,7 @@ class PollLoop {
     std::expected<ListenerId, TransportError> listen(const Endpoint& endpoint, const SocketOptions& options) override {
       return transport_.listen(endpoint, options);
     }
+    void close_listener(ListenerId listener) noexcept override { transport_.close_listener(listener); }
     std::expected<ConnectionId, TransportError> connect(const Endpoint& endpoint,
                                                         const SocketOptions& options) override {
       return transport_.connect(endpoint, options);

@@ -58,6 +58,7 @@ class PollThread : public MeasuredThread {
   [[nodiscard]] virtual PollLoopCounters counters() const noexcept = 0;
   virtual void log_to(LoopLogs logs) = 0;
   virtual void hand_on_to(HandOnQueue& queue) noexcept = 0;  // see PollLoop
+  virtual void when_gone(SessionGone gone) = 0;              // see SessionRunner
   // For the metrics page: all, or what is not of sessions.
   virtual void gather(ThreadFigures& into) const = 0;
   virtual void gather_loop(ThreadFigures& into) const = 0;

@@ -84,6 +84,7 @@ class PollThreadOver final : public PollThread {
   PollLoopCounters counters() const noexcept override { return loop_.counters(); }
   void log_to(LoopLogs logs) override { loop_.log_to(std::move(logs)); }
   void hand_on_to(HandOnQueue& queue) noexcept override { loop_.hand_on_to(queue); }
+  void when_gone(SessionGone gone) override { loop_.when_gone(std::move(gone)); }
   void add_latency(LatencyReport& into) const override { loop_.add_latency(into); }
   SlowRing& slow() const noexcept override { return loop_.slow(); }
   TraceRing* traces() const noexcept override { return loop_.traces(); }

@@ -174,6 +174,9 @@ class SessionRunner {
   // connection was refused.
   [[nodiscard]] bool take_proxy_header(std::uint32_t index);
   void hand_on_to(HandOnQueue& queue) noexcept { hand_on_ = &queue; }
+  // Before start(): called for each session that goes, when what it alone listened on is closed, and before another one
+  // can have its name.
+  void when_gone(SessionGone gone) { gone_ = std::move(gone); }
   // The time of a connected peer to show that it is there, after a second Logon of its own.
   void check_challenge(LiveSession& session);
   // Connections that have no session yet.
@@ -288,6 +291,7 @@ class SessionRunner {
 
   void listen_for_others();
   void ensure_listener(const Endpoint& endpoint, const SocketOptions& options);
+  void close_unused_listener(const LiveSession& session) noexcept;
   [[nodiscard]] std::unique_ptr<LiveSession> make_session(SessionSettings settings, std::size_t number, UtcTime now,
                                                           bool from_template = false);
   LiveSession& begin_to_exist(std::unique_ptr<LiveSession> session);
@@ -324,6 +328,7 @@ class SessionRunner {
   SessionStores& stores_;
   Instant now_;
   HandOnQueue* hand_on_ = nullptr;  // null: such connections are refused
+  SessionGone gone_;                // empty: not called
   const LiveSession* delivering_ = nullptr;
   LatencyLedger latencies_;
   StageNotes notes_{latencies_.slow(), now_, network_};

@@ -43,6 +43,12 @@ void SessionRunner::ensure_listener(const Endpoint& endpoint, const SocketOption
   logons_.listening(*listener, endpoint);
 }
 
+// After the last session of its address.
+void SessionRunner::close_unused_listener(const LiveSession& session) noexcept {
+  if (!session.is_acceptor()) return;
+  if (const auto unused = logons_.take_unused(session.settings.listen)) network_.close_listener(*unused);
+}
+
 std::unique_ptr<LiveSession> SessionRunner::make_session(SessionSettings settings, std::size_t number, UtcTime now,
                                                          bool from_template) {
   return std::make_unique<LiveSession>(*this, stores_,
@@ -106,7 +112,9 @@ std::optional<std::uint32_t> SessionRunner::execute_command(LoopCommand& command
   try {
     if (session.is_acceptor()) ensure_listener(session.settings.listen, session.settings.socket);
   } catch (const ConfigError& error) {
+    // Another program has taken the address since it was checked. A replicated one stays, since its gateway owns it.
     report_notice(session, Notice::connect_failed, SeqNum{}, error.what());
+    if (!session.settings.is_replicated()) begin_removal(session.number, {});
   }
   if (stopping_ || draining_) {
     session.drained = draining_ && session.enabled;
@@ -155,8 +163,10 @@ void SessionRunner::retire(LiveSession& session) {
     callback_threw(session, "on_removed");
   }
   logons_.forget(session.settings);
+  close_unused_listener(session);
   deadlines_.set(index, MonotonicTime::max());
   for (IndexList* list : {&dirty_, &replaying_, &waiting_, &leaving_, &failed_, &keeping_}) list->erase(index);
+  if (gone_) gone_(session);
   if (commands_.is_dynamic(session.number)) {
     commands_.release(session.name);
   } else {

@@ -15,11 +15,11 @@
 
 namespace nfx {
 
-void load_certificates(const EngineConfig& config, SessionSettings& settings) {
+void load_certificates(SessionSettings& settings, std::vector<std::string> handshake_names) {
   if (!settings.tls_enabled || settings.socket.tls) return;
   try {
     TlsOptions options = settings.tls;
-    options.peer_names = handshake_peer_names(config, settings);
+    options.peer_names = std::move(handshake_names);
     settings.socket.tls = std::make_shared<TlsContext>(std::move(options));
   } catch (const TlsError& error) {
     throw ConfigError(identity(settings.session) + ": " + error.what());
@@ -27,7 +27,7 @@ void load_certificates(const EngineConfig& config, SessionSettings& settings) {
 }
 
 void load_certificates(EngineConfig& config) {
-  for (SessionSettings& settings : config.sessions) load_certificates(config, settings);
+  for (SessionSettings& settings : config.sessions) load_certificates(settings, handshake_peer_names(config, settings));
 }
 
 std::vector<std::string> check_listen_addresses(const EngineConfig& config) {
@@ -53,28 +53,6 @@ std::vector<std::string> check_listen_addresses(const EngineConfig& config) {
     in_use.push_back(cannot_listen(free.error()));
   }
   return in_use;
-}
-
-ListenAddresses::ListenAddresses(const EngineConfig& config) {
-  for (const SessionSettings& settings : config.sessions) {
-    const bool listens = !settings.is_replicated() || config.cluster.hands_on();
-    if (listens) add(settings.session.role, settings.listen);
-  }
-}
-
-void ListenAddresses::require_free(const SessionSettings& settings) const {
-  if (settings.session.role != Role::acceptor) return;
-  {
-    const std::lock_guard lock{mutex_};
-    if (addresses_.contains({settings.listen.host, settings.listen.port})) return;
-  }
-  if (const auto free = ListenTrial{}.listen(settings.listen); !free) throw ConfigError(cannot_listen(free.error()));
-}
-
-void ListenAddresses::add(Role role, const Endpoint& listen) {
-  if (role != Role::acceptor) return;
-  const std::lock_guard lock{mutex_};
-  addresses_.emplace(listen.host, listen.port);
 }
 
 std::string cannot_listen(const TransportError& error) {

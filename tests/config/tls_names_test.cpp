@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "nexusfix/config/listen_index.hpp"
 #include "nexusfix/transport/tls_facts.hpp"
 
 namespace nfx {
@@ -40,10 +41,13 @@ TEST(TlsNames, are_not_asked_for_in_the_handshake_where_one_session_takes_any_or
 TEST(TlsNames, of_a_session_added_later_are_those_that_its_address_began_with) {
   EngineConfig config;
   config.sessions = {acceptor("C1", {"c1"}), acceptor("C2", {"c2"})};
-  EXPECT_NO_THROW(check_session(config, acceptor("C3", {"c2"})));
-  EXPECT_THROW(check_session(config, acceptor("C3", {"c3"})), ConfigError);
-  EXPECT_THROW(check_session(config, acceptor("C3", {})), ConfigError);
-  EXPECT_NO_THROW(check_session(config, acceptor("C3", {"c3"}, 9001)));
+  ListenIndex listening;
+  for (const SessionSettings& each : config.sessions) listening.add(each, handshake_peer_names(config, each));
+  const auto check = [&](const SessionSettings& added) { check_session(config, listening, added); };
+  EXPECT_NO_THROW(check(acceptor("C3", {"c2"})));
+  EXPECT_THROW(check(acceptor("C3", {"c3"})), ConfigError);
+  EXPECT_THROW(check(acceptor("C3", {})), ConfigError);
+  EXPECT_NO_THROW(check(acceptor("C3", {"c3"}, 9001)));
 }
 
 TEST(TlsNames, that_are_missing_are_warned_of_unless_there_is_a_password) {

@@ -22,6 +22,7 @@ class FakeNetwork final : public LoopNetwork {
     listening.push_back(endpoint);
     return ListenerId{listening.size()};
   }
+  void close_listener(ListenerId) noexcept override { ++listeners_closed; }
   std::expected<ConnectionId, TransportError> connect(const Endpoint& endpoint, const SocketOptions&) override {
     connects.push_back(endpoint);
     return next_id();
@@ -50,6 +51,7 @@ class FakeNetwork final : public LoopNetwork {
   std::size_t room = SIZE_MAX;  // what try_send takes
   std::uint64_t connections = 0;
   int holds = 0;
+  int listeners_closed = 0;
   int wakes = 0;
 };
 

@@ -34,6 +34,7 @@
 namespace nfx {
 
 class Dictionary;
+class ListenIndex;
 class Schedule;
 
 // Which of several addresses an initiator tries next. An attempt succeeds when Logons are exchanged, not before.
@@ -215,8 +216,9 @@ class ConfigError : public std::runtime_error {
 
 // The checks of load_config for any configuration: identities unique, acceptors with an address, and so on.
 void check_config(const EngineConfig& config);
-// The same for a session that is added to a running engine, except for its name, which the poll loops check.
-void check_session(const EngineConfig& config, const SessionSettings& session);
+// The same for a session that is added to a running engine or changed there, except for its name, which the poll loops
+// check. `listening` has the sessions that are there.
+void check_session(const EngineConfig& config, const ListenIndex& listening, const SessionSettings& session);
 
 // Every key with section, type, default and meaning: as text for --help, and as Markdown, one table per section, as in
 // docs/configuration.md.

@@ -80,9 +80,11 @@ class Engine {
   // The number of the session with these names. From any thread. Empty: there is none at present.
   [[nodiscard]] std::optional<std::size_t> find_session(const SessionId& id) const;
 
-  // Add or remove a session while the engine runs, from any thread. A new session is checked as at start; its callbacks
-  // begin with Application::on_added. A removed session logs out first; its store is closed with it. Throws ConfigError
-  // naming what to change; remove_session returns false when there is no such session.
+  // Add or remove a session while the engine runs, from any thread. A new session is checked as at start, also against
+  // those at its listen address; its callbacks begin with Application::on_added. A removed session logs out first; its
+  // store is closed with it, and its listener when it was the last session there. Throws ConfigError naming what to
+  // change; remove_session returns false when there is no such session. Another program may take the listen address
+  // between the check and the poll thread's next iteration: then a notice states it, and on_removed follows.
   std::size_t add_session(SessionSettings settings, AddedSession as = {});
   bool remove_session(std::size_t session, std::string_view text);
   // What add_session() would throw for these settings, without adding; except that there is such a session, or no
@@ -122,7 +124,7 @@ class Engine {
                                                Duration timeout = command_timeout);
 
   // Where a session's acceptor listens, with the actual port where the configured one is 0. Valid after start(). From
-  // any thread, but not during add_session() of an acceptor.
+  // any thread, but not while an acceptor is added or goes.
   [[nodiscard]] std::optional<Endpoint> local_endpoint(std::size_t session) const;
 
   // Where the threads run, and why (nexusfix/placement/plan.hpp). Null: nothing was configured, nothing is pinned.

@@ -1,0 +1,102 @@
+// Sessions that an operator adds or reloads at a listen address that another one has: what both must share.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+
+#include "nexusfix/control/client.hpp"
+#include "nexusfix/control/control.hpp"
+#include "nexusfix/engine/program.hpp"
+#include "nexusfix/transport/epoll_transport.hpp"
+#include "transport/tls_certificates.hpp"
+
+namespace nfx {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Silent final : Application {
+  void on_message(SessionHandle&, const MessageView&) override {}
+};
+
+// A program with a session with TLS, and its configuration in a folder of its own.
+class SharedListen : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!control_supported()) GTEST_SKIP() << "built without Boost.Beast";
+    std::string made = (std::filesystem::temp_directory_path() / "nfx-listen-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(made.data()), nullptr);
+    folder = made;
+    {
+      EpollTransport other;
+      listen = to_string(other.local_endpoint(other.listen({"127.0.0.1", 0}).value()).value());
+    }
+    write(head() + encrypted("FIRST", "127.0.0.1:0"));
+    engine.emplace(load_program_config(file(), "test"), application);
+    engine->start();
+    control = make_control(*engine, file());
+    thread = std::jthread{[this] { engine->run(); }};
+  }
+  void TearDown() override {
+    if (engine) engine->stop();
+    if (thread.joinable()) thread.join();
+    control.reset();
+    engine.reset();
+    if (!folder.empty()) std::filesystem::remove_all(folder);
+  }
+  [[nodiscard]] static std::string head() {
+    return "[control]\nsocket = \"control.sock\"\naudit = \"audit.log\"\n[defaults]\nstore = \"memory\"\n";
+  }
+  [[nodiscard]] static std::string plain(const std::string& peer, const std::string& at) {
+    return "[[session]]\nsender_comp_id = \"VENUE\"\ntarget_comp_id = \"" + peer + "\"\nlisten = \"" + at + "\"\n";
+  }
+  [[nodiscard]] std::string encrypted(const std::string& peer, const std::string& at) const {
+    return plain(peer, at) + "tls = true\ntls_certificate = \"" + server.certificate + "\"\ntls_key = \"" + server.key +
+           "\"\ntls_ca = \"" + authority.file() + "\"\ntls_client_certificate = \"require\"\n";
+  }
+  [[nodiscard]] std::string file() const { return folder / "engine.toml"; }
+  void write(const std::string& text) const { std::ofstream{file(), std::ios::trunc} << text; }
+  [[nodiscard]] ControlReply ask(std::string_view method, std::string target, std::string body = {}) const {
+    const auto reply = ask_control({.socket = folder / "control.sock"},
+                                   {.method = method, .target = std::move(target), .body = std::move(body)});
+    EXPECT_TRUE(reply) << (reply ? "" : reply.error());
+    return reply ? *reply : ControlReply{};
+  }
+  [[nodiscard]] ControlReply add(const std::string& config) const {
+    return ask("POST", "/v1/sessions", Json{{"config", config}}.dump());
+  }
+
+  const testing::TemporaryFolder certificates;
+  testing::Authority authority{certificates};
+  const testing::Authority::Files server = authority.issue({});
+  Silent application;
+  std::filesystem::path folder;
+  std::string listen;
+  std::optional<Engine> engine;
+  std::unique_ptr<Control> control;
+  std::jthread thread;
+};
+
+TEST_F(SharedListen, with_tls_is_refused_where_a_session_without_was_added) {
+  ASSERT_EQ(add(plain("PLAIN", listen)).status, 200U);
+  const ControlReply reply = add(encrypted("SECRET", listen));
+  EXPECT_EQ(reply.status, 422U) << reply.body;
+  EXPECT_TRUE(std::string{Json::parse(reply.body)["detail"]}.contains("must share their tls and tls_... settings"))
+      << reply.body;
+}
+
+TEST_F(SharedListen, with_tls_is_not_planned_where_a_session_without_was_added) {
+  ASSERT_EQ(add(plain("PLAIN", listen)).status, 200U);
+  write(head() + encrypted("FIRST", "127.0.0.1:0") + encrypted("SECRET", listen));
+  const Json plan = Json::parse(ask("GET", "/v1/engine/reload").body);
+  ASSERT_EQ(plan["sessions"].size(), 1U) << plan;
+  EXPECT_EQ(plan["sessions"][0]["when"], "restart") << plan;
+  EXPECT_TRUE(plan.dump().contains("must share their tls and tls_... settings")) << plan;
+}
+
+}  // namespace
+}  // namespace nfx
