@@ -13,8 +13,15 @@ std::size_t most_added_sessions(const EngineConfig& config) noexcept {
   return config.max_dynamic_sessions + static_cast<std::size_t>(replicated);
 }
 
+LoopCommands::LoopCommands(const EngineConfig& config, std::uint32_t thread) : config_(config), thread_(thread) {
+  for (const SessionSettings& settings : config.sessions) {
+    if (!settings.is_template && !settings.is_replicated()) with_a_place_.insert(identity(settings.session));
+  }
+}
+
 void LoopCommands::configured(const std::string& name) {
   const std::lock_guard lock{mutex_};
+  NFX_ASSERT(with_a_place_.contains(name));
   const bool added = names_.insert(name).second;
   NFX_REQUIRE(added);  // check_config() refuses two of one name
 }
@@ -22,12 +29,13 @@ void LoopCommands::configured(const std::string& name) {
 std::size_t LoopCommands::claim(const std::string& name) {
   const std::lock_guard lock{mutex_};
   if (names_.contains(name)) throw ConfigError("the session " + name + " exists already");
-  if (dynamic_count_ >= most_added_sessions(config_)) {
+  const bool counts = !with_a_place_.contains(name);
+  if (counts && dynamic_count_ >= most_added_sessions(config_)) {
     throw ConfigError("there are " + std::to_string(dynamic_count_) +
                       " sessions that were added or made from templates: raise [engine] max_dynamic_sessions");
   }
   names_.insert(name);
-  ++dynamic_count_;
+  if (counts) ++dynamic_count_;
   NFX_ASSERT(dynamic_count_ <= most_added_sessions(config_));
   return config_.sessions.size() + dynamic_made_++ * config_.poll_threads + thread_;
 }
@@ -39,16 +47,11 @@ bool LoopCommands::full() {
 
 void LoopCommands::release(const std::string& name) {
   const std::lock_guard lock{mutex_};
+  NFX_ASSERT(names_.contains(name));
+  names_.erase(name);
+  if (with_a_place_.contains(name)) return;
   NFX_ASSERT(dynamic_count_ != 0);
-  NFX_ASSERT(names_.contains(name));
-  names_.erase(name);
   --dynamic_count_;
-}
-
-void LoopCommands::forget_configured(const std::string& name) {
-  const std::lock_guard lock{mutex_};
-  NFX_ASSERT(names_.contains(name));
-  names_.erase(name);
 }
 
 bool LoopCommands::knows(const std::string& name) {
@@ -57,7 +60,8 @@ bool LoopCommands::knows(const std::string& name) {
 }
 
 bool LoopCommands::may_exist(std::size_t number) const noexcept {
-  if (!is_dynamic(number)) return !config_.sessions[number].is_template && !config_.sessions[number].is_replicated();
+  if (number < config_.sessions.size())
+    return !config_.sessions[number].is_template && !config_.sessions[number].is_replicated();
   const std::size_t beyond = number - config_.sessions.size();
   return beyond / config_.poll_threads < dynamic_made_.load(std::memory_order_acquire);
 }

@@ -1,6 +1,7 @@
 // Requests of other threads to a poll loop: add a session, remove a session; and which identities and session numbers
 // are in use. Thread: any, with a mutex; waiting() and may_exist() are loads. Cost: without requests, one load per
-// iteration. Bounds: sessions count against max_dynamic_sessions from when they are claimed.
+// iteration. Bounds: sessions count against max_dynamic_sessions from when they are claimed, except for one of the
+// configuration that was removed and is added again, also on another poll thread: it has its place.
 #pragma once
 
 #include <atomic>
@@ -45,23 +46,19 @@ class LoopCommands {
   static constexpr std::size_t max_waiting_calls = 64;
 
   // `config` outlives this; the loop is poll thread `thread`.
-  LoopCommands(const EngineConfig& config, std::uint32_t thread) noexcept : config_(config), thread_(thread) {}
+  LoopCommands(const EngineConfig& config, std::uint32_t thread);
 
-  // A session of the configuration.
+  // A session of the configuration begins to exist, at the start.
   void configured(const std::string& name);
   // Reserves a place for a session of this name and returns its number, which is never used again. Throws ConfigError
   // when all places are taken or a session of this name exists.
   [[nodiscard]] std::size_t claim(const std::string& name);
   [[nodiscard]] bool full();
-  // Gives back what claim() took: the session was not made, or is gone.
+  // The session was not made, or is gone: its name and its place are free.
   void release(const std::string& name);
-  // A session of the configuration is gone.
-  void forget_configured(const std::string& name);
   [[nodiscard]] bool knows(const std::string& name);
   // Whether there has ever been a session of this number.
   [[nodiscard]] bool may_exist(std::size_t number) const noexcept;
-  // It was made from a template or added, and is not a session of the configuration.
-  [[nodiscard]] bool is_dynamic(std::size_t number) const noexcept { return number >= config_.sessions.size(); }
 
   void push(LoopCommand command);
   // False: max_waiting_calls have not been taken yet.
@@ -76,10 +73,11 @@ class LoopCommands {
  private:
   const EngineConfig& config_;
   const std::uint32_t thread_;
+  std::set<std::string> with_a_place_;  // those of the configuration, of all poll threads
   std::mutex mutex_;
   std::vector<LoopCommand> commands_;
   std::set<std::string> names_;
-  std::size_t dynamic_count_ = 0;             // claimed and not released
+  std::size_t dynamic_count_ = 0;             // claimed and not released, without those that have a place
   std::atomic<std::size_t> dynamic_made_{0};  // ever
   std::atomic<bool> waiting_{false};
 };

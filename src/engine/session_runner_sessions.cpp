@@ -167,11 +167,7 @@ void SessionRunner::retire(LiveSession& session) {
   deadlines_.set(index, MonotonicTime::max());
   for (IndexList* list : {&dirty_, &replaying_, &waiting_, &leaving_, &failed_, &keeping_}) list->erase(index);
   if (gone_) gone_(session);
-  if (commands_.is_dynamic(session.number)) {
-    commands_.release(session.name);
-  } else {
-    commands_.forget_configured(session.name);
-  }
+  commands_.release(session.name);
   sessions_.remove(index);
 }
 
