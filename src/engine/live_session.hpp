@@ -93,6 +93,8 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
   [[nodiscard]] JournalCommits commits() const noexcept { return {journal_store}; }
   // What the application has logged out is remembered as that, while a callback's failure is not its decision.
   [[nodiscard]] bool logged_out_by_program() const noexcept { return !enabled && !callback_failed; }
+  // What the program or an operator has decided would be forgotten with the session.
+  [[nodiscard]] bool has_decisions() const noexcept { return logged_out_by_program() || session.sending_held(); }
   // The earliest time at which something is due.
   [[nodiscard]] MonotonicTime next_event() const noexcept {
     return std::min({session.next_deadline(), reconnect.at(), connection.connect_deadline, schedule_at,

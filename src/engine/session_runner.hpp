@@ -11,10 +11,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <expected>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -57,6 +59,8 @@ class SessionRunner {
  public:
   static constexpr std::size_t admin_reserve = 16 * 1024;  // of each send buffer, reserved for session messages
   static constexpr std::size_t replay_batch = 64 * 1024;   // bytes of resent messages per iteration and session
+
+  static constexpr std::size_t most_removed = 1024;  // names of sessions of templates; then the oldest is forgotten
 
   static constexpr Duration turn_after_failure{std::chrono::seconds{1}};
   static constexpr Duration challenge_check{std::chrono::milliseconds{100}};  // while a TestRequest is unanswered
@@ -297,6 +301,7 @@ class SessionRunner {
   LiveSession& begin_to_exist(std::unique_ptr<LiveSession> session);
   void begin_session(LiveSession& session);
   void begin_removal(std::size_t number, std::string_view text);
+  void keep_removed(const LiveSession& session);
   [[nodiscard]] LiveSession* make_from_template(const MessageView& logon, PendingLogon& pending);
   [[nodiscard]] std::optional<SessionSettings> accepted_by_template(const MessageView& logon, PendingLogon& pending);
   void answer_refused(const SessionSettings& settings, const MessageView& logon, ConnectionId id);
@@ -346,6 +351,7 @@ class SessionRunner {
   Submissions submissions_;
   LoopCommands commands_;
   Roster sessions_;
+  std::deque<std::string> removed_;  // names that an operator has removed, and that templates do not make again
   MessageView replayed_message_;
   std::array<char, clock_text_size> fault_text_{};  // of the Logon that is being checked
   Jitter jitter_;

@@ -97,6 +97,7 @@ CommandOutcome SessionRunner::carry_out_command(LiveSession& session, const Sess
     case SessionCommandKind::remove:
       if (command.unless_connected && session.connection.exists() && !session.connection.connecting)
         return {.status = CommandStatus::refused, .refusal = OperatorResult::not_now};
+      if (session.from_template) keep_removed(session);
       begin_removal(session.number, command.text);
       return {.status = CommandStatus::done};
   }

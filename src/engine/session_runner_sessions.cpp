@@ -108,6 +108,7 @@ std::optional<std::uint32_t> SessionRunner::execute_command(LoopCommand& command
     case LoopCommand::Kind::add: break;
   }
   LiveSession& session = begin_to_exist(std::move(command.session));
+  std::erase(removed_, session.name);
   report_corrections(session);
   try {
     if (session.is_acceptor()) ensure_listener(session.settings.listen, session.settings.socket);
@@ -123,6 +124,17 @@ std::optional<std::uint32_t> SessionRunner::execute_command(LoopCommand& command
     begin_session(session);
   }
   return std::nullopt;
+}
+
+// By an operator: its template does not make it again until the next start, or until it is added.
+void SessionRunner::keep_removed(const LiveSession& session) {
+  NFX_ASSERT(session.from_template);
+  removed_.push_back(session.name);
+  if (removed_.size() <= most_removed) return;
+  report_notice(sessions_[session.index], Notice::operator_command, SeqNum{},
+                removed_.front() + " was removed before " + std::to_string(most_removed) +
+                    " others of a template, and may log on again");
+  removed_.pop_front();
 }
 
 void SessionRunner::begin_removal(std::size_t number, std::string_view text) {
@@ -189,7 +201,7 @@ void SessionRunner::gone(LiveSession& session) noexcept {
 void SessionRunner::leave_when_idle(LiveSession& session) {
   NFX_ASSERT(session.from_template);
   session.leave_at = MonotonicTime::max();
-  if (session.connection.exists() || session.removing || session.logged_out_by_program()) return;
+  if (session.connection.exists() || session.removing || session.has_decisions()) return;
   if (session.cancel_at != MonotonicTime::max()) {
     session.leave_at = session.cancel_at;
     return;
@@ -210,9 +222,8 @@ bool SessionRunner::evict_idle_session() {
   if (config_.dynamic_session_idle.count() == 0) return false;
   LiveSession* oldest = nullptr;
   sessions_.for_each([&](LiveSession& each) {
-    const bool idle = each.from_template && !each.logged_out_by_program() && !each.removing &&
-                      !each.connection.exists() && each.gone_at != MonotonicTime::max() &&
-                      each.cancel_at == MonotonicTime::max();
+    const bool idle = each.from_template && !each.has_decisions() && !each.removing && !each.connection.exists() &&
+                      each.gone_at != MonotonicTime::max() && each.cancel_at == MonotonicTime::max();
     if (!idle) return;
     if (each.journal_store == nullptr && now_.monotonic - each.gone_at < config_.dynamic_session_idle) return;
     if (oldest == nullptr || each.gone_at < oldest->gone_at) oldest = &each;
@@ -242,6 +253,10 @@ std::optional<SessionSettings> SessionRunner::accepted_by_template(const Message
   const TlsPeer* certificate = network_.tls_peer(pending.id);
   auto settings = logons_.from_template(logon, pending, now_.utc);
   if (!settings || !LogonGate::may_come_from(*settings, pending, certificate)) return std::nullopt;
+  if (std::ranges::find(removed_, identity(settings->session)) != removed_.end()) {
+    pending.refused = LogonRefusalReason::disabled;
+    return std::nullopt;
+  }
   ValidationReport scratch;
   LogonFault fault = logon_sender_fault(settings->session, logon, now_, scratch, fault_text_);
   if (!fault) fault = logon_terms_fault(settings->session, logon);

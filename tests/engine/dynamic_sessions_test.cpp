@@ -1,6 +1,8 @@
 // Sessions that templates make, that are added and removed while the engine runs, and who may log on to them.
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "engine/loop_rig.hpp"
 
 namespace nfx::test {
@@ -20,6 +22,16 @@ class DynamicSessions : public ::testing::Test {
     peer.send(peer.logon(more));
     rig.turn(2);
     peer.read();
+  }
+  // Of an operator, as the loop takes it in its next iteration.
+  CommandOutcome command(std::size_t session, SessionCommandKind kind) {
+    CommandOutcome outcome;
+    const auto call = std::make_shared<LoopCall>(
+        [&](SessionRunner& runner) { outcome = runner.command(session, SessionCommand{.kind = kind}); });
+    EXPECT_TRUE(rig.venue.loop->push(call));
+    rig.turn();
+    EXPECT_TRUE(call->wait(Duration::zero()));
+    return outcome;
   }
 
   LoopRig rig;
@@ -275,6 +287,76 @@ TEST_F(DynamicSessions, without_a_journal_keep_their_numbers_until_their_place_i
   EXPECT_EQ(application.removed, (std::vector<std::size_t>{1}));
   EXPECT_TRUE(rig.venue.session(3).logged_on());
   EXPECT_EQ(rig.venue.loop->counters().dynamic_idle, 1U);
+}
+
+TEST_F(DynamicSessions, that_an_operator_has_held_stay_held_when_their_place_is_needed) {
+  rig.venue.config.max_dynamic_sessions = 1;
+  rig.venue.config.dynamic_session_idle = 60s;
+  rig.venue.start();
+  RawPeer one{rig.network, rig.clock, "CLIENT-1"}, two{rig.network, rig.clock, "CLIENT-2"};
+  log_on(one);
+  EXPECT_TRUE(command(1, SessionCommandKind::hold));
+  one.close();
+  rig.turn(2);
+  rig.pass(120s, 10s);
+  log_on(two);
+  EXPECT_TRUE(two.closed);
+  EXPECT_TRUE(application.removed.empty());
+  log_on(one);
+  EXPECT_EQ(application.added, (std::vector<std::size_t>{1}));
+  const auto sent = rig.venue.session(1).send({.msg_type = "8", .body = order(1)});
+  ASSERT_FALSE(sent.has_value());
+  EXPECT_EQ(sent.error(), SendError::on_hold);
+}
+
+TEST_F(DynamicSessions, that_an_operator_has_removed_are_not_made_again_until_they_are_added) {
+  rig.venue.start();
+  RawPeer one{rig.network, rig.clock, "CLIENT-1"}, two{rig.network, rig.clock, "CLIENT-2"};
+  log_on(one);
+  EXPECT_TRUE(command(1, SessionCommandKind::remove));
+  one.close();
+  rig.turn(3);
+  EXPECT_EQ(application.removed, (std::vector<std::size_t>{1}));
+  one.seq = 1;
+  log_on(one);
+  EXPECT_TRUE(one.closed);
+  EXPECT_EQ(application.added, (std::vector<std::size_t>{1}));
+  EXPECT_EQ(rig.venue.loop->counters().disabled, 1U);
+  log_on(two);
+  EXPECT_TRUE(rig.venue.session(2).logged_on()) << "others are made as before";
+  const std::size_t added = rig.venue.loop->add(acceptor("CLIENT-1"));
+  rig.turn();
+  one.seq = 1;
+  log_on(one);
+  EXPECT_TRUE(rig.venue.session(added).logged_on());
+  EXPECT_TRUE(rig.venue.loop->remove(added, {}));
+  one.close();
+  rig.turn(3);
+  one.seq = 1;
+  log_on(one);
+  EXPECT_FALSE(one.closed) << "the program has removed it, and its template makes it again";
+}
+
+TEST_F(DynamicSessions, that_were_removed_are_remembered_up_to_a_number) {
+  rig.venue.start();
+  const auto remove_one = [&](std::size_t i) {
+    RawPeer peer{rig.network, rig.clock, "CLIENT-" + std::to_string(i)};
+    log_on(peer);
+    const std::size_t number = application.added.back();
+    EXPECT_TRUE(command(number, SessionCommandKind::remove));
+    peer.close();
+    rig.turn(3);
+    return number;
+  };
+  for (std::size_t i = 0; i < SessionRunner::most_removed; ++i) static_cast<void>(remove_one(i));
+  RawPeer first{rig.network, rig.clock, "CLIENT-0"};
+  log_on(first);
+  EXPECT_TRUE(first.closed);
+  const std::size_t last = remove_one(SessionRunner::most_removed);
+  EXPECT_EQ(application.count(Notice::operator_command, last), 2U) << "that the first one is forgotten, and its own";
+  first.seq = 1;
+  log_on(first);
+  EXPECT_FALSE(first.closed);
 }
 
 TEST_F(DynamicSessions, names_with_an_arrow_in_them_are_not_taken_for_each_other) {

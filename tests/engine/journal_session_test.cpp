@@ -390,6 +390,28 @@ TEST_F(JournalSession, of_a_template_leaves_memory_when_idle_and_goes_on_with_it
   EXPECT_EQ(rig.venue.application.added.size(), 3u);
 }
 
+TEST_F(JournalSession, of_a_template_that_an_operator_has_held_stays_in_memory) {
+  SessionSettings any = with_journal(acceptor("*"), Durability::interval, "venue");
+  any.is_template = true;
+  rig.venue.config.sessions = {any};
+  rig.venue.config.dynamic_session_idle = 60s;
+  open_venue(Durability::interval);
+  RawPeer peer{rig.network, rig.clock};
+  peer.connect();
+  turn();
+  peer.send(peer.logon());
+  turn(2);
+  const auto hold = std::make_shared<LoopCall>(
+      [](SessionRunner& runner) { EXPECT_TRUE(runner.command(1, SessionCommand{.kind = SessionCommandKind::hold})); });
+  ASSERT_TRUE(rig.venue.loop->push(hold));
+  turn();
+  peer.close();
+  turn(2);
+  rig.pass(90s, 1s);
+  EXPECT_TRUE(rig.venue.application.removed.empty());
+  EXPECT_NE(rig.venue.loop->find(1), nullptr);
+}
+
 TEST_F(JournalSession, of_a_template_makes_room_for_another_when_it_is_idle) {
   SessionSettings any = with_journal(acceptor("*"), Durability::interval, "venue");
   any.is_template = true;
