@@ -16,6 +16,7 @@
 #include "engine/engine_metrics.hpp"
 #include "engine/engine_placement.hpp"
 #include "engine/latency_monitor.hpp"
+#include "engine/left_numbers.hpp"
 #include "engine/listen_addresses.hpp"
 #include "engine/live_session.hpp"
 #include "engine/message_taps.hpp"
@@ -56,6 +57,7 @@ struct Engine::Parts {
   EnginePlacement placement;
   TransportChoice transport;
   ListenAddresses addresses;
+  LeftNumbers left_numbers{config.sessions.size() + std::size_t{config.poll_threads} * config.max_dynamic_sessions};
   EngineHelpers helpers;
   EngineLogs logs;  // outlives the threads that record
   MessageTaps taps;
@@ -215,6 +217,14 @@ struct Engine::Parts {
 
   // Called on its poll thread. A session that a template has made shares the place of that.
   void session_gone(const LiveSession& session) {
+    if (session.removed_by_request) {
+      left_numbers.remember(session.name, {.next_inbound = session.next_inbound(),
+                                           .next_outbound = session.next_outbound(),
+                                           .begun = session.store.creation_time(),
+                                           .has_journal = session.journal_store != nullptr});
+    } else {
+      left_numbers.forget(session.name);
+    }
     if (session.from_template) return;
     addresses.leave(session.settings.session, session.settings.listen, session.settings.is_replicated());
   }
@@ -369,6 +379,7 @@ std::size_t Engine::add_session(SessionSettings settings, AddedSession as) {
   if (settings.store_kind == StoreKind::journal) parts_->helpers.begin();
   // A replicated session has its place from the start.
   const bool is_new = !settings.is_replicated();
+  if (is_new) parts_->left_numbers.continue_with(settings);
   if (is_new) settings.poll_thread = parts_->placement.join_mapping(settings);
   bool joined = false;
   try {

@@ -131,6 +131,7 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
   bool up = false;                    // on_logon was called, and on_logout not yet
   bool drained = false;               // it is not enabled because the engine drains
   bool removing = false;              // it goes when its connection has ended
+  bool removed_by_request = false;    // for its sequence numbers, should it be added again
   std::uint64_t records_refused = 0;  // by the journal, as far as reported
 
   SubmitState submit_state;

@@ -140,6 +140,7 @@ void SessionRunner::keep_removed(const LiveSession& session) {
 void SessionRunner::begin_removal(std::size_t number, std::string_view text) {
   LiveSession* session = sessions_.find(number);
   if (session == nullptr || std::exchange(session->removing, true)) return;
+  session->removed_by_request = true;
   session->logout(text);
   session->reconnect.cancel();
   if (!session->connection.exists()) leaving_.add(session->index);

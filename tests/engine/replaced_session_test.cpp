@@ -1,13 +1,18 @@
-// Sessions that are removed from a running engine and added again, as a reload replaces them: their place.
+// Sessions that are removed from a running engine and added again, as a reload replaces them: their place and their
+// sequence numbers.
 #include <gtest/gtest.h>
 
 #include <optional>
 #include <string>
 
+#include "engine/left_numbers.hpp"
 #include "nexusfix/engine/engine.hpp"
+#include "nexusfix/wire/standard_fields.hpp"
 
 namespace nfx {
 namespace {
+
+using namespace std::chrono_literals;
 
 SessionSettings venue_session(const std::string& peer) {
   SessionSettings settings;
@@ -21,8 +26,12 @@ SessionSettings venue_session(const std::string& peer) {
 
 struct Removals final : Application {
   void on_message(SessionHandle&, const MessageView&) override {}
+  void on_session_message(SessionHandle&, const MessageView& message) override {
+    if (message.msg_type() == msg_type::sequence_reset) new_seq = message.get_int(Tag::NewSeqNo).value_or(0);
+  }
   void on_removed(SessionHandle&) override { ++removed; }
   int removed = 0;
+  std::int64_t new_seq = 0;  // of the last gap fill
 };
 
 class ReplacedSession : public ::testing::Test {
@@ -46,6 +55,11 @@ class ReplacedSession : public ::testing::Test {
     const std::size_t number = engine->add_session(std::move(settings), as);
     engine->turn(Duration::zero());
     return number;
+  }
+  void expect_numbers(std::size_t number, std::uint32_t in, std::uint32_t out) {
+    ASSERT_NE(engine->session(number), nullptr);
+    EXPECT_EQ(engine->session(number)->next_inbound(), SeqNum{in});
+    EXPECT_EQ(engine->session(number)->next_outbound(), SeqNum{out});
   }
 
   Removals application;
@@ -77,6 +91,81 @@ TEST_F(ReplacedSession, moves_to_another_poll_thread_without_a_place_of_those_th
   moved.listen = {"127.0.0.2", 0};
   moved.poll_thread = 1;
   EXPECT_NO_THROW(static_cast<void>(engine->add_session(moved)));
+}
+
+TEST_F(ReplacedSession, with_a_store_in_memory_continues_with_its_numbers) {
+  config.sessions[0].next_inbound = SeqNum{50};
+  config.sessions[0].next_outbound = SeqNum{60};
+  start();
+  expect_numbers(0, 50, 60);
+  remove(0);
+  const std::size_t again = add(venue_session("A"));
+  expect_numbers(again, 50, 60);
+  remove(1);
+  expect_numbers(add(venue_session("B")), 1, 1);
+}
+
+TEST_F(ReplacedSession, answers_a_request_for_what_was_sent_before_with_a_gap_fill) {
+  config.sessions[0].next_inbound = SeqNum{50};
+  config.sessions[0].next_outbound = SeqNum{60};
+  start();
+  remove(0);
+  const std::size_t again = add(venue_session("A"));
+  EngineConfig peer_config;
+  peer_config.sessions.resize(1);
+  SessionSettings& peer = peer_config.sessions[0];
+  peer.session.role = Role::initiator;
+  peer.session.sender_comp_id = "A";
+  peer.session.target_comp_id = "VENUE";
+  peer.connect = {*engine->local_endpoint(1)};  // the same address
+  peer.next_inbound = SeqNum{41};
+  peer.next_outbound = SeqNum{50};
+  Removals peer_application;
+  Engine peer_engine{peer_config, peer_application};
+  for (int i = 0; i < 5000 && peer_application.new_seq == 0; ++i) {
+    peer_engine.turn(1ms);
+    engine->turn(1ms);
+  }
+  EXPECT_EQ(peer_application.new_seq, 61) << "the Logon is 60";
+  EXPECT_TRUE(engine->session(again)->logged_on());
+}
+
+LeftSession left_with(std::uint32_t in, std::uint32_t out, bool has_journal = false) {
+  return {.next_inbound = SeqNum{in}, .next_outbound = SeqNum{out}, .begun = UtcTime{1s}, .has_journal = has_journal};
+}
+
+TEST(LeftNumbers, are_those_of_the_last_removals_and_since_when_they_count) {
+  LeftNumbers numbers{2};
+  numbers.remember("FIX.4.4:VENUE->A", left_with(2, 3));
+  numbers.remember("FIX.4.4:VENUE->B", left_with(4, 5));
+  numbers.remember("FIX.4.4:VENUE->A", left_with(6, 7));
+  numbers.remember("FIX.4.4:VENUE->C", left_with(8, 9));
+  SessionSettings a = venue_session("A"), b = venue_session("B");
+  numbers.continue_with(a);
+  numbers.continue_with(b);
+  EXPECT_EQ(a.next_inbound, SeqNum{6});
+  EXPECT_EQ(a.next_outbound, SeqNum{7});
+  EXPECT_EQ(a.numbers_as_of, UtcTime{1s});
+  EXPECT_EQ(b.next_outbound, first_seq_num) << "it was removed first";
+  numbers.forget("FIX.4.4:VENUE->A");
+  SessionSettings forgotten = venue_session("A");
+  numbers.continue_with(forgotten);
+  EXPECT_EQ(forgotten.next_outbound, first_seq_num);
+}
+
+TEST(LeftNumbers, are_a_journal_s_own_where_it_had_them) {
+  LeftNumbers numbers{2};
+  numbers.remember("FIX.4.4:VENUE->A", left_with(2, 3, true));
+  SessionSettings on_disk = venue_session("A");
+  on_disk.store_kind = StoreKind::journal;
+  numbers.continue_with(on_disk);
+  EXPECT_EQ(on_disk.next_outbound, first_seq_num);
+  SessionSettings in_memory = venue_session("A");
+  numbers.continue_with(in_memory);
+  EXPECT_EQ(in_memory.next_outbound, SeqNum{3});
+  numbers.remember("FIX.4.4:VENUE->A", left_with(4, 5));
+  numbers.continue_with(on_disk);
+  EXPECT_EQ(on_disk.next_outbound, SeqNum{5}) << "a journal that is begun now continues what was in memory";
 }
 
 }  // namespace

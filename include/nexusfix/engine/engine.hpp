@@ -85,6 +85,7 @@ class Engine {
   // store is closed with it, and its listener when it was the last session there. Throws ConfigError naming what to
   // change; remove_session returns false when there is no such session. Another program may take the listen address
   // between the check and the poll thread's next iteration: then a notice states it, and on_removed follows.
+  // One that was removed and is added again continues with its sequence numbers, also without a journal.
   std::size_t add_session(SessionSettings settings, AddedSession as = {});
   bool remove_session(std::size_t session, std::string_view text);
   // What add_session() would throw for these settings, without adding; except that there is such a session, or no
