@@ -192,7 +192,7 @@ set(NFX_HOT_FILES
   src/dictionary/validator.cpp)
 
 # Files that have names of others.
-set(NFX_ALONE config/quickfix_tls.cpp control/openapi.cpp host/apply/report.cpp host/boot/kernel.cpp host/boot/network.cpp
+set(NFX_ALONE config/quickfix_tls.cpp control/openapi.cpp control/openapi_responses.cpp control/openapi_schemas.cpp host/apply/report.cpp host/boot/kernel.cpp host/boot/network.cpp
   host/noise/noise_json.cpp market/itch_generator.cpp transport/tls_facts.cpp)
 
 function(nfx_add_library library)

@@ -22,28 +22,6 @@ std::string utc(UtcTime time) {
   return {text.data(), write_utc_timestamp(text.data(), time, 3)};
 }
 
-std::string_view phase_name(Phase phase) noexcept {
-  switch (phase) {
-    case Phase::disconnected: return "disconnected";
-    case Phase::awaiting_logon: return "awaiting_logon";
-    case Phase::logged_on: return "logged_on";
-    case Phase::logout_sent: return "logout_sent";
-  }
-  return "?";
-}
-
-// "messages_in_total": without its prefix, and with the label that distinguishes the counters of one metric.
-template <class Counters>
-std::string name_of(const CounterRow<Counters>& row) {
-  constexpr std::string_view prefix = "nfx_", suffix = "_total";
-  std::string_view metric = row.metric;
-  metric.remove_prefix(prefix.size());
-  metric.remove_suffix(suffix.size());
-  std::string name{metric};
-  if (!row.label_value.empty()) name.append("_").append(row.label_value);
-  return name.append(suffix);
-}
-
 Json json_of(const SessionStatus& of) {
   Json json{{"name", of.name},
             {"number", of.number},
@@ -64,7 +42,7 @@ Json json_of(const SessionStatus& of) {
             {"store", of.has_journal ? to_string(of.store) : "memory"}};
   Json counters;
   for (const auto& row : counter_rows<SessionCounters>) {
-    counters[name_of(row)] = of.counters.*row.member;
+    counters[counter_name(row.metric, row.label_value)] = of.counters.*row.member;
   }
   json["counters"] = std::move(counters);
   return json;
@@ -222,6 +200,25 @@ void read_member(const std::string& name, const Json& member, const SessionComma
 
 }  // namespace
 
+std::string_view phase_name(Phase phase) noexcept {
+  switch (phase) {
+    case Phase::disconnected: return "disconnected";
+    case Phase::awaiting_logon: return "awaiting_logon";
+    case Phase::logged_on: return "logged_on";
+    case Phase::logout_sent: return "logout_sent";
+  }
+  return "?";
+}
+
+std::string counter_name(std::string_view metric, std::string_view label_value) {
+  constexpr std::string_view prefix = "nfx_", suffix = "_total";
+  metric.remove_prefix(prefix.size());
+  metric.remove_suffix(suffix.size());
+  std::string name{metric};
+  if (!label_value.empty()) name.append("_").append(label_value);
+  return name.append(suffix);
+}
+
 std::string document_of(const SessionStatus& session, std::string_view result) {
   Json json = json_of(session);
   if (!result.empty()) json["result"] = result;
@@ -328,7 +325,8 @@ std::string document_of(const std::optional<PlacementReport>& placement, const s
 std::string document_of(const StoreView& store) {
   const JournalStatus& journal = store.journal;
   Json counters;
-  for (const auto& row : counter_rows<JournalCounters>) counters[name_of(row)] = journal.counters.*row.member;
+  for (const auto& row : counter_rows<JournalCounters>)
+    counters[counter_name(row.metric, row.label_value)] = journal.counters.*row.member;
   return text_of(Json{{"session", journal.session},
                       {"folder", journal.folder.string()},
                       {"durability", to_string(journal.durability)},

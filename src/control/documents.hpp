@@ -12,6 +12,11 @@
 
 namespace nfx::control {
 
+// The names of a session's states and of counters in the documents. "messages_in_total" is a metric without its prefix,
+// and with the label that distinguishes the counters of one metric.
+[[nodiscard]] std::string_view phase_name(Phase phase) noexcept;
+[[nodiscard]] std::string counter_name(std::string_view metric, std::string_view label_value);
+
 [[nodiscard]] std::string document_of(const SessionStatus& session, std::string_view result = {});
 [[nodiscard]] std::string document_of(const Engine::SessionList& list);
 [[nodiscard]] std::string document_of(const EngineView& engine);

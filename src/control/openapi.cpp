@@ -2,6 +2,9 @@
 #include <nlohmann/json.hpp>
 
 #include "control/api.hpp"
+#include "control/openapi_schemas.hpp"
+#include "nexusfix/base/enum_values.hpp"
+#include "nexusfix/session/session.hpp"
 
 namespace nfx::control {
 namespace {
@@ -13,12 +16,25 @@ Json text_of(std::string_view description) {
 }
 
 Json number_of(std::string_view description) {
-  return Json{{"type", "integer"}, {"minimum", 1}, {"description", description}};
+  return Json{{"type", "integer"},
+              {"minimum", 1},
+              {"maximum", value(Session::seq_num_limit) - 1},
+              {"description", description}};
 }
 
 Json numbers_of(std::string_view of) {
   return Json{{"next_in", number_of("The next sequence number expected from the peer" + std::string{of})},
               {"next_out", number_of("The sequence number of the next message sent" + std::string{of})}};
+}
+
+Json object_of(Json properties) {
+  return Json{{"type", "object"}, {"additionalProperties", false}, {"properties", std::move(properties)}};
+}
+
+Json object_with(const char* member, Json schema) {
+  Json object = object_of({{member, std::move(schema)}});
+  object["required"] = {member};
+  return object;
 }
 
 // What the body of a command may have.
@@ -27,49 +43,55 @@ Json body_of(const SessionCommandRow& row) {
   if (row.takes(CommandArguments::numbers)) properties = numbers_of(".");
   if (row.takes(CommandArguments::from)) properties["from"] = number_of("The first message to be resent.");
   if (row.takes(CommandArguments::expected)) {
-    properties["expected"] = Json{{"type", "object"},
-                                  {"description", "Refused with 412 where they are others."},
-                                  {"additionalProperties", false},
-                                  {"properties", numbers_of(", as the caller has seen it.")}};
+    properties["expected"] = object_of(numbers_of(", as the caller has seen it."));
+    properties["expected"]["description"] = "Refused with 412 where they are others.";
   }
   if (row.takes(CommandArguments::text)) properties["text"] = text_of("Text(58) of the Logout.");
-  return properties;
+  Json body = object_of(std::move(properties));
+  if (row.takes(CommandArguments::numbers)) body["anyOf"] = {{{"required", {"next_in"}}}, {{"required", {"next_out"}}}};
+  if (row.takes(CommandArguments::from)) body["required"] = {"from"};
+  return body;
 }
 
-Json schema_body(Json properties) {
-  return Json{
-      {"required", false},
-      {"content",
-       {{"application/json",
-         {{"schema", {{"type", "object"}, {"additionalProperties", false}, {"properties", std::move(properties)}}}}}}}};
-}
-
-Json answers_of(const Route& route) {
-  Json answers{{"200", {{"description", "Done, or so already."}}}};
-  const auto add = [&](const char* status, const char* description) {
-    answers[status] = {
-        {"description", description},
-        {"content", {{"application/problem+json", {{"schema", {{"$ref", "#/components/schemas/Problem"}}}}}}}};
-  };
-  if (route.changes()) add("400", "A member of the body is unknown or has another type.");
-  if (!route.query.empty()) add("400", "A parameter is unknown or has a value that it does not take.");
-  if (route.role != Role::none) add("401", "No token, or an unknown one (HTTP).");
-  if (route.role != Role::none) add("403", "The caller's role may not do this.");
-  const bool configures = route.resource == Resource::add_session || route.resource == Resource::change_session ||
-                          route.resource == Resource::plan_reload || route.resource == Resource::reload;
-  if (configures) add("422", "The configuration is invalid: detail has its line, the key and what to write instead.");
-  if (route.of_session()) add("404", "There is no such session.");
-  const bool of_store = route.resource >= Resource::store;
-  if (route.changes() || configures || of_store) add("409", "Not possible in the present state.");
-  const bool conditional =
-      route.resource == Resource::session && row_of(route.command).takes(CommandArguments::expected);
-  if (conditional) add("412", "The sequence numbers are not the expected ones; nothing was changed.");
-  if (conditional) add("422", "No such sequence number.");
-  if (conditional) add("428", "Neither expected nor If-Match was given.");
-  if (route.role != Role::none) add("429", "Too many requests of this caller.");
-  add("503", "Busy, not ready, or the audit log or the message store cannot be written.");
-  add("504", "A poll thread did not answer in time; what it had not begun is not carried out.");
-  return answers;
+// Null: the route takes no body.
+Json body_of(const Route& route) {
+  switch (route.resource) {
+    case Resource::session: {
+      const SessionCommandRow& row = row_of(route.command);
+      return row.arguments == 0 ? Json{} : body_of(row);
+    }
+    case Resource::drain: return object_of({{"text", text_of("Text(58) of the Logouts.")}});
+    case Resource::log_level: {
+      std::vector<std::string_view> levels;
+      for (const LogLevel each : enum_values(LogLevel::error)) levels.push_back(to_string(each));
+      return object_with("level", {{"type", "string"}, {"enum", levels}});
+    }
+    case Resource::add_session:
+    case Resource::change_session:
+      return object_with(
+          "config",
+          {{"type", "string"},
+           {"description", "One [[session]] in TOML, as in the configuration file; perhaps with [defaults]."}});
+    case Resource::health:
+    case Resource::readiness:
+    case Resource::metrics:
+    case Resource::engine:
+    case Resource::threads:
+    case Resource::placement:
+    case Resource::latency:
+    case Resource::slowest:
+    case Resource::stop:
+    case Resource::end_drain:
+    case Resource::reload_tls:
+    case Resource::plan_reload:
+    case Resource::reload:
+    case Resource::sessions:
+    case Resource::messages:
+    case Resource::store:
+    case Resource::store_verify:
+    case Resource::store_tail: break;
+  }
+  return {};
 }
 
 Json parameter_of(const QueryParameter& parameter) {
@@ -81,8 +103,7 @@ Json parameter_of(const QueryParameter& parameter) {
       {"name", parameter.name}, {"in", "query"}, {"description", parameter.help}, {"schema", std::move(schema)}};
 }
 
-Json operation_of(const Route& route) {
-  Json operation{{"summary", route.summary}, {"x-role", to_string(route.role)}};
+Json parameters_of(const Route& route) {
   Json parameters = Json::array();
   if (route.of_session()) {
     parameters.push_back({{"name", "session"},
@@ -91,36 +112,26 @@ Json operation_of(const Route& route) {
                           {"description", "A name such as FIX.4.4:DESK->VENUE, percent-encoded, or a number."},
                           {"schema", {{"type", "string"}}}});
   }
-  if (route.resource == Resource::session) {
-    const SessionCommandRow& row = row_of(route.command);
-    if (row.takes(CommandArguments::expected)) {
-      parameters.push_back({{"name", "If-Match"},
-                            {"in", "header"},
-                            {"description", "The ETag of the session as the caller has seen it, or * for any."},
-                            {"schema", {{"type", "string"}}}});
-    }
-    if (row.arguments != 0) operation["requestBody"] = schema_body(body_of(row));
-  }
-  if (route.resource == Resource::drain)
-    operation["requestBody"] = schema_body({{"text", text_of("Text(58) of the Logouts.")}});
-  if (route.resource == Resource::log_level) {
-    Json body = schema_body({{"level", {{"type", "string"}, {"enum", {"error", "warning", "notice", "info"}}}}});
-    body["required"] = true;
-    body["content"]["application/json"]["schema"]["required"] = Json::array({"level"});
-    operation["requestBody"] = std::move(body);
-  }
-  if (route.resource == Resource::add_session || route.resource == Resource::change_session) {
-    Json body = schema_body(
-        {{"config",
-          {{"type", "string"},
-           {"description", "One [[session]] in TOML, as in the configuration file; perhaps with [defaults]."}}}});
-    body["required"] = true;
-    body["content"]["application/json"]["schema"]["required"] = Json::array({"config"});
-    operation["requestBody"] = std::move(body);
+  if (route.resource == Resource::session && row_of(route.command).takes(CommandArguments::expected)) {
+    parameters.push_back({{"name", "If-Match"},
+                          {"in", "header"},
+                          {"description", "The ETag of the session as the caller has seen it, or * for any."},
+                          {"schema", {{"type", "string"}}}});
   }
   for (const QueryParameter& each : route.query) parameters.push_back(parameter_of(each));
-  if (!parameters.empty()) operation["parameters"] = std::move(parameters);
-  operation["responses"] = answers_of(route);
+  return parameters;
+}
+
+Json operation_of(const Route& route) {
+  Json operation{{"summary", route.summary}, {"x-role", to_string(route.role)}};
+  if (route.role == Role::none) operation["security"] = Json::array();
+  if (Json parameters = parameters_of(route); !parameters.empty()) operation["parameters"] = std::move(parameters);
+  if (Json body = body_of(route); !body.is_null()) {
+    const bool required = body.contains("required") || body.contains("anyOf");
+    operation["requestBody"] = {{"required", required},
+                                {"content", {{"application/json", {{"schema", std::move(body)}}}}}};
+  }
+  operation["responses"] = responses_of(route);
   return operation;
 }
 
@@ -133,24 +144,25 @@ std::string openapi() {
     for (char& c : method) c = static_cast<char>(c - 'A' + 'a');
     paths[route.path][method] = operation_of(route);
   }
-  const Json problem{{"type", "object"},
-                     {"required", {"type", "title", "status", "detail"}},
-                     {"properties",
-                      {{"type", {{"type", "string"}}},
-                       {"title", {{"type", "string"}}},
-                       {"status", {{"type", "integer"}}},
-                       {"detail", {{"type", "string"}}},
-                       {"session", {{"type", "object"}}}}}};
-  const Json all{{"openapi", "3.1.0"},
-                 {"info",
-                  {{"title", "NexusFIX control plane"},
-                   {"version", "1"},
-                   {"description", "See docs/control.md. Made from the table of routes; a test compares them."}}},
-                 {"paths", std::move(paths)},
-                 {"components",
-                  {{"securitySchemes", {{"token", {{"type", "http"}, {"scheme", "bearer"}}}}},
-                   {"schemas", {{"Problem", problem}}}}},
-                 {"security", Json::array({Json{{"token", Json::array()}}})}};
+  const Json schemes{
+      {"token", {{"type", "http"}, {"scheme", "bearer"}, {"description", "Over HTTP without TLS."}}},
+      {"certificate", {{"type", "mutualTLS"}, {"description", "Over HTTP with TLS, also for /healthz and /readyz."}}}};
+  const Json none = Json::array();
+  const Json all{
+      {"openapi", "3.1.0"},
+      {"info",
+       {{"title", "NexusFIX control plane"},
+        {"version", "1"},
+        {"description",
+         "See docs/control.md. Made from the table of routes; tests compare it with what a server answers. On the UNIX "
+         "socket the caller is the user of the kernel. Every answer has Cache-Control: no-store."}}},
+      {"paths", std::move(paths)},
+      {"components",
+       {{"securitySchemes", schemes},
+        {"schemas", document_schemas()},
+        {"headers", answer_headers()},
+        {"responses", refusal_responses()}}},
+      {"security", Json::array({Json{{"token", none}}, Json{{"certificate", none}}})}};
   return all.dump(2) + '\n';
 }
 
