@@ -112,7 +112,7 @@ Json parameters_of(const Route& route) {
                           {"description", "A name such as FIX.4.4:DESK->VENUE, percent-encoded, or a number."},
                           {"schema", {{"type", "string"}}}});
   }
-  if (route.resource == Resource::session && row_of(route.command).takes(CommandArguments::expected)) {
+  if (route.takes_etag()) {
     parameters.push_back({{"name", "If-Match"},
                           {"in", "header"},
                           {"description", "The ETag of the session as the caller has seen it, or * for any."},

@@ -80,19 +80,20 @@ const std::vector<Refusal>& refusals() {
       {"NotReady",
        503,
        "A poll thread does not answer, or the engine drains or stops.",
-       {"not-answering", "not-ready"}},
+       {"not-answering", "not-ready"},
+       {"Retry-After"}},
       {"Unavailable",
        503,
        "Too many requests wait, or the audit log or a journal cannot be written or read.",
        {"busy", "no-audit", "store-refuses", "store-unreadable"},
-       {},
-       {"Retry-After", "ETag"}},
+       {"Retry-After"},
+       {"ETag"}},
       {"TimedOut",
        504,
        "A poll thread did not answer in time; what it had not begun is not carried out.",
        {"timed-out"},
-       {},
-       {"Retry-After", "ETag"}},
+       {"Retry-After"},
+       {"ETag"}},
   };
   return rows;
 }
@@ -207,7 +208,7 @@ std::vector<std::string_view> refusals_of(const Route& route) {
   add(route.resource == add_session, "NotAdded");
   add(reloads, "NotReloaded");
   add(reads_journal, "NoJournal");
-  add(sets_numbers, "NumbersDiffer");
+  add(route.takes_etag(), "NumbersDiffer");
   add(true, "TooLarge");
   add(route.changes(), "NotJson");
   add(true, "WrongHost");

@@ -64,6 +64,10 @@ struct Route {
   // Who requests it is written to the audit log: what changes something, shows messages, or reads much.
   [[nodiscard]] bool audited() const noexcept { return role == Role::operator_; }
   [[nodiscard]] bool of_session() const noexcept { return resource >= Resource::session; }
+  // It changes a session, and an If-Match with the session's ETag has an effect.
+  [[nodiscard]] bool takes_etag() const noexcept {
+    return changes() && (resource == Resource::session || resource == Resource::change_session);
+  }
   // It is left to the worker's thread: it reads files of any size, or is in order with
   // what adds and replaces sessions.
   [[nodiscard]] bool for_worker() const noexcept;

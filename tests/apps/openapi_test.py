@@ -160,6 +160,8 @@ class Described(unittest.TestCase):
                 body = '{"from": 1}' if path.endswith("/resend") else body
                 refused(404, body, session="FIX.4.4:NEXUSFIX->NOBODY")
                 refused(404, body, session="987654", If_Match="*")
+                if method == "POST":
+                    refused(412, body, If_Match='"0.77.77"')
             if method == "POST":
                 refused(415, "{}", Content_Type="text/plain")
                 for body in ("[]", "{", '{"planted": 1}'):
@@ -198,7 +200,6 @@ class Described(unittest.TestCase):
         self.change(plane, "test-request", status=409)
         for command, body in (("set", '{"next_out": 9}'), ("reset", None), ("resend", '{"from": 1}')):
             self.change(plane, command, body, 428)
-            self.change(plane, command, body, 412, If_Match='"0.77.77"')
         self.change(plane, "set", '{"next_out": 9, "expected": {"next_out": 8}}', 412)
         for body in ("{}", '{"next_out": 0}', '{"next_out": "1"}', '{"next_out": 1.5}', '{"next_out": 999999999999999999}',
                      '{"next_in": 1, "from": 1}', '{"next_in": 1, "expected": {"from": 1}}'):
