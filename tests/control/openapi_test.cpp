@@ -96,7 +96,7 @@ TEST_F(OpenApiDescription, has_commands_that_do_not_fit_the_present_state) {
 }
 
 TEST_F(OpenApiDescription, has_engines_that_do_not_answer) {
-  target.answers = false;
+  target.all_answer = false;
   expect_described("GET", "/healthz", 503);
   expect_described("GET", "/readyz", 503);
   expect_described("GET", "/metrics", 504);
