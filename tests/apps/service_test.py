@@ -110,13 +110,26 @@ class Unit(unittest.TestCase):
 
     def test_it_starts_commands_that_exist(self):
         self.assertEqual(self.value("Type"), "notify")
-        for key in ("ExecStartPre", "ExecStart"):
-            words = self.value(key).split()
-            self.assertTrue(words[0].endswith("/bin/nfx"), words)
-            self.assertEqual(run(*[word for word in words[1:] if not word.startswith("/")], "--help")[0], 0, words)
+        words = self.value("ExecStart").split()
+        self.assertTrue(words[0].endswith("/bin/nfx"), words)
+        self.assertEqual(run(*[word for word in words[1:] if not word.startswith("/")], "--help")[0], 0, words)
         # A journal's ring in shared memory has what is not yet on disk; systemd would remove it with the last process.
         self.assertEqual(self.value("RemoveIPC"), "no")
         self.assertEqual(self.value("LimitMEMLOCK"), "infinity")
+
+    def test_a_wrong_configuration_ends_it_for_good(self):
+        # RestartPreventExitStatus= is for the main process: what fails before it is started again for ever.
+        self.assertNotIn("\nExecStartPre=", self.text)
+        with tempfile.TemporaryDirectory() as folder:
+            wrong = pathlib.Path(folder) / "engine.toml"
+            wrong.write_text(SETTINGS + "lisen = 1\n", encoding="utf-8")
+            code, _, err = run(*self.value("ExecStart").split()[1:-1], wrong)
+        self.assertEqual(str(code), self.value("RestartPreventExitStatus"))
+        self.assertIn("lisen", err)
+        # Restarts of anything else come to the limit within the interval, when a start takes as long as the pause.
+        pause_s = int(re.fullmatch(r"(\d+)s", self.value("RestartSec")).group(1))
+        interval_s = 60 * int(re.fullmatch(r"(\d+)min", self.value("StartLimitIntervalSec")).group(1))
+        self.assertLess(2 * pause_s * int(self.value("StartLimitBurst")), interval_s)
 
     @unittest.skipUnless(shutil.which("systemd-analyze"), "systemd-analyze is missing (package systemd)")
     def test_systemd_takes_it_and_its_exposure_is_as_documented(self):
