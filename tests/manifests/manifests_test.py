@@ -214,6 +214,26 @@ class Compose(unittest.TestCase):
 
 
 @unittest.skipUnless(SERVER, "no nats-server: ./dev deps nats builds one")
+class Images(unittest.TestCase):
+    def test_their_user_has_one_number_everywhere(self):
+        def numbers(path, pattern):
+            found = re.findall(pattern, (ROOT / path).read_text(encoding="utf-8"))
+            self.assertTrue(found, f"{path}: nothing like {pattern}")
+            return {(path, number) for number in found}
+
+        found = set()
+        for path in ("container/Dockerfile", "oci/Containerfile"):
+            for pattern in (r"groupadd .*--gid (\d+)", r"useradd .*--uid (\d+)", r"(?m)^USER (\d+):\d+$", r"(?m)^USER \d+:(\d+)$"):
+                found |= numbers(path, pattern)
+        for pattern in (r"chown -R (\d+):\d+", r"chown -R \d+:(\d+)", r"user of the image, number (\d+),"):
+            found |= numbers("compose/compose.yaml", pattern)
+        for path in ("kubernetes/init.yaml", "kubernetes/gateways.yaml"):
+            for key in ("runAsUser", "runAsGroup", "fsGroup"):
+                found |= numbers(path, key + r": (\d+)")
+        found |= numbers("../docs/packages.md", r"(?s)It runs .{1,80}\buser (\d+),")
+        self.assertEqual(len({number for _, number in found}), 1, found)
+
+
 class Configuration(unittest.TestCase):
     def test_nats_server_accepts_each_configuration_and_refuses_a_wrong_one(self):
         for name in ("compose", "kubernetes"):
