@@ -54,6 +54,17 @@ std::string number(double value) {
   return {text.data(), end};
 }
 
+// A bound as clients in Go and Python write it, "0.0001" and "1.0": selectors compare text.
+std::string bound_text(double value) {
+  std::array<char, 64> text;
+  const bool fixed = value == 0 || (value >= 1e-4 && value < 1e6);
+  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value,
+                                          fixed ? std::chars_format::fixed : std::chars_format::scientific);
+  std::string bound{text.data(), end};
+  if (bound.find_first_of(".e") == std::string::npos) bound += ".0";
+  return bound;
+}
+
 double seconds(std::uint64_t ns) noexcept { return static_cast<double>(ns) / 1e9; }
 
 void append_sample(std::string& out, std::string_view name, std::string_view suffix, MetricsPage::Labels labels,
@@ -88,7 +99,7 @@ template <class CountUpTo>
 void append_histogram(std::string& out, std::string_view name, MetricsPage::Labels labels,
                       std::span<const std::uint64_t> bounds_ns, CountUpTo count_up_to, HistogramTotals totals) {
   for (std::size_t i = 0; i < bounds_ns.size(); ++i) {
-    append_sample(out, name, "_bucket", labels, number(seconds(bounds_ns[i])), std::to_string(count_up_to(i)));
+    append_sample(out, name, "_bucket", labels, bound_text(seconds(bounds_ns[i])), std::to_string(count_up_to(i)));
   }
   append_sample(out, name, "_bucket", labels, "+Inf", std::to_string(totals.count));
   append_sample(out, name, "_sum", labels, "", number(seconds(totals.sum_ns)));

@@ -75,6 +75,20 @@ TEST(MetricsPage, shows_latency_counts_by_their_bounds) {
   EXPECT_NE(text.find("\nturn_seconds_bucket{thread=\"poll0\",le=\"2.5e-07\"} 2\n"), std::string::npos) << text;
 }
 
+// As clients in Go and Python write them: a selector such as le="0.0001" compares text.
+TEST(MetricsPage, shows_bounds_as_other_exporters_do) {
+  const std::uint64_t bounds[] = {1,          10'000,        100'000,       500'000,
+                                  25'000'000, 1'000'000'000, 2'500'000'000, 10'000'000'000};
+  MetricsPage page;
+  page.histogram({"t", "Time."}, {}, LatencyHistogram{}, bounds);
+  std::vector<std::string> shown;
+  const std::string text = page.text();
+  for (std::size_t at = text.find("le=\""); at != std::string::npos; at = text.find("le=\"", at + 1))
+    shown.push_back(text.substr(at + 4, text.find('"', at + 4) - at - 4));
+  EXPECT_EQ(shown,
+            (std::vector<std::string>{"1e-09", "1e-05", "0.0001", "0.0005", "0.025", "1.0", "2.5", "10.0", "+Inf"}));
+}
+
 TEST(LatencyHistogram, counts_what_is_at_most_a_bound) {
   const auto latencies = std::make_unique<LatencyHistogram>();
   EXPECT_EQ(latencies->count_up_to(10), 0U);
