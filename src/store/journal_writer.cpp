@@ -95,6 +95,23 @@ DiskResult<void> JournalWriter::establish() {
   return {};
 }
 
+// The time of the first record that is about to be written. The one of the opening is left out: nothing waits for it,
+// and it may be hours old, because it is written with the first record of the session.
+void JournalWriter::note_oldest(JournalPosition limit) noexcept {
+  const auto header_at = [&](JournalPosition position) {
+    RecordHeader header;
+    std::memcpy(&header, ring_bytes_ + (position & (options_.ring_size - 1)), sizeof header);
+    return header;
+  };
+  RecordHeader oldest = header_at(written_);
+  if (oldest.kind == RecordKind::opened) {
+    const JournalPosition next = written_ + padded(oldest.size);
+    if (next >= limit) return;
+    oldest = header_at(next);
+  }
+  oldest_unsynced_ns_ = oldest.time_ns;
+}
+
 bool JournalWriter::write_to(JournalPosition limit) noexcept {
   NFX_REQUIRE(base_ <= written_ && written_ <= limit);   // the stream is written in order
   NFX_REQUIRE(limit - written_ <= options_.ring_size);   // what is not in the file is still in the ring
@@ -103,11 +120,7 @@ bool JournalWriter::write_to(JournalPosition limit) noexcept {
   NFX_ASSERT(written_ % record_alignment == 0 && limit % record_alignment == 0);
   if (written_ == limit) return true;
   if (const auto done = establish(); !done) return fail(done.error());
-  if (oldest_unsynced_ns_ == 0) {
-    RecordHeader oldest;
-    std::memcpy(&oldest, ring_bytes_ + (written_ & (options_.ring_size - 1)), sizeof oldest);
-    oldest_unsynced_ns_ = oldest.time_ns;
-  }
+  if (oldest_unsynced_ns_ == 0) note_oldest(limit);
   while (written_ < limit) {
     const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(limit - written_, write_piece));
     const char* const from = ring_bytes_ + (written_ & (options_.ring_size - 1));

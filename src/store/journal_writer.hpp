@@ -172,6 +172,7 @@ class JournalWriter {
   bool write_all() noexcept;
   void publish_written() noexcept;
   bool write_to(JournalPosition limit) noexcept;
+  void note_oldest(JournalPosition limit) noexcept;
   bool sync_file() noexcept;
   bool mark(UtcTime now) noexcept;
   bool fail(const DiskError& error) noexcept;
@@ -199,16 +200,17 @@ class JournalWriter {
   JournalPosition base_ = 0;
   JournalPosition written_ = 0;
   JournalPosition durable_ = 0;
-  std::int64_t oldest_unsynced_ns_ = 0;  // time of the first record after durable_ that is written; 0: none
-  UtcTime turn_time_{};                  // of the iteration that writes and syncs
-  std::uint64_t reserved_ = 0;           // bytes for records that the file has
-  std::uint64_t zeroed_ = 0;             // of these, no sync of a record in the first so many has metadata to write
-  bool established_ = false;             // file, folder and the folder above are on the medium, before any record
-  bool lacks_space_ = false;             // at open(): the disk is full
-  bool quiet_ = false;                   // the files are as they should be without the record of this opening
-  JournalPosition idle_head_ = 0;        // after that record
-  JournalPosition ring_first_ = 0;       // where the ring's first page begins
-  JournalPosition provided_ = 0;         // the ring has its pages up to here
+  std::int64_t oldest_unsynced_ns_ =
+      0;                            // time of the first record after durable_ that is written, not an opening; 0: none
+  UtcTime turn_time_{};             // of the iteration that writes and syncs
+  std::uint64_t reserved_ = 0;      // bytes for records that the file has
+  std::uint64_t zeroed_ = 0;        // of these, no sync of a record in the first so many has metadata to write
+  bool established_ = false;        // file, folder and the folder above are on the medium, before any record
+  bool lacks_space_ = false;        // at open(): the disk is full
+  bool quiet_ = false;              // the files are as they should be without the record of this opening
+  JournalPosition idle_head_ = 0;   // after that record
+  JournalPosition ring_first_ = 0;  // where the ring's first page begins
+  JournalPosition provided_ = 0;    // the ring has its pages up to here
   std::uint64_t mark_count_ = 0;
   JournalPosition marked_ = unset_position;
   bool mark_unsynced_ = false;

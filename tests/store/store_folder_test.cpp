@@ -11,6 +11,7 @@
 #include "nexusfix/base/private_files.hpp"
 #include "nexusfix/store/journal_reader.hpp"
 #include "nexusfix/store/journal_store.hpp"
+#include "store/memory_disk.hpp"
 
 namespace nfx {
 namespace {
@@ -18,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-constexpr std::string_view session_name = "FIX.4.4:US->THEM";
+using test::session_name;
 
 class StoreFolder : public testing::Test {
  protected:

@@ -196,7 +196,8 @@ class JournalStore {
   // grows with their number.
   bool append_recorded(SeqNum seq, std::string_view header, std::string_view bytes, UtcTime now) noexcept;
 
-  // For each sync, the age of the oldest record that it made durable, by the time in the record. Null: no more.
+  // For each sync, the age of the oldest record that it made durable, by the time in the record; the record of the
+  // opening is left out. Null: no more.
   // Recorded by the thread that syncs: the flusher, or the owner where there is none.
   void record_lags_in(std::shared_ptr<LatencyCounts> lags) noexcept;
 
