@@ -65,7 +65,7 @@ std::string send_to_manager(std::string_view socket, std::string_view text) {
   if (fd < 0) return "NOTIFY_SOCKET: " + std::generic_category().message(errno);
   ssize_t sent = 0;
   do {
-    // A manager that does not read must not hold this thread: the next datagram follows soon.
+    // A manager that does not read must not hold this thread: what it had no space for is sent again a period later.
     sent = ::sendto(fd, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT,
                     reinterpret_cast<const sockaddr*>(&address), size);
   } while (sent < 0 && errno == EINTR);
@@ -110,26 +110,23 @@ void ServiceManager::run() {
     if (changed_.wait_for(lock, times_.period, [this] { return stop_; })) break;
   }
   // The engine has ended.
-  if (!std::exchange(stopping_, true)) send("STOPPING=1");
+  if (!told_stopping_) send("STOPPING=1");
 }
 
 void ServiceManager::step() {
   // Poll threads answer while they log out too, until the last one has ended.
-  if (!stopping_ && engine_.stopping()) {
-    stopping_ = true;
-    send("STOPPING=1");
-  }
-  if (!engine_.answers(stopping_ ? std::min(times_.period, patience_at_end) : times_.period)) return;
-  if (!ready_ && !stopping_) {
-    ready_ = true;
-    send("READY=1");
-  }
+  const bool stopping = engine_.stopping();
+  if (stopping && !told_stopping_) told_stopping_ = send("STOPPING=1");
+  if (!engine_.answers(stopping ? std::min(times_.period, patience_at_end) : times_.period)) return;
+  if (!told_ready_ && !stopping) told_ready_ = send("READY=1");
   if (times_.watchdog != Duration::zero()) send("WATCHDOG=1");
 }
 
-void ServiceManager::send(std::string_view text) {
+// False: not sent.
+bool ServiceManager::send(std::string_view text) {
   const std::string problem = send_to_manager(socket_, text);
   if (!problem.empty() && !std::exchange(reported_, true)) engine_.problem(problem);
+  return problem.empty();
 }
 
 }  // namespace nfx

@@ -2,7 +2,7 @@
 // Thread: begin(), end() and the destructor from the one that runs the engine; between them a thread of its own,
 // "nfx-service", which sends requests to the poll threads. Cost: nothing without NOTIFY_SOCKET; with it a request to
 // each poll thread three times in the watchdog's time, or once a second without a watchdog. Errors: a manager that
-// cannot be reached is one line for the log.
+// cannot be reached is one line for the log; READY=1 and STOPPING=1 are sent again until it has them.
 #pragma once
 
 #include <condition_variable>
@@ -56,13 +56,13 @@ class ServiceManager {
  private:
   void run();
   void step();
-  void send(std::string_view text);
+  bool send(std::string_view text);
 
   const std::string socket_;
   const ServiceTimes times_;
   const Engine engine_;
-  bool ready_ = false;  // the thread's, as the next two
-  bool stopping_ = false;
+  bool told_ready_ = false;  // the thread's, as the next two
+  bool told_stopping_ = false;
   bool reported_ = false;
   std::mutex mutex_;
   std::condition_variable changed_;

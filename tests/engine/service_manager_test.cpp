@@ -47,8 +47,18 @@ class Manager {
     const ssize_t size = ::recv(fd_, text.data(), text.size(), flags);
     return size < 0 ? std::string{nothing} : std::string{text.data(), static_cast<std::size_t>(size)};
   }
+  // Until the socket takes no more; returns how many datagrams that were.
+  [[nodiscard]] int fill() const {
+    int count = 0;
+    while (send_to_manager(path(), filler).empty()) ++count;
+    return count;
+  }
+  void drain(int fillers) const {
+    for (int i = 0; i < fillers; ++i) EXPECT_EQ(next(), filler);
+  }
 
  private:
+  static constexpr std::string_view filler = "STATUS=busy";
   std::string folder_;
   int fd_ = -1;
 };
@@ -111,6 +121,31 @@ TEST(ServiceManager, is_told_of_an_end_that_nobody_noticed_before) {
   EXPECT_EQ(manager.next(), "READY=1");
   service.end();
   EXPECT_EQ(manager.next(), "STOPPING=1");  // and no WATCHDOG=1 without a watchdog
+}
+
+TEST(ServiceManager, that_had_no_room_is_told_later) {
+  const Manager manager;
+  FakeEngine engine;
+  const std::string path = manager.path();
+  const int fillers = manager.fill();
+  ServiceManager service{{.notify_socket = path.c_str(), .watchdog_usec = "3000", .watchdog_pid = nullptr},
+                         engine.parts()};
+  service.begin();
+  engine.wait_for_questions(3);
+  manager.drain(fillers);
+  EXPECT_EQ(manager.next(), "READY=1");
+  engine.answers = false;
+  engine.wait_for_questions(3);
+  while (manager.next(MSG_DONTWAIT) != nothing) {
+  }
+  const int more_fillers = manager.fill();
+  engine.stopping = true;
+  engine.wait_for_questions(3);
+  manager.drain(more_fillers);
+  EXPECT_EQ(manager.next(), "STOPPING=1");
+  service.end();
+  EXPECT_EQ(manager.next(MSG_DONTWAIT), nothing);  // once
+  EXPECT_EQ(engine.problems, 1);
 }
 
 TEST(ServiceManager, that_does_not_exist_costs_nothing) {
