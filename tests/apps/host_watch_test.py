@@ -124,6 +124,17 @@ class HostWatch(unittest.TestCase):
         for line in out.splitlines():
             self.assertRegex(line, r'^(# (HELP|TYPE) nexusfix_\w+ .+|nexusfix_\w+\{(\w+="[^"]*",?)+\} [0-9.]+)$')
 
+    def test_metrics_are_of_one_interval(self):
+        for several in ([], ["--count", "2"], ["--count", "0"]):
+            code, out, err = run("host", "watch", "--format", "prometheus", "--interval-ms", "10", *several)
+            self.assertEqual((code, out), (2, ""))
+            self.assertIn("--once or --count 1", err)
+        for one in (["--once"], ["--count", "1"]):
+            code, out, err = run("host", "watch", "--format", "prometheus", "--interval-ms", "10", *one)
+            self.assertIn(code, (0, 1), err)
+            heads = [line for line in out.splitlines() if line.startswith("# HELP ")]
+            self.assertEqual(len(heads), len(set(heads)))
+
     def test_report_is_a_whole_page(self):
         host(self.after, involuntary=30)
         report = self.folder / "report.html"

@@ -245,6 +245,13 @@ std::string blind(const Subject& subject, const WatchSample& sample) {
          "the user who runs it";
 }
 
+// A file of metrics has each name once: of several intervals one after the other it would not be valid.
+void require_one_interval(const WatchCommand& command) {
+  const bool one = command.once || command.count == 1 || !command.root_after.empty();
+  if (command.format == "prometheus" && !one)
+    throw cli::UsageError("--format prometheus is a file of metrics for one interval: give --once or --count 1");
+}
+
 class Watch {
  public:
   Watch(const WatchCommand& command, Subject subject)
@@ -377,7 +384,11 @@ cli::Command watch_command() {
   return {
       .name = "watch",
       .summary = "Show what CPUs and threads do, and what deviates from the plan",
-      .run = [] { return Watch{options, find_subject(options)}.run(); },
+      .run =
+          [] {
+            require_one_interval(options);
+            return Watch{options, find_subject(options)}.run();
+          },
       .options = {config_argument(options.place, false),
                   {.names = "--pid",
                    .target = &options.pid,
@@ -414,7 +425,8 @@ cli::Command watch_command() {
                    .default_text = "the plan's, or the host's isolated ones"},
                   {.names = "--format",
                    .target = &options.format,
-                   .help = "Form of the output; json: an object per interval and line",
+                   .help =
+                       "Form of the output; json: an object per interval and line; prometheus: metrics of one interval",
                    .one_of = {"text", "json", "prometheus"}},
                   {.names = "--alerts-only",
                    .target = &options.alerts_only,
