@@ -128,18 +128,19 @@ void add_stages(MetricsPage& page, std::string_view thread, const LatencySet& st
 }
 
 void add_session_latencies(MetricsPage& page, const LatencyReport& report) {
-  struct Share {
+  // Prometheus has the label "quantile" for summaries alone.
+  struct Percentile {
     std::string_view name;
     double percent;
   };
-  constexpr std::array<Share, 4> shares{{{"0.5", 50}, {"0.99", 99}, {"0.999", 99.9}, {"1", 100}}};
+  constexpr std::array<Percentile, 4> percentiles{{{"50", 50}, {"99", 99}, {"99.9", 99.9}, {"100", 100}}};
   for (const SessionLatency& session : report.sessions) {
     for (std::size_t i = 0; i < session_stage_count; ++i) {
       const LatencyCounts& latencies = session.stages.of[i];
       if (latencies.count() == 0) continue;
-      for (const Share& share : shares) {
-        page.gauge(session_latency_metric, static_cast<double>(latencies.percentile_ns(share.percent)) / 1e9,
-                   {{"session", session.session}, {"stage", latency_stages[i].name}, {"quantile", share.name}});
+      for (const Percentile& each : percentiles) {
+        page.gauge(session_latency_metric, static_cast<double>(latencies.percentile_ns(each.percent)) / 1e9,
+                   {{"session", session.session}, {"stage", latency_stages[i].name}, {"percentile", each.name}});
       }
     }
   }

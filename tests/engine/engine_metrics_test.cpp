@@ -146,10 +146,10 @@ TEST(Metrics, every_stage_reaches_the_page) {
     EXPECT_EQ(histogram.count, 1U) << latency_stages[i].name;
     EXPECT_EQ(histogram.in_bucket(static_cast<double>(LatencyCounts::bounds_ns()[i]) / 1e9), 1U);
     const std::string labels =
-        "nfx_session_latency_seconds{session=\"S\",stage=\"" + std::string{latency_stages[i].name} + "\",quantile=";
-    EXPECT_NE(text.find(labels + "\"0.99\"}"), std::string::npos) << text;
+        "nfx_session_latency_seconds{session=\"S\",stage=\"" + std::string{latency_stages[i].name} + "\",percentile=";
+    EXPECT_NE(text.find(labels + "\"99.9\"}"), std::string::npos) << text;
   }
-  EXPECT_NE(text.find("stage=\"kernel_to_read\",quantile=\"1\"} 2.047e-06\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("stage=\"kernel_to_read\",percentile=\"100\"} 2.047e-06\n"), std::string::npos) << text;
 }
 
 // As many as requested, the first to have connected, whatever their order in the report.
@@ -213,7 +213,7 @@ TEST(Metrics, the_documentation_has_every_row) {
   table.add_rows(loop_histogram_rows, "thread");
   for (std::size_t i = 0; i < session_stage_count; ++i)
     table.add(latency_stages[i].metric, "thread", "histogram", latency_stages[i].help);
-  table.add(session_latency_metric.name, "session, stage, quantile", "gauge", session_latency_metric.help);
+  table.add(session_latency_metric.name, "session, stage, percentile", "gauge", session_latency_metric.help);
   table.add(session_stage_metric.name, "session, stage", "histogram", session_stage_metric.help);
   table.add(session_histograms_omitted_metric.name, "none", "gauge", session_histograms_omitted_metric.help);
   table.add(slow_lost_metric.name, "thread", "counter", slow_lost_metric.help);

@@ -155,7 +155,7 @@ TEST(NoiseReportTest, prometheus_text_is_well_formed) {
     EXPECT_EQ(used, value.size()) << line;
   }
   EXPECT_GE(typed.size(), 8U);
-  EXPECT_TRUE(samples.contains("nexusfix_noise_window_worst_stall_seconds{cpu=\"1\",quantile=\"0.99\"}"));
+  EXPECT_TRUE(samples.contains("nexusfix_noise_window_worst_stall_seconds{cpu=\"1\",percentile=\"99.9\"}"));
   EXPECT_TRUE(samples.contains(R"(nexusfix_noise_cause_stalls{cpu="1",kind="task",name="evil\"\\?<b>?"})"));
 }
 

@@ -33,6 +33,9 @@ http = "127.0.0.1:{http}"
 tokens = "tokens"
 socket = "control.sock"
 audit = "audit.log"
+[log]
+metrics_file = "nexusfix.prom"
+metrics_period_s = 1
 [defaults]
 sender_comp_id = "NEXUSFIX"
 listen = "127.0.0.1:0"
@@ -73,6 +76,13 @@ def until(what, condition):
             return value
         time.sleep(0.05)  # between two questions to another process
     raise AssertionError(f"{what}: not within {PATIENCE_S} s")
+
+
+def problems_of_file(text):
+    """What promtool does not take of a file of metrics; empty: nothing."""
+    result = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True,
+                            timeout=PATIENCE_S, check=False)
+    return "" if result.returncode == 0 else result.stdout + result.stderr + "\n" + text
 
 
 class Prometheus:
@@ -250,6 +260,7 @@ class Faults(unittest.TestCase):
         self.assertEqual(self.prometheus.fires("NexusfixDown"), [])
         self.check_percentiles()
         self.check_dashboard()
+        self.check_file()
 
         self.server.process.kill()
         self.expect("NexusfixDown", job="nexusfix")
@@ -267,6 +278,14 @@ class Faults(unittest.TestCase):
                   self.prometheus.query('nfx_session_stage_seconds_count{stage="request_to_answer"}')}
         self.assertEqual(counts[session("GOOD")], 250)
         self.assertNotIn(session("ABSENT"), counts)
+
+    def check_file(self):
+        """After traffic of at least a minute: the file has everything that a page can have."""
+        file = self.folder / "nexusfix.prom"
+        text = until("percentiles of the last minute are in the metrics file", lambda: next(
+            (text for text in [file.read_text(encoding="utf-8")] if "nfx_session_latency_seconds{" in text), None))
+        self.assertEqual(problems_of_file(text), "")
+        self.assertNotEqual(problems_of_file(text.replace("percentile=", "quantile=")), "")
 
     def check_dashboard(self):
         # Of these there is nothing in a healthy moment without [placement] and without journals that were synced.

@@ -101,13 +101,15 @@ std::string to_prometheus(const NoiseReport& report) {
   writer.each([&](const CpuNoise& cpu, const std::string& labels) {
     writer.value("", labels, seconds(cpu.hiccups.duration_ns));
   });
-  writer.head("window_worst_stall_seconds", "gauge", "Quantiles of the worst stall per window; 1 is the worst of all.");
+  writer.head("window_worst_stall_seconds", "gauge",
+              "Percentiles of the worst stall per window; 100 is the worst of all.");
   writer.each([&](const CpuNoise& cpu, const std::string& labels) {
     const NoiseSummary& s = cpu.summary;
-    const std::pair<const char*, std::uint64_t> quantiles[]{
-        {"0.5", s.p50_ns}, {"0.9", s.p90_ns}, {"0.99", s.p99_ns}, {"0.999", s.p999_ns}, {"1", s.max_ns}};
-    for (const auto& [quantile, ns] : quantiles)
-      writer.value("", labels + ",quantile=" + in_quotes(quantile), seconds(ns));
+    // Prometheus has the label "quantile" for summaries alone.
+    const std::pair<const char*, std::uint64_t> percentiles[]{
+        {"50", s.p50_ns}, {"90", s.p90_ns}, {"99", s.p99_ns}, {"99.9", s.p999_ns}, {"100", s.max_ns}};
+    for (const auto& [percentile, ns] : percentiles)
+      writer.value("", labels + ",percentile=" + in_quotes(percentile), seconds(ns));
   });
   writer.head("lost_ratio", "gauge", "Share of the time spent in stalls longer than 1 us.");
   writer.each([&](const CpuNoise& cpu, const std::string& labels) {
