@@ -152,6 +152,27 @@ TEST(TopFrame, leaves_the_less_important_columns_out_first) {
   EXPECT_EQ(heading(40).find("p50"), std::string::npos);
 }
 
+TEST(TopFrame, what_is_printed_has_whole_names) {
+  const std::string name = "FIX.4.4:" + std::string(40, 'A') + "/DESK->" + std::string(40, 'B');
+  Snapshot snapshot = snapshot_of({"FIX.4.4:VENUE->ALPHA", name});
+  for (MomentRow& each : snapshot.moments) each.session = name;
+  ASSERT_FALSE(snapshot.moments.empty());
+  for (const std::size_t columns : {80U, 120U}) {
+    for (const View view : {View::sessions, View::slowest, View::messages}) {
+      ViewState state;
+      state.view = view;
+      state.session = snapshot.messages_of = name;
+      const Size size = printed_size(snapshot, state, columns);
+      const auto lines = frame_of(snapshot, state, size);
+      expect_fits(lines, size);
+      EXPECT_NE(joined(lines).find(name), std::string::npos) << joined(lines);
+    }
+    const std::string all = joined(frame_of(snapshot, {}, printed_size(snapshot, {}, columns)));
+    EXPECT_NE(all.find("NEXT OUT"), std::string::npos) << all;
+    EXPECT_EQ(printed_size(three(), {}, columns).columns, columns);
+  }
+}
+
 TEST(TopFrame, hostile_text_stays_in_its_line_and_column) {
   const std::string hostile[] = {"\x1b[2J\x1b[H",
                                  "a\nb\r\tc",
@@ -387,6 +408,12 @@ TEST(TopKeys, help_is_shown_until_a_key_and_q_ends) {
   type(state, snapshot, "x");
   EXPECT_FALSE(state.help);
   EXPECT_FALSE(press(state, {KeyKind::character, 'q'}, snapshot, {}));
+}
+
+TEST(TopKeys, a_signal_ends_whatever_is_shown) {
+  ViewState plain, typing, help;
+  typing.typing_filter = help.help = true;
+  for (ViewState* const each : {&plain, &typing, &help}) EXPECT_FALSE(press(*each, {KeyKind::quit}, three(), {}));
 }
 
 TEST(TopKeys, windows_and_stages_follow_each_other) {

@@ -1,8 +1,10 @@
 """nfx top against a running nfx serve with a counterparty's orders: printed, over HTTP, and in a terminal made by tmux."""
+import os
 import pathlib
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -64,10 +66,16 @@ class Terminal:
     """A command in a terminal of tmux, with a server of its own."""
 
     def __init__(self, folder, columns, rows, *command):
+        folder = tempfile.mkdtemp(dir=folder)
         self.socket = str(pathlib.Path(folder) / "tmux.sock")
         # tmux does not always have the exit code of a pane's process.
         self.code = pathlib.Path(folder) / "exit-code"
-        words = f"{shlex.join(command)}; echo $? > {shlex.quote(str(self.code))}"
+        self.pid = pathlib.Path(folder) / "pid"
+        self.modes = pathlib.Path(folder) / "modes"  # of the terminal afterwards
+        begin = f"echo $$ > {shlex.quote(str(self.pid))}; exec {shlex.join(command)}"
+        # Ctrl-C is for the shell too, which has to stay.
+        words = (f"trap : INT; sh -c {shlex.quote(begin)}; code=$?; stty -a > {shlex.quote(str(self.modes))}; "
+                 f"echo $code > {shlex.quote(str(self.code))}")
         self.tmux("new-session", "-d", "-x", str(columns), "-y", str(rows), "sleep 600")
         self.tmux("set-option", "-g", "remain-on-exit", "on")
         self.tmux("set-option", "-g", "status", "off")
@@ -252,6 +260,22 @@ class Live(WithEngine):
         self.shows(terminal, "^serving")
         terminal.keys("q")
         self.until(terminal.exit_code, "^0$")
+
+    def test_ctrl_c_and_sigterm_end_it_as_q_does(self):
+        self.serve()
+        ways = {"Ctrl-C": lambda terminal: terminal.keys("C-c"),
+                "Ctrl-C into a filter": lambda terminal: terminal.keys("/", "C-c"),
+                "SIGTERM": lambda terminal: os.kill(int(terminal.pid.read_text(encoding="utf-8")), signal.SIGTERM)}
+        for name, end in ways.items():
+            with self.subTest(name):
+                terminal = self.terminal()
+                self.shows(terminal, "^serving")
+                end(terminal)
+                self.until(terminal.exit_code, "^0$")
+                self.assertEqual(terminal.tmux("display-message", "-p", "#{alternate_on}"), "0\n")
+                modes = terminal.modes.read_text(encoding="utf-8").split()
+                self.assertIn("echo", modes)
+                self.assertIn("icanon", modes)
 
     def test_begins_before_the_engine(self):
         terminal = self.terminal(40, 10)

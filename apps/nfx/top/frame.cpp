@@ -11,6 +11,7 @@ namespace nfx::app::top {
 namespace {
 
 constexpr std::size_t most_lines = 100'000;  // of messages and tables without a limit of rows
+constexpr std::size_t widest_first = 32;     // of the first column in a terminal, before there are others
 
 std::string_view help_text() noexcept {
   return R"(1 2 3 4  sessions, threads, messages, slowest moments
@@ -82,8 +83,8 @@ struct Layout {
   std::vector<std::size_t> widths;
 };
 
-Layout layout_of(const std::vector<Column>& columns, const std::vector<Row>& rows, std::size_t width) {
-  constexpr std::size_t widest_first = 32;
+Layout layout_of(const std::vector<Column>& columns, const std::vector<Row>& rows, Size size) {
+  const std::size_t width = size.columns;
   const auto longest_in = [&](std::size_t column) {
     std::size_t longest = columns[column].title.size() + 1;  // and the mark of the order
     for (const Row& row : rows) longest = std::max(longest, row.cells[column].text.size());
@@ -93,6 +94,9 @@ Layout layout_of(const std::vector<Column>& columns, const std::vector<Row>& row
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, {}, [&](std::size_t i) { return columns[i].importance; });
   for (const Column& each : columns) widths.push_back(each.width);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i].is_name && size.rows == Size::no_limit) widths[i] = std::max(widths[i], longest_in(i));
+  }
   if (!columns[0].number) widths[0] = std::clamp(longest_in(0), widths[0], std::max(widths[0], widest_first));
   widths[0] = std::min(widths[0], width);
   std::vector<bool> shown(columns.size());
@@ -133,7 +137,7 @@ void add_table(std::vector<Line>& lines, const Snapshot& snapshot, const ViewSta
   for (Row& row : rows) {
     for (Cell& cell : row.cells) cell.text = one_line(cell.text);
   }
-  const Layout layout = layout_of(columns, rows, size.columns);
+  const Layout layout = layout_of(columns, rows, size);
   std::string heading;
   for (std::size_t i = 0; i < layout.columns.size(); ++i) {
     const std::size_t column = layout.columns[i];
@@ -260,6 +264,14 @@ std::string one_line(std::string_view text) {
     if (byte >= 0xC0) line += '?';  // the first byte of a character; those that follow it have no column
   }
   return line;
+}
+
+Size printed_size(const Snapshot& snapshot, const ViewState& state, std::size_t columns) {
+  std::size_t longest = one_line(state.session).size();
+  for (const SessionRow& each : snapshot.sessions) longest = std::max(longest, one_line(each.name).size());
+  for (const MomentRow& each : snapshot.moments) longest = std::max(longest, one_line(each.session).size());
+  const std::size_t more = longest > widest_first ? longest - widest_first : 0;
+  return {.columns = std::max(columns, widest_first) + more, .rows = Size::no_limit};
 }
 
 std::vector<Line> frame_of(const Snapshot& snapshot, const ViewState& state, Size size) {

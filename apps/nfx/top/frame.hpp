@@ -22,6 +22,10 @@ struct Line {
 
 [[nodiscard]] std::vector<Line> frame_of(const Snapshot& snapshot, const ViewState& state, Size size);
 
+// The size of a frame that is printed, where a terminal or $COLUMNS gives `columns`: names of sessions are whole, and
+// the other columns as with short names, so that lines with longer ones exceed `columns`.
+[[nodiscard]] Size printed_size(const Snapshot& snapshot, const ViewState& state, std::size_t columns);
+
 // `text` as one line: control characters as \xNN, and any other character that is not ASCII as a question mark, so that
 // each byte takes one column.
 [[nodiscard]] std::string one_line(std::string_view text);

@@ -3,9 +3,11 @@
 #include "top/screen.hpp"
 
 #include <curses.h>
+#include <signal.h>
 #include <term.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <stdexcept>
 #include <string>
@@ -21,6 +23,33 @@ namespace {
 
 constexpr int escape_code = 27;
 constexpr short alarm_pair = 1;
+
+std::atomic<bool> end_wanted{false};  // a handler's, on whichever thread
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+// Ctrl-C and SIGTERM are keys while this lives. ncurses' own handlers, which it sets where there is none, would end the
+// program as one that failed. A signal that nohup or a shell ignores stays ignored.
+class EndSignals {
+ public:
+  EndSignals() noexcept {
+    for (std::size_t i = 0; i < signals.size(); ++i) {
+      struct sigaction action{};
+      action.sa_handler = [](int) { end_wanted.store(true); };
+      ::sigemptyset(&action.sa_mask);
+      ::sigaction(signals[i], nullptr, &before_[i]);
+      if (before_[i].sa_handler == SIG_DFL) ::sigaction(signals[i], &action, nullptr);
+    }
+  }
+  ~EndSignals() {
+    for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals[i], &before_[i], nullptr);
+  }
+  EndSignals(const EndSignals&) = delete;
+  EndSignals& operator=(const EndSignals&) = delete;
+
+ private:
+  static constexpr std::array signals{SIGINT, SIGTERM};
+  std::array<struct sigaction, signals.size()> before_{};
+};
 
 class CursesScreen final : public Screen {
  public:
@@ -57,6 +86,7 @@ class CursesScreen final : public Screen {
   std::optional<Key> key(Duration timeout) override {
     ::wtimeout(::stdscr, static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(timeout).count()));
     const int code = ::wgetch(::stdscr);
+    if (end_wanted.load()) return Key{KeyKind::quit};
     if (code == ERR) return std::nullopt;
     constexpr std::array<std::pair<int, KeyKind>, 18> keys{{{KEY_UP, KeyKind::up},
                                                             {KEY_DOWN, KeyKind::down},
@@ -96,6 +126,7 @@ class CursesScreen final : public Screen {
     return static_cast<int>(A_NORMAL);
   }
 
+  EndSignals signals_;  // before initscr()
   bool colours_ = false;
 };
 

@@ -73,9 +73,8 @@ int show_once(Asker& asker, const ViewState& state) {
   constexpr std::size_t usual_columns = 120;
   const std::size_t columns = terminal_size().columns;
   SafeText text;
-  for (const Line& line :
-       frame_of(snapshot, state, {.columns = columns == 0 ? usual_columns : columns, .rows = Size::no_limit}))
-    text.add("{}\n", line.text);
+  const Size size = printed_size(snapshot, state, columns == 0 ? usual_columns : columns);
+  for (const Line& line : frame_of(snapshot, state, size)) text.add("{}\n", line.text);
   print(text);
   return snapshot.messages_problem.empty() ? exit_done : exit_failed;
 }

@@ -11,19 +11,26 @@ namespace {
 
 constexpr std::size_t longest_filter = 64;
 
-constexpr std::array session_columns{
-    Column{"SESSION", 12, false, 0}, Column{"STATE", 12, false, 1},  Column{"NEXT IN", 8, true, 3},
-    Column{"NEXT OUT", 8, true, 2},  Column{"IN/s", 6, true, 7},     Column{"OUT/s", 6, true, 6},
-    Column{"GAP", 6, false, 8},      Column{"p50", 8, true, 5},      Column{"p99", 8, true, 4},
-    Column{"LAG p99", 8, true, 9},   Column{"PENDING", 8, true, 10}, Column{"PEER", 21, false, 11}};
+constexpr std::array session_columns{Column{"SESSION", 12, false, 0, true},
+                                     Column{"STATE", 12, false, 1},
+                                     Column{"NEXT IN", 8, true, 3},
+                                     Column{"NEXT OUT", 8, true, 2},
+                                     Column{"IN/s", 6, true, 7},
+                                     Column{"OUT/s", 6, true, 6},
+                                     Column{"GAP", 6, false, 8},
+                                     Column{"p50", 8, true, 5},
+                                     Column{"p99", 8, true, 4},
+                                     Column{"LAG p99", 8, true, 9},
+                                     Column{"PENDING", 8, true, 10},
+                                     Column{"PEER", 21, false, 11}};
 constexpr std::array thread_columns{
     Column{"THREAD", 12, false, 0},    Column{"CPU", 3, true, 2},      Column{"STATE", 5, false, 8},
     Column{"BUSY", 6, true, 1},        Column{"WAITED", 6, true, 3},   Column{"STOLEN", 6, true, 6},
     Column{"MIGRATIONS", 10, true, 5}, Column{"INVOLUNT", 8, true, 4}, Column{"WORST GAP", 9, true, 7}};
-constexpr std::array slowest_columns{Column{"TOOK", 8, true, 0},      Column{"CAUSE", 11, false, 1},
-                                     Column{"STAGE", 19, false, 2},   Column{"ENDED", 12, false, 4},
-                                     Column{"SESSION", 20, false, 3}, Column{"THREAD", 6, true, 6},
-                                     Column{"HOST", 30, false, 5}};
+constexpr std::array slowest_columns{
+    Column{"TOOK", 8, true, 0},    Column{"CAUSE", 11, false, 1},         Column{"STAGE", 19, false, 2},
+    Column{"ENDED", 12, false, 4}, Column{"SESSION", 20, false, 3, true}, Column{"THREAD", 6, true, 6},
+    Column{"HOST", 30, false, 5}};
 
 Cell text_cell(std::string text) { return {.text = std::move(text), .known = true}; }
 
@@ -236,6 +243,7 @@ std::vector<Row> rows_of(const ViewState& state, const Snapshot& snapshot) {
 
 bool press(ViewState& state, Key key, const Snapshot& snapshot, Size size) {
   if (key.kind == KeyKind::resized) return true;
+  if (key.kind == KeyKind::quit) return false;
   if (state.typing_filter) {
     type_filter(state, key);
     return true;
@@ -271,7 +279,8 @@ bool press(ViewState& state, Key key, const Snapshot& snapshot, Size size) {
       break;
     case KeyKind::tab: show(state, next(state.view, View::slowest), snapshot); break;
     case KeyKind::backspace:
-    case KeyKind::resized: break;
+    case KeyKind::resized:
+    case KeyKind::quit: break;
   }
   return true;
 }

@@ -37,6 +37,7 @@ enum class KeyKind : std::uint8_t {
   backspace,
   tab,
   resized,  // nothing was typed: draw again
+  quit,     // as 'q', whatever is typed or shown: Ctrl-C or SIGTERM
 };
 struct Key {
   KeyKind kind = KeyKind::character;
@@ -78,6 +79,7 @@ struct Column {
   std::size_t width = 0;    // at least
   bool number = false;      // to the right, and sorted as one
   unsigned importance = 0;  // the first to go where there is no space has the highest
+  bool is_name = false;     // of a session: whole in a frame without a limit of rows
 };
 [[nodiscard]] std::vector<Column> columns_of(View view);
 
