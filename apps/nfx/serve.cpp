@@ -157,23 +157,22 @@ cli::Command serve_command() {
       .name = "serve",
       .summary = "Run an engine on a configuration file",
       .run = [] { return serve(options); },
-      .options =
-          {{.names = "CONFIG",
-            .target = &options.config,
-            .help = "TOML configuration, see below, or QuickFIX settings",
-            .required = true,
-            .kind = cli::Kind::file},
-           {.names = "--check",
-            .target = &options.check,
-            .help =
-                "Only check the configuration, with certificates, keys and listen addresses; one in use is reported"},
-           {.names = "--echo",
-            .target = &options.echo,
-            .help = "Send every application message back: same type, body and optional header fields. Without "
-                    "it each is answered with BusinessMessageReject (before FIX 4.2 with Reject)"},
-           {.names = "--messages",
-            .target = &options.messages,
-            .help = "Show every message in and out, '|' for SOH, passwords masked"}},
+      .options = {{.names = "CONFIG",
+                   .target = &options.config,
+                   .help = "TOML configuration, see below, or QuickFIX settings",
+                   .required = true,
+                   .kind = cli::Kind::file},
+                  {.names = "--check",
+                   .target = &options.check,
+                   .help = "Only check the configuration, with certificates, keys, folders of journals and listen "
+                           "addresses; one in use is reported"},
+                  {.names = "--echo",
+                   .target = &options.echo,
+                   .help = "Send every application message back: same type, body and optional header fields. Without "
+                           "it each is answered with BusinessMessageReject (before FIX 4.2 with Reject)"},
+                  {.names = "--messages",
+                   .target = &options.messages,
+                   .help = "Show every message in and out, '|' for SOH, passwords masked"}},
       .details =
           R"(Prints one line per logon, logout, reject and notice, in UTC. BusinessMessageRejects are never answered.
 Each refused Logon is a line on standard error, with its reason, the names it claims and its address: at most max_refusal_reports of a reason within a second, then their number.

@@ -2,6 +2,8 @@
 #include "nexusfix/engine/program.hpp"
 
 #include <fcntl.h>
+#include <pwd.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +12,8 @@
 #include <exception>
 #include <filesystem>
 #include <map>
+#include <set>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -151,6 +155,36 @@ int report(std::string_view program, std::string text, int exit_code) noexcept {
   return exit_code;
 }
 
+std::string user_name() {
+  const passwd* const user = ::getpwuid(::geteuid());
+  return user != nullptr ? user->pw_name : std::to_string(::geteuid());
+}
+
+// Why journals cannot be in this folder, as far as that is known without making it; empty: they can.
+std::string folder_problem(const std::filesystem::path& folder) {
+  std::filesystem::path there = std::filesystem::absolute(folder).lexically_normal();
+  std::error_code error;
+  while (!std::filesystem::exists(there, error) && there != there.root_path()) there = there.parent_path();
+  if (!std::filesystem::is_directory(there, error)) return there.string() + " is not a folder";
+  if (::faccessat(AT_FDCWD, there.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return {};
+  return "user " + user_name() + " may not write to " + there.string() + " (" + std::generic_category().message(errno) +
+         ")";
+}
+
+// Throws ConfigError where the start could not make a journal.
+void check_store_folders(const EngineConfig& config) {
+  std::set<std::filesystem::path> folders;
+  for (const SessionSettings& each : config.sessions) {
+    if (each.store_kind == StoreKind::journal) folders.insert(each.journal.directory);
+  }
+  for (const std::filesystem::path& folder : folders) {
+    if (const std::string problem = folder_problem(folder); !problem.empty())
+      throw ConfigError("store_directory \"" + folder.string() + "\": " + problem +
+                        ": name a folder that the user of the engine may write, such as /var/lib/nexusfix/store, and "
+                        "check as that user");
+  }
+}
+
 }  // namespace
 
 void occupy_standard_descriptors() noexcept {
@@ -178,6 +212,7 @@ void use_program_store(SessionSettings& session, const std::string& file) {
 void print_program(EngineConfig config, const std::string& file, std::string_view program) {
   require_parts(config);
   load_certificates(config);
+  check_store_folders(config);
   const std::vector<std::string> in_use = check_listen_addresses(config);
   SafeText out;
   out.add("{}: ok, {}\n", file, counted(config.sessions.size(), "session"));

@@ -93,6 +93,18 @@ class ConfigInit(unittest.TestCase):
         self.assert_refused(run("config", "init", *GIVEN, data=b""), "ended without an answer: give --side")
         self.assert_refused(run("config", "init", *GIVEN, data=b"x" * 10000 + b"\n"), "--side")
 
+    def test_the_check_reports_a_folder_of_journals_that_cannot_be(self):
+        (self.folder / "file").write_text("", encoding="utf-8")
+        (self.folder / "closed").mkdir(mode=0o555)
+        cases = [("file", "file is not a folder"), ("file/store", "file is not a folder")]
+        if os.geteuid() != 0:  # who may write everywhere
+            cases += [("closed", "may not write"), ("closed/a/b", "may not write")]
+        for store, part in cases:
+            with self.subTest(store=store):
+                self.written("--defaults", *GIVEN, "--address", f"127.0.0.1:{free_port()}", "--store", store, "--force")
+                self.assert_refused(run("serve", str(self.file), "--check"), part, store, "store_directory")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["closed", "engine.toml", "file"])
+
     def test_wrong_options_ask_nothing(self):
         for options, part in [(["--side", "both"], "--side"), (["--versions", "FIX.9"], "FIX.9"),
                               (["--address", "venue"], "expected an address such as"), (["--durability", "much"], "--durability"),

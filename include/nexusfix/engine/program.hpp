@@ -40,9 +40,10 @@ void occupy_standard_descriptors() noexcept;
 // The same for one session, with `file` as the configuration that it is added to.
 void use_program_store(SessionSettings& session, const std::string& file);
 
-// Prints what would run: sessions, addresses, stores, dictionaries. Reads the certificates and keys, and listens on all
-// addresses for a moment; throws ConfigError where the start would. An address in use is only a line on standard error,
-// so that a configuration can be checked next to the engine that runs with it.
+// Prints what would run: sessions, addresses, stores, dictionaries. Reads the certificates and keys, checks whether the
+// folders of journals can be made and written by this user, and listens on all addresses for a moment; throws
+// ConfigError where the start would. An address in use is only a line on standard error, so that a configuration can be
+// checked next to the engine that runs with it.
 void print_program(EngineConfig config, const std::string& file, std::string_view program);
 
 // Where messages are stored, in one line: "2 sessions have journals in /var/lib/desk/store".
