@@ -1,7 +1,9 @@
 // nfx config init: a configuration from a few answers, each key explained by the table of keys.
 #include "config_init.hpp"
 
+#include <algorithm>
 #include <array>
+#include <filesystem>
 #include <iostream>
 #include <string>
 #include <string_view>
@@ -40,6 +42,8 @@ struct InitOptions {
 constexpr std::string_view in_memory = "memory";
 constexpr int most_attempts = 5;
 constexpr std::size_t longest_answer = 4096;
+// Where nexusfix.service and the images may write: not below /etc.
+constexpr std::string_view service_store = "/var/lib/nexusfix/store";
 
 using Choices = std::vector<std::string_view>;
 
@@ -80,6 +84,16 @@ constexpr std::array questions{
              durabilities_of_one_host},
     Question{"--placement", &Answers::placement, "Pin threads to CPUs", "no", yes_or_no},
 };
+
+// The answer of an empty line, for a file that is written there.
+std::string_view usual_of(const Question& question, const std::string& output) {
+  if (question.answer != &Answers::store || output == "-") return question.usual;
+  std::error_code error;
+  const std::filesystem::path etc = "/etc";
+  const std::filesystem::path file = std::filesystem::weakly_canonical(std::filesystem::absolute(output, error), error);
+  const bool below = std::mismatch(etc.begin(), etc.end(), file.begin(), file.end()).first == etc.end();
+  return below ? service_store : question.usual;
+}
 
 std::vector<std::string_view> parts_of(std::string_view list) {
   std::vector<std::string_view> parts;
@@ -181,20 +195,21 @@ std::string_view trimmed(std::string_view text) {
                         (question.usual.empty() ? "" : ", or --defaults"));
 }
 
-void ask(const Question& question, Answers& answers) {
+void ask(const Question& question, const std::string& output, Answers& answers) {
   std::string& answer = answers.*question.answer;
   for (int attempt = 0; attempt < most_attempts; ++attempt) {
     SafeText prompt{question.text};
     std::string_view before = " (";
     for (const std::string_view choice : question.choices()) prompt.add("{}{}", std::exchange(before, ", "), choice);
     if (before != " (") prompt += ')';
-    if (!question.usual.empty()) prompt.add(" [{}]", question.usual);
+    const std::string_view usual = usual_of(question, output);
+    if (!usual.empty()) prompt.add(" [{}]", usual);
     prompt += ": ";
     print_error(prompt);
     std::array<char, longest_answer> line;
     if (!std::cin.getline(line.data(), line.size())) no_answer(question);
     answer = trimmed(line.data());
-    if (answer.empty()) answer = question.usual;
+    if (answer.empty()) answer = usual;
     const std::string problem = answer.empty() ? "an answer is needed" : problem_with(answers);
     if (problem.empty()) return;
     print_error("  {}\n", problem);
@@ -213,11 +228,11 @@ int init(const InitOptions& options) {
     if (question.answer == &Answers::durability && answers.store == in_memory) {
       answer = question.usual;
     } else if (!options.defaults) {
-      ask(question, answers);
+      ask(question, options.output, answers);
     } else if (question.usual.empty()) {
       throw cli::UsageError(std::string{question.option} + " is needed: there is no default");
     } else {
-      answer = question.usual;
+      answer = usual_of(question, options.output);
     }
   }
   if (const std::string problem = problem_of(answers); !problem.empty())
@@ -255,7 +270,7 @@ cli::Command config_init_command() {
                    .value = "HOST:PORT"},
                   {.names = "--store",
                    .target = &given.store,
-                   .help = "Folder of the journals, or 'memory' for no journals",
+                   .help = "Folder of the journals, or 'memory' for no journals. Relative to the file",
                    .value = "DIR",
                    .kind = cli::Kind::folder},
                   {.names = "--durability",
@@ -276,7 +291,8 @@ cli::Command config_init_command() {
           "Prints a question on standard error for what no option answers; an empty line takes the answer in "
           "brackets.\n"
           "Every key in the result has its meaning, type and default as a comment, as 'nfx config keys' "
-          "lists them. Sessions of a cluster need [cluster], which is not written: docs/cluster.md.",
+          "lists them. For a file below /etc the folder of the journals is /var/lib/nexusfix/store, where the service "
+          "may write. Sessions of a cluster need [cluster], which is not written: docs/cluster.md.",
       .examples = {{.line = "nfx config init --output engine.toml", .about = "answer questions, then serve"},
                    {.line = "nfx config init --defaults --sender VENUE --target CLIENT --output venue.toml"}}};
 }

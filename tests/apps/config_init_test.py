@@ -93,6 +93,20 @@ class ConfigInit(unittest.TestCase):
         self.assert_refused(run("config", "init", *GIVEN, data=b""), "ended without an answer: give --side")
         self.assert_refused(run("config", "init", *GIVEN, data=b"x" * 10000 + b"\n"), "--side")
 
+    def test_below_etc_the_journals_are_where_the_service_may_write(self):
+        with tempfile.TemporaryDirectory(dir="/etc") if os.access("/etc", os.W_OK) else self.skipTest("/etc") as folder:
+            file = pathlib.Path(folder) / "engine.toml"
+            run("config", "init", "--defaults", *GIVEN, "--output", str(file))
+            self.assertIn('store_directory = "/var/lib/nexusfix/store"\n', file.read_text(encoding="utf-8"))
+            link = self.folder / "link"
+            link.symlink_to(folder)
+            run("config", "init", "--defaults", *GIVEN, "--output", str(link / "b.toml"))
+            self.assertIn('"/var/lib/nexusfix/store"', (pathlib.Path(folder) / "b.toml").read_text(encoding="utf-8"))
+            _, _, err = run("config", "init", *GIVEN, "--output", str(pathlib.Path(folder) / "c.toml"), data=b"\n\n\n")
+            self.assertIn("memory for none [/var/lib/nexusfix/store]: ", err)
+        self.written("--defaults", *GIVEN)
+        self.assertIn('store_directory = "store"\n', self.file.read_text(encoding="utf-8"))
+
     def test_the_check_reports_a_folder_of_journals_that_cannot_be(self):
         (self.folder / "file").write_text("", encoding="utf-8")
         (self.folder / "closed").mkdir(mode=0o555)
