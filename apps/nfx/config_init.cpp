@@ -5,6 +5,7 @@
 #include <array>
 #include <filesystem>
 #include <iostream>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,7 +42,7 @@ struct InitOptions {
 
 constexpr std::string_view in_memory = "memory";
 constexpr int most_attempts = 5;
-constexpr std::size_t longest_answer = 4096;
+constexpr std::size_t longest_answer = 4095;
 // Where nexusfix.service and the images may write: not below /etc.
 constexpr std::string_view service_store = "/var/lib/nexusfix/store";
 
@@ -150,6 +151,8 @@ std::string names_of_versions() {
   return names;
 }
 
+std::string too_long() { return "an answer has at most " + std::to_string(longest_answer) + " bytes"; }
+
 // Why these answers are not a configuration, without the place in a file that does not exist yet; empty: they are.
 std::string problem_of(const Answers& answers) {
   if (answers.placement != "yes" && answers.placement != "no") return "expected yes or no";
@@ -157,6 +160,13 @@ std::string problem_of(const Answers& answers) {
     const FixVersion* const version = find_version(name);
     if (version == nullptr || version->appl_ver_id.empty())
       return "no version \"" + std::string{name} + "\": expected some of " + names_of_versions();
+  }
+  if (answers.store.starts_with('~'))
+    return "\"" + answers.store +
+           "\" would be a folder of that name, as no shell reads this: write its whole path, such as /home/desk/store";
+  for (const std::string Answers::* const answer :
+       {&Answers::sender, &Answers::target, &Answers::address, &Answers::store}) {
+    if ((answers.*answer).size() > longest_answer) return too_long();
   }
   try {
     static_cast<void>(parse_config(text_of(answers), "answers", "."));
@@ -190,6 +200,28 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
+struct Line {
+  std::string text;
+  std::string problem;  // why it cannot be an answer; empty: it may be
+  bool ended = false;   // standard input has no further line
+};
+
+Line read_line() {
+  std::array<char, longest_answer + 1> bytes;
+  std::cin.getline(bytes.data(), bytes.size());
+  const auto count = static_cast<std::size_t>(std::cin.gcount());
+  if (std::cin.fail() && count != bytes.size() - 1) return {.text = {}, .problem = {}, .ended = true};
+  if (std::cin.fail()) {
+    std::cin.clear();
+    std::cin.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+    return {.text = {}, .problem = too_long()};
+  }
+  // The end of the line is counted, and does not belong to it.
+  const std::string_view text{bytes.data(), std::cin.eof() ? count : count - 1};
+  if (text.contains('\0')) return {.text = {}, .problem = "an answer is text: this one has a byte that is 0"};
+  return {.text = std::string{text}, .problem = {}};
+}
+
 [[noreturn]] void no_answer(const Question& question) {
   throw cli::UsageError("standard input ended without an answer: give " + std::string{question.option} +
                         (question.usual.empty() ? "" : ", or --defaults"));
@@ -206,11 +238,13 @@ void ask(const Question& question, const std::string& output, Answers& answers) 
     if (!usual.empty()) prompt.add(" [{}]", usual);
     prompt += ": ";
     print_error(prompt);
-    std::array<char, longest_answer> line;
-    if (!std::cin.getline(line.data(), line.size())) no_answer(question);
-    answer = trimmed(line.data());
+    const Line line = read_line();
+    if (line.ended) no_answer(question);
+    answer = trimmed(line.text);
     if (answer.empty()) answer = usual;
-    const std::string problem = answer.empty() ? "an answer is needed" : problem_with(answers);
+    const std::string problem = !line.problem.empty() ? line.problem
+                                : answer.empty()      ? "an answer is needed"
+                                                      : problem_with(answers);
     if (problem.empty()) return;
     print_error("  {}\n", problem);
   }

@@ -72,6 +72,9 @@ Bad find_network_problem(const SessionSettings& s) {
     return {{"connect", "an acceptor does not connect: remove it or set role = \"initiator\""}};
   if (c.role == Role::initiator && s.connect.empty())
     return {{"connect", "an initiator needs an address, such as connect = \"venue:9878\""}};
+  for (const Endpoint& peer : s.connect) {
+    if (peer.port == 0) return {{"connect", "nothing can be reached at port 0: write the peer's, 1 to 65535"}};
+  }
   if (c.role == Role::initiator && !s.listen.host.empty())
     return {{"listen", "an initiator does not listen: remove it or set role = \"acceptor\""}};
   if (c.role == Role::acceptor && !s.socket.from.host.empty())

@@ -93,6 +93,31 @@ class ConfigInit(unittest.TestCase):
         self.assert_refused(run("config", "init", *GIVEN, data=b""), "ended without an answer: give --side")
         self.assert_refused(run("config", "init", *GIVEN, data=b"x" * 10000 + b"\n"), "--side")
 
+    def test_answers_that_cannot_work_are_asked_again(self):
+        port = free_port()
+        for option, wrong, part in [("--address", b"h:0", "reached at port 0"), ("--store", b"~/store", "whole path"),
+                                    ("--sender", b"x" * 4096, "at most 4095 bytes"), ("--sender", b"A\0B", "a byte that is 0"),
+                                    ("--sender", b"x" * 100_000, "at most 4095 bytes"), ("--target", b"\0", "a byte that is 0")]:
+            with self.subTest(option=option, wrong=wrong[:10]):
+                good = {"--side": "initiator", "--versions": "FIX.4.4", "--sender": "US", "--target": "THEM",
+                        "--address": f"h:{port}", "--store": "journals", "--durability": "group", "--placement": "no"}
+                asked = good.pop(option)
+                options = [word for pair in good.items() for word in pair]
+                code, out, err = run("config", "init", *options, data=wrong + b"\n" + asked.encode() + b"\n")
+                self.assertEqual(code, 0, err)
+                self.assertIn(part, err)
+                self.assertIn(f'"{asked}"', out)
+                self.assertNotIn("ended", err)
+
+    def test_an_answer_of_the_longest_is_read_whole(self):
+        store = "s/" * 2047 + "s"
+        self.assertEqual(len(store), 4095)
+        for end in ["\n", ""]:
+            code, out, err = run("config", "init", *GIVEN, "--side", "acceptor", "--versions", "FIX.4.4", "--address", "h:1",
+                                 "--durability", "group", "--placement", "no", data=(store + end).encode())
+            self.assertEqual(code, 0, err)
+            self.assertIn(f'store_directory = "{store}"\n', out)
+
     def test_below_etc_the_journals_are_where_the_service_may_write(self):
         with tempfile.TemporaryDirectory(dir="/etc") if os.access("/etc", os.W_OK) else self.skipTest("/etc") as folder:
             file = pathlib.Path(folder) / "engine.toml"
@@ -122,6 +147,8 @@ class ConfigInit(unittest.TestCase):
     def test_wrong_options_ask_nothing(self):
         for options, part in [(["--side", "both"], "--side"), (["--versions", "FIX.9"], "FIX.9"),
                               (["--address", "venue"], "expected an address such as"), (["--durability", "much"], "--durability"),
+                              (["--side", "initiator", "--address", "h:0"], "reached at port 0"), (["--store", "~/store"], "whole path"),
+                              (["--store", "x" * 4096], "at most 4095 bytes"),
                               (["--versions", "FIX.5.0,FIX.5.0SP1"], "FIXT.1.1"), (["--versions", "FIX.4.4,"], "")]:
             with self.subTest(options=options):
                 self.assert_refused(run("config", "init", "--defaults", *GIVEN, *options), part)
