@@ -248,7 +248,7 @@ AnswerOrWork Api::permitted(const Match& match, const Request& request) {
   if (!query) return problem(400, "bad-request", query.error());
   if (route.resource == Resource::plan_reload) return plan_reload();
   if (route.of_session()) return read_session(route, request, match.session, *query);
-  return read(route, *query);
+  return read(route, request, *query);
 }
 
 Work Api::leave(bool changes, std::function<Answer()> run) {
@@ -262,7 +262,16 @@ Work Api::leave(bool changes, std::function<Answer()> run) {
           .changes = changes};
 }
 
-Answer Api::read(const Route& route, const Query& query) {
+// As a client wants it that takes the text format and does not know OpenMetrics.
+Answer Api::metrics(std::string_view accept) {
+  MetricsPage page;
+  if (!target_.add_metrics(page)) return problem(504, "timed-out", "a poll thread did not answer in time");
+  if (accept.contains("text/plain") && !accept.contains("application/openmetrics-text"))
+    return {.type = "text/plain; version=0.0.4; charset=utf-8", .body = page.text()};
+  return {.type = "application/openmetrics-text; version=1.0.0; charset=utf-8", .body = page.open_metrics()};
+}
+
+Answer Api::read(const Route& route, const Request& request, const Query& query) {
   switch (route.resource) {
     case Resource::health:
     case Resource::readiness: {
@@ -272,11 +281,7 @@ Answer Api::read(const Route& route, const Query& query) {
         return problem(503, "not-ready", engine.stopping ? "the engine stops" : "the engine drains");
       return {.body = result_document("ok")};
     }
-    case Resource::metrics: {
-      MetricsPage page;
-      if (!target_.add_metrics(page)) return problem(504, "timed-out", "a poll thread did not answer in time");
-      return {.type = "application/openmetrics-text; version=1.0.0; charset=utf-8", .body = page.open_metrics()};
-    }
+    case Resource::metrics: return metrics(request.accept);
     case Resource::engine: return {.body = document_of(target_.engine())};
     case Resource::threads:
       return {.body = document_of(target_.threads(), target_.placement_warnings(), target_.running_threads())};
@@ -322,6 +327,8 @@ Answer Api::latency(const Query& query) {
   std::optional<LatencyReport> report = target_.latency(window);
   if (const auto session = query.find("session"); report && session != query.end())
     std::erase_if(report->sessions, [&](const SessionLatency& each) { return each.session != session->second; });
+  if (const auto format = query.find("format"); format != query.end() && format->second == "hdr")
+    return {.type = "text/plain; charset=utf-8", .body = hdr_log_text(report.value_or(LatencyReport{}))};
   return {.body = document_of(window, report)};
 }
 

@@ -28,6 +28,7 @@ struct Request {
   std::string_view target;
   std::string_view if_match{};
   std::string_view content_type{};
+  std::string_view accept{};
   std::string_view body{};
   Caller caller{};
 };
@@ -79,7 +80,8 @@ class Api {
   };
 
   [[nodiscard]] AnswerOrWork permitted(const Match& match, const Request& request);
-  [[nodiscard]] Answer read(const Route& route, const Query& query);
+  [[nodiscard]] Answer read(const Route& route, const Request& request, const Query& query);
+  [[nodiscard]] Answer metrics(std::string_view accept);
   [[nodiscard]] AnswerOrWork plan_reload();
   [[nodiscard]] Answer latency(const Query& query);
   [[nodiscard]] Answer slowest(const Query& query);

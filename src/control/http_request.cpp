@@ -10,7 +10,8 @@ namespace nfx::control {
 namespace {
 
 constexpr std::array<std::string_view, http_field_count> field_names{
-    "host", "origin", "authorization", "if-match", "content-type", "content-length", "transfer-encoding", "connection"};
+    "host",       "origin", "authorization", "if-match", "content-type", "content-length", "transfer-encoding",
+    "connection", "accept"};
 
 char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
@@ -139,7 +140,8 @@ bool HttpRequestReader::read_field(std::string_view line) {
   const std::string_view name = line.substr(0, colon);
   for (std::size_t i = 0; i < http_field_count; ++i) {
     if (!same_word(name, field_names[i])) continue;
-    // Two of one of these could mean different things to different readers.
+    // Two of one of these could mean different things to different readers. Of Accept the first counts.
+    if (request_.present[i] && static_cast<HttpField>(i) == HttpField::accept) continue;
     if (request_.present[i]) return malformed("a header field is there twice");
     request_.present[i] = true;
     request_.values[i] = without_spaces(line.substr(colon + 1));

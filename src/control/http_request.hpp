@@ -29,8 +29,9 @@ enum class HttpField : std::uint8_t {
   content_length,
   transfer_encoding,
   connection,
+  accept,
 };
-inline constexpr std::size_t http_field_count = 8;
+inline constexpr std::size_t http_field_count = 9;
 
 struct HttpRequest {
   std::string_view method;

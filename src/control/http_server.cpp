@@ -211,6 +211,7 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol, Stre
                             .target = message.target,
                             .if_match = message[HttpField::if_match],
                             .content_type = message[HttpField::content_type],
+                            .accept = message[HttpField::accept],
                             .body = message.body,
                             .caller = caller_});
   }

@@ -157,9 +157,11 @@ Json response_of(const Success& success) {
   if (success.has_etag) response["headers"]["ETag"] = refer("headers", "ETag");
   if (success.schema.empty()) {
     response["content"]["application/openmetrics-text; version=1.0.0; charset=utf-8"]["schema"] = {{"type", "string"}};
+    response["content"]["text/plain; version=0.0.4; charset=utf-8"]["schema"] = {{"type", "string"}};
   } else {
     response["content"]["application/json"]["schema"] = refer("schemas", success.schema);
   }
+  if (success.schema == "Latency") response["content"]["text/plain; charset=utf-8"]["schema"] = {{"type", "string"}};
   return response;
 }
 

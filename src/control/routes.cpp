@@ -21,9 +21,11 @@ const auto windows = [] {
   for (std::size_t i = 0; i < names.size(); ++i) names[i] = to_string(static_cast<LatencyWindow>(i));
   return names;
 }();
+constexpr std::array<std::string_view, 2> formats{"json", "hdr"};
 const std::array latency_query{
     QueryParameter{"window", "The last complete window of this length; 10s where it is not given.", 0, windows},
-    QueryParameter{"session", "Only the session of this name."}};
+    QueryParameter{"session", "Only the session of this name."},
+    QueryParameter{"format", "hdr: all counts, in HdrHistogram's log format.", 0, formats}};
 const std::array verify_query{QueryParameter{
     "from", "The position to begin at: 0, or \"to\" of the answer before. 0 where it is not given.", UINT64_MAX}};
 const std::array tail_query{QueryParameter{"limit", "At most so many; 10 where it is not given.", most_tail_messages}};
@@ -106,7 +108,8 @@ std::vector<Route> all_routes() {
   of_session("GET", "/store/tail", Role::operator_, Resource::store_tail,
              "The last messages in the journal's files, of the last 4 MiB: those that were sent. Secrets are masked.");
   for (Route& each : all) {
-    if (each.resource == Resource::latency || each.resource == Resource::slowest) each.query = latency_query;
+    if (each.resource == Resource::latency) each.query = latency_query;
+    if (each.resource == Resource::slowest) each.query = std::span{latency_query}.first(2);
     if (each.resource == Resource::messages) each.query = messages_query;
     if (each.resource == Resource::store_verify) each.query = verify_query;
     if (each.resource == Resource::store_tail) each.query = tail_query;

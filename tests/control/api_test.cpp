@@ -317,6 +317,27 @@ TEST_F(ControlApi, metrics_are_open_metrics) {
   EXPECT_TRUE(answer.type.starts_with("application/openmetrics-text"));
 }
 
+TEST_F(ControlApi, metrics_are_text_for_who_knows_no_other_format) {
+  const auto type_for = [this](std::string_view accept) {
+    return api.answer({.method = "GET", .target = "/metrics", .accept = accept, .caller = caller_of(Role::viewer)})
+        .type;
+  };
+  EXPECT_TRUE(type_for("text/plain;version=0.0.4").starts_with("text/plain; version=0.0.4"));
+  EXPECT_TRUE(type_for("*/*").starts_with("application/openmetrics-text"));
+  EXPECT_TRUE(type_for("application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1")
+                  .starts_with("application/openmetrics-text"));
+}
+
+TEST_F(ControlApi, latencies_can_be_read_in_the_log_format_of_hdr_histogram) {
+  const Answer answer = ask("GET", "/v1/latency?window=1min&format=hdr", {}, {}, Role::viewer);
+  EXPECT_EQ(answer.status, 200U);
+  EXPECT_TRUE(answer.type.starts_with("text/plain"));
+  EXPECT_TRUE(answer.body.contains("Tag=FIX.4.4:A->B/in_application,")) << answer.body;
+  EXPECT_EQ(ask("GET", "/v1/latency?format=csv", {}, {}, Role::viewer).status, 400U);
+  target.measures = false;
+  EXPECT_FALSE(ask("GET", "/v1/latency?format=hdr", {}, {}, Role::viewer).body.contains("Tag="));
+}
+
 TEST_F(ControlApi, latencies_are_those_of_the_window_and_session_that_were_asked_for) {
   const auto all = nlohmann::json::parse(ask("GET", "/v1/latency").body);
   EXPECT_EQ(target.windows.back(), LatencyWindow::ten_seconds);
