@@ -143,19 +143,19 @@ class ClusterGateway final : public Gateway {
       stream_.request(settings_index_, {.kind = ActionKind::read_last});
     }
     for (const auto& place : places_) tend(*place, now);
-    change_server_without_progress();  // last: it may block, and `now` is not the time any more
+    tend_server();
   }
 
   // A server that has lost the others still answers pings, refuses publishes, and returns old frames.
-  void change_server_without_progress() {
+  void tend_server() {
+    if (server_ != stream_.server()) {
+      server_ = stream_.server();
+      line(LogLevel::warning, "now connected to " + server_ + " of the cluster");
+    }
     if (!tries_.in_vain()) return;
     tries_.note_success();  // the next server has as long
-    constexpr std::string_view what = "no progress for 10 s with a server of the cluster: ";
-    try {
-      line(LogLevel::warning, std::string{what} + "now connected to " + stream_.change_server());
-    } catch (const nats::NatsError& error) {
-      line(LogLevel::warning, std::string{what} + error.what());
-    }
+    line(LogLevel::warning, "no progress for 10 s with " + server_ + ": connecting to another server of the cluster");
+    stream_.leave_server();
   }
 
   void sleep() {
@@ -551,6 +551,7 @@ class ClusterGateway final : public Gateway {
   const GatewayId own_;
   Members members_;
   NatsStream stream_;
+  std::string server_ = stream_.server();
   std::shared_ptr<WakeSignal> signal_;
   std::vector<std::unique_ptr<Place>> places_;
   SessionIndex settings_index_{};

@@ -3,7 +3,6 @@
 #include "nats/connection.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <charconv>
 #include <chrono>
@@ -12,10 +11,14 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <random>
+#include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "nexusfix/base/clocks.hpp"
 
 namespace nfx::nats {
 namespace {
@@ -23,11 +26,10 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds once{1000};            // for an answer to a request, before it is repeated
-constexpr milliseconds change_timeout{2000};  // of each server, in a change of the server
+constexpr milliseconds change_timeout{2000};  // of each server, but for the first connection
+constexpr milliseconds spare{500};            // of libnats, to end an attempt within that time
+constexpr milliseconds attempt_again{250};    // when no server has answered
 constexpr std::int64_t unanswered_wait_ms = 100;
-constexpr std::int64_t spare_ms = 1000;  // of the connecting to all servers, beyond the timeouts of each
-constexpr int unended_max = 4;           // attempts to connect that were given up, and have not ended
-std::atomic<int> unended{0};
 // A server whose machine or network was lost ends no connection: after this many pings without an answer another one is
 // connected to.
 constexpr std::int64_t ping_again_ms = 1000;
@@ -53,15 +55,6 @@ std::string shown_url(std::string_view urls) {
   return text;
 }
 
-// HOST:PORT of one.
-std::string address_of(const std::string& url) {
-  std::string address = shown_url(url);
-  if (const std::size_t scheme = address.find("://"); scheme != std::string::npos) address.erase(0, scheme + 3);
-  const std::size_t host_end = address.find(']');  // of an address of IPv6
-  if (address.find(':', host_end == std::string::npos ? 0 : host_end) == std::string::npos) address += ":4222";
-  return address;
-}
-
 // libnats reads the file when it connects, and then its error names no file.
 void require_private(const std::string& path) {
   namespace fs = std::filesystem;
@@ -73,47 +66,40 @@ void require_private(const std::string& path) {
     throw NatsError{path + ": other users may use these credentials (--credentials); run chmod 600 on the file"};
 }
 
-struct Attempt {
-  Owned<natsOptions> options;
+// What an attempt to connect and its thread share.
+struct Result {
   std::mutex mutex;
   std::condition_variable ended;
-  natsConnection* connection = nullptr;
   std::optional<natsStatus> status;
-  bool abandoned = false;
+  std::unique_ptr<Link> link;
+  bool is_abandoned = false;
 };
 
-// Connects, or gives up after `longest`: libnats before 3.8 does not return from a server that accepts a connection and
-// then does not answer. Such an attempt has a thread of its own until that connection ends; while unended_max have not
-// ended, nothing is connected to.
-natsStatus connect_within(milliseconds longest, Owned<natsOptions> options, Owned<natsConnection>& connection) {
-  if (unended.load() >= unended_max) return NATS_TIMEOUT;
-  const auto attempt = std::make_shared<Attempt>();
-  attempt->options = std::move(options);
-  const auto run = [attempt] {
-    natsConnection* made = nullptr;
-    const natsStatus status = natsConnection_Connect(&made, attempt->options.get());
-    Owned<natsConnection> unwanted{made};
-    const std::lock_guard lock{attempt->mutex};
-    attempt->status = status;
-    if (attempt->abandoned)
-      --unended;
-    else
-      attempt->connection = unwanted.release();
-    attempt->ended.notify_one();
-  };
-  try {
-    std::thread{run}.detach();
-  } catch (const std::system_error&) {
-    return NATS_SYS_ERROR;
+// Servers at which an attempt was given up and has not ended.
+class Silent {
+ public:
+  void add(const std::string& address) {
+    const std::lock_guard lock{mutex_};
+    addresses_.insert(address);
   }
-  std::unique_lock lock{attempt->mutex};
-  if (!attempt->ended.wait_for(lock, longest, [&] { return attempt->status.has_value(); })) {
-    attempt->abandoned = true;
-    ++unended;
-    return NATS_TIMEOUT;
+  void remove(const std::string& address) {
+    const std::lock_guard lock{mutex_};
+    addresses_.erase(addresses_.find(address));
   }
-  connection.reset(attempt->connection);
-  return *attempt->status;
+  [[nodiscard]] bool has(const std::string& address) {
+    const std::lock_guard lock{mutex_};
+    return addresses_.contains(address);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::multiset<std::string> addresses_;
+};
+
+// Is not destroyed: the threads that use it may be the last ones.
+Silent& silent() {
+  static Silent& all = *new Silent;
+  return all;
 }
 
 // What to write instead, between the address and the text of libnats.
@@ -124,39 +110,29 @@ std::string refusal_of(natsStatus status, const NatsOptions& options) {
     return ": the server's certificate was not verified with --ca " + options.certificate_authority;
   }
   if (status == NATS_SECURE_CONNECTION_WANTED) return ": the server has no TLS; leave --ca out";
-  if (status == NATS_OK || status == NATS_NO_SERVER || options.credentials.empty()) return {};
+  if (status == NATS_NO_SERVER) return ": no server is reached; start one, or name others with --url";
+  if (status == NATS_TIMEOUT) return ": a server accepts the connection and does not answer; restart it";
+  if (status == NATS_OK || options.credentials.empty()) return {};
   return ": not connected with --credentials " + options.credentials;
 }
 
-}  // namespace
+void on_lost(natsConnection*, void* link) {
+  std::atomic<bool>& is_lost = static_cast<Link*>(link)->is_lost;
+  is_lost.store(true);
+  is_lost.notify_all();
+}
 
-NatsStream::Connection::Connection(const NatsOptions& with, const std::string& leaving) : options(with) {
+Owned<natsOptions> make_options(const NatsOptions& options, const std::string& url, milliseconds longest, Link& link) {
   natsOptions* made = nullptr;
   require(natsOptions_Create(&made), "libnats");
-  Owned<natsOptions> chosen{made};
-  std::vector<std::string> urls;
-  for (std::string_view rest = options.url; !rest.empty();) {
-    const std::size_t end = std::min(rest.find(','), rest.size());
-    urls.emplace_back(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  if (const auto left = std::ranges::find(urls, address_of(leaving), address_of); left != urls.end())
-    std::ranges::rotate(urls, left + 1);
-  require(natsOptions_SetNoRandomize(made, !leaving.empty()), "libnats");
-  std::vector<const char*> pointers;
-  for (const std::string& url : urls) pointers.push_back(url.c_str());
-  require(natsOptions_SetServers(made, pointers.data(), static_cast<int>(pointers.size())),
-          "servers " + shown_url(options.url));
-  const std::int64_t longest_ms =
-      leaving.empty() ? timeout_ms() : std::min<std::int64_t>(timeout_ms(), change_timeout.count());
-  require(natsOptions_SetTimeout(made, longest_ms), "timeout");
+  Owned<natsOptions> owned{made};
+  require(natsOptions_SetURL(made, url.c_str()), "server " + shown_url(url));
+  require(natsOptions_SetTimeout(made, longest.count()), "timeout");
   require(natsOptions_SetSendAsap(made, true), "libnats");
-  require(natsOptions_SetMaxReconnect(made, -1), "libnats");
-  require(natsOptions_SetReconnectWait(made, 250), "libnats");
+  require(natsOptions_SetAllowReconnect(made, false), "libnats");
+  require(natsOptions_SetClosedCB(made, on_lost, &link), "libnats");
   require(natsOptions_SetPingInterval(made, ping_again_ms), "libnats");
   require(natsOptions_SetMaxPingsOut(made, unanswered_pings_max), "libnats");
-  // What is published while no server is connected is lost: its owner publishes it again.
-  require(natsOptions_SetReconnectBufSize(made, 0), "libnats");
   if (!options.certificate_authority.empty()) {
     require(natsOptions_SetSecure(made, true), "TLS");
     require(natsOptions_LoadCATrustedCertificates(made, options.certificate_authority.c_str()),
@@ -166,22 +142,184 @@ NatsStream::Connection::Connection(const NatsOptions& with, const std::string& l
     require_private(options.credentials);
     require(natsOptions_SetUserCredentialsFromFiles(made, options.credentials.c_str(), nullptr), options.credentials);
   }
-  // Of each server: to connect, and to exchange the first messages.
-  const milliseconds longest{2 * longest_ms * static_cast<std::int64_t>(urls.size()) + spare_ms};
-  const natsStatus connected = connect_within(longest, std::move(chosen), handle);
-  require(connected, where() + refusal_of(connected, options));
+  return owned;
+}
+
+// A request for a batch, whose answers come to the returned inbox.
+natsStatus request_batch(Link& link, const std::string& subject, const std::string& request, std::string& inbox) {
+  if (link.batch_answers == nullptr) {
+    link.batch_inbox = new_inbox();
+    const natsStatus status =
+        natsConnection_SubscribeSync(&link.batch_answers, link.handle.get(), (link.batch_inbox + ".*").c_str());
+    if (status != NATS_OK) return status;
+    link.subscriptions.emplace_back(link.batch_answers);
+  }
+  inbox = link.batch_inbox + "." + std::to_string(++link.batches);
+  return natsConnection_PublishRequestString(link.handle.get(), subject.c_str(), inbox.c_str(), request.c_str());
+}
+
+// After which a request is repeated: the server dropped it, or was lost.
+bool has_no_answer(natsStatus status) {
+  return status == NATS_TIMEOUT || status == NATS_CONNECTION_CLOSED || status == NATS_IO_ERROR;
+}
+
+}  // namespace
+
+Link::~Link() {
+  if (handle == nullptr) return;
+  natsConnection_Close(handle.get());
+  is_lost.wait(false);  // another thread may be closing it
+}
+
+// Connecting to one server, on a thread of its own. libnats before 3.8 does not return from one that accepts a
+// connection and then does not answer: such an attempt is given up, and its thread ends when that connection does.
+// Until then no other attempt is made at that server, so that there is one such thread for each of them at most.
+class Attempt {
+ public:
+  Attempt(const NatsOptions& options, const std::string& url, milliseconds longest)
+      : address_(shown_url(url)), end_(read_monotonic() + longest + spare), result_(std::make_shared<Result>()) {
+    if (silent().has(address_)) {
+      result_->status = NATS_TIMEOUT;
+      return;
+    }
+    auto link = std::make_unique<Link>();
+    link->server = address_;
+    Owned<natsOptions> chosen = make_options(options, url, longest, *link);
+    const auto run = [](const std::shared_ptr<Result>& result, std::unique_ptr<Link> made, Owned<natsOptions> with) {
+      natsConnection* connection = nullptr;
+      const natsStatus status = natsConnection_Connect(&connection, with.get());
+      made->handle.reset(connection);
+      const std::lock_guard lock{result->mutex};
+      result->status = status;
+      if (result->is_abandoned)
+        silent().remove(made->server);
+      else if (status == NATS_OK)
+        result->link = std::move(made);
+      result->ended.notify_one();
+    };
+    try {
+      std::thread{run, result_, std::move(link), std::move(chosen)}.detach();
+    } catch (const std::system_error&) {
+      result_->status = NATS_SYS_ERROR;
+    }
+  }
+  ~Attempt() {
+    const std::lock_guard lock{result_->mutex};
+    if (result_->status) return;
+    result_->is_abandoned = true;
+    silent().add(address_);
+  }
+  Attempt(const Attempt&) = delete;
+  Attempt& operator=(const Attempt&) = delete;
+
+  // For this time at most: it has ended, or is to be given up.
+  [[nodiscard]] bool wait(milliseconds most) {
+    std::unique_lock lock{result_->mutex};
+    const MonotonicTime until = std::min(end_, read_monotonic() + most);
+    return result_->ended.wait_until(lock, until, [&] { return result_->status.has_value(); }) ||
+           read_monotonic() >= end_;
+  }
+  // NATS_OK: `link` is the connection.
+  [[nodiscard]] natsStatus take(std::unique_ptr<Link>& link) {
+    const std::lock_guard lock{result_->mutex};
+    link = std::move(result_->link);
+    return result_->status.value_or(NATS_TIMEOUT);
+  }
+
+ private:
+  const std::string address_;
+  const MonotonicTime end_;
+  const std::shared_ptr<Result> result_;
+};
+
+NatsStream::Connection::Connection(const NatsOptions& with, Use use) : options(with), use_(std::move(use)) {
+  for (std::string_view rest = options.url; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(','), rest.size());
+    urls_.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  if (urls_.empty()) throw NatsError{"no address of a server: name one with --url"};
+  std::ranges::shuffle(urls_, std::random_device{});
+  for (tend(); link_ == nullptr; tend()) {
+    if (failures_ == urls_.size()) throw NatsError{failure_};
+    if (attempt_ != nullptr) static_cast<void>(attempt_->wait(once));
+  }
+}
+
+// A thread that still connects when the process ends could use what libnats has destroyed.
+NatsStream::Connection::~Connection() {
+  if (attempt_ != nullptr) static_cast<void>(attempt_->wait(change_timeout + spare));
+}
+
+void NatsStream::Connection::tend() {
+  const bool is_lost = link_ == nullptr || link_->is_lost;
+  if (!is_lost && !leaves_) return;
+  try {
+    attempt_ == nullptr ? begin_attempt() : end_attempt();
+  } catch (const NatsError& error) {
+    note_failure(error.what(), true);
+  }
+}
+
+void NatsStream::Connection::begin_attempt() {
+  if (read_monotonic() < attempt_at_) return;
+  const milliseconds timeout{timeout_ms()};
+  attempt_ =
+      std::make_unique<Attempt>(options, urls_[next_], link_ == nullptr ? timeout : std::min(timeout, change_timeout));
+}
+
+void NatsStream::Connection::end_attempt() {
+  if (!attempt_->wait(milliseconds{0})) return;
+  std::unique_ptr<Link> link;
+  const natsStatus status = attempt_->take(link);
+  attempt_.reset();
+  if (status != NATS_OK)
+    return note_failure(where() + refusal_of(status, options) + ": " + natsStatus_GetText(status),
+                        status != NATS_NO_SERVER);
+  use_(*link);
+  link_ = std::move(link);
+  next_ = (next_ + 1) % urls_.size();
+  leaves_ = false;
+  failures_ = 0;
+  failure_.clear();
+}
+
+// The server after it is next. When all were tried, this begins again after a pause; but one that was to be left, and
+// is not lost, remains.
+void NatsStream::Connection::note_failure(const std::string& text, bool is_telling) {
+  next_ = (next_ + 1) % urls_.size();
+  if (failure_.empty() || is_telling) failure_ = text;
+  ++failures_;
+  if (leaves_ && !link_->is_lost && failures_ + 1 >= urls_.size()) {
+    next_ = (next_ + 1) % urls_.size();
+    leaves_ = false;
+    failures_ = 0;
+  }
+  if (failures_ % urls_.size() == 0) attempt_at_ = read_monotonic() + attempt_again;
+}
+
+Link& NatsStream::Connection::open(MonotonicTime until) {
+  for (tend(); link_->is_lost; tend()) {
+    if (read_monotonic() >= until) throw NatsError{failure_.empty() ? where() + ": no server answers" : failure_};
+    if (attempt_ == nullptr || attempt_->wait(attempt_again)) nats_Sleep(1);
+  }
+  return *link_;
 }
 
 Json NatsStream::Connection::ask(const std::string& subject, const Json& body) {
   const std::string text = body.is_null() ? std::string{} : body.dump();
   natsMsg* got = nullptr;
+  const MonotonicTime end = read_monotonic() + options.timeout;
   // Servers that are electing drop a request: it is repeated, and each of these may be carried out twice.
-  natsStatus status = NATS_TIMEOUT;
-  for (auto left = std::chrono::duration_cast<milliseconds>(options.timeout);
-       status == NATS_TIMEOUT && left > milliseconds{0}; left -= once) {
-    status = natsConnection_Request(&got, handle.get(), subject.c_str(), text.data(), static_cast<int>(text.size()),
-                                    std::min(left, once).count());
-  }
+  natsStatus status = NATS_OK;
+  do {
+    if (status != NATS_OK && status != NATS_TIMEOUT) nats_Sleep(unanswered_wait_ms);
+    const Link& link = open(end);
+    const auto left =
+        std::chrono::ceil<milliseconds>(std::clamp<Duration>(end - read_monotonic(), milliseconds{1}, once));
+    status = natsConnection_Request(&got, link.handle.get(), subject.c_str(), text.data(),
+                                    static_cast<int>(text.size()), left.count());
+  } while (has_no_answer(status) && read_monotonic() < end);
   if (status == NATS_NO_RESPONDERS)
     throw NatsError{where() + ": JetStream does not answer; enable it, or give this user permission for " + subject};
   if (status == NATS_TIMEOUT)
@@ -195,23 +333,20 @@ void NatsStream::Connection::read_batch(const std::string& stream, const Json& r
                                         const std::function<void(natsMsg*)>& each) {
   const std::string what = where() + ": stream " + stream, subject = "$JS.API.DIRECT.GET." + stream;
   const std::string text = request.dump();
-  const auto end = std::chrono::steady_clock::now() + options.timeout;
+  const MonotonicTime end = read_monotonic() + options.timeout;
   natsStatus status = NATS_OK;
-  if (batch_answers == nullptr) {
-    batch_inbox = new_inbox();
-    require(natsConnection_SubscribeSync(&batch_answers, handle.get(), (batch_inbox + ".*").c_str()), what);
-    subscriptions.emplace_back(batch_answers);
-  }
   // Servers that start or elect drop a request, or do not take it yet: it is repeated, with an inbox of its own,
   // because an answer may come late.
   do {
-    if (status == NATS_NO_RESPONDERS) nats_Sleep(unanswered_wait_ms);
-    const std::string inbox = batch_inbox + "." + std::to_string(++batches);
-    require(natsConnection_PublishRequestString(handle.get(), subject.c_str(), inbox.c_str(), text.c_str()), what);
+    if (status != NATS_OK && status != NATS_TIMEOUT) nats_Sleep(unanswered_wait_ms);
+    Link& link = open(end);
+    std::string inbox;
+    status = request_batch(link, subject, text, inbox);
     bool answered = false;
     const std::int64_t first_ms = std::min(timeout_ms(), std::int64_t{once.count()});
     for (natsMsg* got = nullptr;
-         (status = natsSubscription_NextMsg(&got, batch_answers, answered ? timeout_ms() : first_ms)) == NATS_OK;) {
+         status == NATS_OK && (status = natsSubscription_NextMsg(&got, link.batch_answers,
+                                                                 answered ? timeout_ms() : first_ms)) == NATS_OK;) {
       const Owned<natsMsg> message{got};
       if (natsMsg_GetSubject(got) != inbox) continue;  // of an earlier one
       answered = true;
@@ -221,7 +356,7 @@ void NatsStream::Connection::read_batch(const std::string& stream, const Json& r
       each(got);
     }
     if (answered) throw NatsError{what + ": a read was not completed: " + natsStatus_GetText(status)};
-  } while ((status == NATS_TIMEOUT || status == NATS_NO_RESPONDERS) && std::chrono::steady_clock::now() < end);
+  } while ((has_no_answer(status) || status == NATS_NO_RESPONDERS) && read_monotonic() < end);
   if (status == NATS_TIMEOUT)
     throw NatsError{what + ": no answer to a read; does this user have permission for " + subject + "?"};
   if (status == NATS_NO_RESPONDERS)
@@ -231,14 +366,8 @@ void NatsStream::Connection::read_batch(const std::string& stream, const Json& r
 
 std::string NatsStream::Connection::where() const { return shown_url(options.url); }
 
-std::string NatsStream::Connection::server() const {
-  std::array<char, 512> url{};
-  if (natsConnection_GetConnectedUrl(handle.get(), url.data(), url.size()) != NATS_OK) return {};
-  return shown_url(url.data());
-}
-
 std::int64_t NatsStream::Connection::timeout_ms() const {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(options.timeout).count();
+  return std::chrono::duration_cast<milliseconds>(options.timeout).count();
 }
 
 void require(natsStatus status, const std::string& what) {

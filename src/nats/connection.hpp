@@ -4,6 +4,8 @@
 
 #include <nats/nats.h>
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -12,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "nexusfix/base/time.hpp"
 #include "nexusfix/nats/nats_stream.hpp"
 
 namespace nfx::nats {
@@ -27,29 +30,68 @@ struct Destroy {
 template <class T>
 using Owned = std::unique_ptr<T, Destroy>;
 
-// Its subscriptions end with it, and not before: libnats 3.4 writes into one that is destroyed while its message is
-// received. Closing the connection ends the thread that receives.
-struct NatsStream::Connection {
-  // To any of the servers; to leave one, to the first that answers of those after it, and of itself at last.
-  explicit Connection(const NatsOptions& with, const std::string& leaving = {});
-  ~Connection() { natsConnection_Close(handle.get()); }
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
+// A connection to one server, until that is lost: libnats does not connect again. Its subscriptions end with it, and
+// not before: libnats 3.4 writes into one that is destroyed while its message is received.
+struct Link {
+  Link() = default;
+  ~Link();
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
 
-  // An operator's request and its answer.
-  [[nodiscard]] Json ask(const std::string& subject, const Json& body);
-  // Gives each message that a direct get of the stream returns.
-  void read_batch(const std::string& stream, const Json& request, const std::function<void(natsMsg*)>& each);
-  [[nodiscard]] std::string where() const;   // the addresses, without users and passwords
-  [[nodiscard]] std::string server() const;  // the address of the one that it is connected to; empty: none
-  [[nodiscard]] std::int64_t timeout_ms() const;
-
-  const NatsOptions options;
+  std::string server;                // its address
+  std::atomic<bool> is_lost{false};  // for ever: libnats receives nothing more
   Owned<natsConnection> handle;
   std::vector<Owned<natsSubscription>> subscriptions;
   std::string batch_inbox;                    // of all reads; empty before the first one
   natsSubscription* batch_answers = nullptr;  // to it
   std::uint64_t batches = 0;
+};
+
+class Attempt;
+
+// To one of the servers. One that is lost or left is followed by the next one that answers.
+struct NatsStream::Connection {
+  using Use = std::function<void(Link&)>;  // subscribes
+
+  // Connects, in an order of chance; NatsError when no server answers.
+  Connection(const NatsOptions& with, Use use);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  // Continues with connecting, where that is necessary. Does not block.
+  void tend();
+  // Connects where the server is lost; NatsError when none answers until then.
+  Link& open(MonotonicTime until);
+  // tend() connects to another server. This one remains until then, and where no other one answers.
+  void leave() { leaves_ = true; }
+  [[nodiscard]] bool leaves() const { return leaves_; }
+  [[nodiscard]] const Link& link() const { return *link_; }  // lost or not
+
+  // An operator's request and its answer.
+  [[nodiscard]] Json ask(const std::string& subject, const Json& body);
+  // Gives each message that a direct get of the stream returns.
+  void read_batch(const std::string& stream, const Json& request, const std::function<void(natsMsg*)>& each);
+  [[nodiscard]] std::string where() const;  // the addresses, without users and passwords
+  [[nodiscard]] std::int64_t timeout_ms() const;
+
+  const NatsOptions options;
+
+ private:
+  void begin_attempt();
+  void end_attempt();
+  void note_failure(const std::string& text, bool is_telling);
+
+  const Use use_;
+  std::vector<std::string> urls_;
+  std::size_t next_ = 0;  // of urls_, to connect to
+  std::unique_ptr<Link> link_;
+  std::unique_ptr<Attempt> attempt_;
+  bool leaves_ = false;
+  // Since a connection was wanted.
+  std::size_t failures_ = 0;
+  std::string failure_;
+  MonotonicTime attempt_at_{};
 };
 
 void require(natsStatus status, const std::string& what);

@@ -146,7 +146,8 @@ std::string NatsStream::write_error() {
   // No subject comes that far, so nothing is stored.
   require(natsMsgHeader_Set(made, "Nats-Expected-Last-Subject-Sequence", "9007199254740991"), "libnats");
   natsMsg* got = nullptr;
-  const natsStatus status = natsConnection_RequestMsg(&got, connection.handle.get(), made, connection.timeout_ms());
+  const natsStatus status =
+      natsConnection_RequestMsg(&got, connection.link().handle.get(), made, connection.timeout_ms());
   if (status == NATS_TIMEOUT)
     return "no answer: give this user permission to publish to " + connection.options.stream + ".s.*";
   if (status != NATS_OK) return natsStatus_GetText(status);

@@ -47,7 +47,7 @@ struct NatsStream::Parts {
 
   const std::string stream;
   const std::string inbox;
-  Connection* connection = nullptr;
+  Link* link = nullptr;
   std::vector<Session> sessions;
   std::uint64_t batches = 0;
   std::mutex mutex;  // of what libnats' threads reach: the answers, the names of leases, what is read ahead
@@ -64,9 +64,9 @@ struct NatsStream::Parts {
     parts.changed.notify_all();
   }
 
-  void subscribe(Connection& to, const std::string& subject, natsMsgHandler handler) {
+  void subscribe(Link& to, const std::string& subject, natsMsgHandler handler) {
     natsSubscription* made = nullptr;
-    require(natsConnection_Subscribe(&made, to.handle.get(), subject.c_str(), handler, this), to.where());
+    require(natsConnection_Subscribe(&made, to.handle.get(), subject.c_str(), handler, this), to.server);
     to.subscriptions.emplace_back(made);
     require(natsSubscription_SetOnCompleteCB(made, on_end, this), "libnats");
     const std::scoped_lock lock{mutex};
@@ -74,11 +74,11 @@ struct NatsStream::Parts {
   }
 
   // From now on; requests to another connection get no answer.
-  void use(Connection& to) {
+  void use(Link& to) {
     subscribe(to, inbox + ".>", on_reply);
     subscribe(to, "$KV." + stream + ".>", on_renewal);
     const std::scoped_lock lock{mutex};
-    connection = &to;
+    link = &to;
     for (Session& session : sessions) session.batch = 0;
   }
 
@@ -219,7 +219,7 @@ struct NatsStream::Parts {
       return;  // as lost as on the network
     const Owned<natsMsg> message{made};
     if (header != nullptr && natsMsgHeader_Set(made, header, value.c_str()) != NATS_OK) return;
-    static_cast<void>(natsConnection_PublishMsg(connection->handle.get(), made));
+    static_cast<void>(natsConnection_PublishMsg(link->handle.get(), made));
   }
 
   std::string reply_subject(SessionIndex session, char kind, std::uint64_t request) const {
@@ -229,10 +229,9 @@ struct NatsStream::Parts {
 
 NatsStream::NatsStream(const NatsOptions& options) {
   if (!is_token(options.stream)) throw NatsError{"stream " + options.stream + ": use letters, digits, - and _"};
-  connection_ = std::make_unique<Connection>(options);
   parts_ = std::make_unique<Parts>(options.stream);
+  connection_ = std::make_unique<Connection>(options, [parts = parts_.get()](Link& link) { parts->use(link); });
   Connection& connection = *connection_;
-  parts_->use(connection);
   const std::uint64_t level = number_in(object_in(connection.ask("$JS.API.INFO", nullptr), "api"), "level");
   if (level < needed_level)
     throw NatsError{connection.where() + ": nats-server is older than 2.12 (JetStream level " + std::to_string(level) +
@@ -295,6 +294,7 @@ void NatsStream::read_lease(SessionIndex session) {
 }
 
 void NatsStream::take_answers() {
+  connection_->tend();
   const std::scoped_lock lock{parts_->mutex};
   taken_.swap(parts_->answers);
 }
@@ -305,18 +305,14 @@ void NatsStream::wait(Duration most) {
 }
 
 void NatsStream::flush() {
-  static_cast<void>(natsConnection_FlushTimeout(connection_->handle.get(), connection_->timeout_ms()));
+  static_cast<void>(natsConnection_FlushTimeout(connection_->link().handle.get(), connection_->timeout_ms()));
 }
 
-std::string NatsStream::change_server() {
-  const std::string before = connection_->server();
-  auto next = std::make_unique<Connection>(connection_->options, before);
-  if (next->server() == before && connection_->options.url.contains(','))
-    throw NatsError{connection_->where() + ": no other server can be reached"};
-  parts_->use(*next);
-  connection_ = std::move(next);
-  return connection_->server();
-}
+void NatsStream::leave_server() { connection_->leave(); }
+
+bool NatsStream::leaves_server() const { return connection_->leaves(); }
+
+const std::string& NatsStream::server() const { return connection_->link().server; }
 
 void NatsStream::call_on_answer(std::function<void()> answered) {
   const std::scoped_lock lock{parts_->mutex};

@@ -25,7 +25,9 @@ void NatsStream::read_lease(SessionIndex) { refuse(); }
 void NatsStream::wait(Duration) { refuse(); }
 void NatsStream::flush() { refuse(); }
 void NatsStream::call_on_answer(std::function<void()>) { refuse(); }
-std::string NatsStream::change_server() { refuse(); }
+void NatsStream::leave_server() { refuse(); }
+bool NatsStream::leaves_server() const { refuse(); }
+const std::string& NatsStream::server() const { refuse(); }
 Duration NatsStream::lease() { refuse(); }
 void NatsStream::create(const StreamLimits&) { refuse(); }
 std::vector<CheckLine> NatsStream::check() { refuse(); }

@@ -98,7 +98,8 @@ class NatsStream {
   void request(SessionIndex session, const cluster::Action& action);
   void read_lease(SessionIndex session);
 
-  // Gives the answers that have come since the last call to sink(SessionIndex, const cluster::Event&).
+  // Gives the answers that have come since the last call to sink(SessionIndex, const cluster::Event&). Where the server
+  // was lost, it connects to another one meanwhile, without blocking; requests without an answer are lost.
   template <class Sink>
   void poll(Sink&& sink) {
     take_answers();
@@ -113,10 +114,12 @@ class NatsStream {
   // From now on `answered` is called after each answer that poll() will give, on a thread of libnats: to wake one that
   // waits for other things too.
   void call_on_answer(std::function<void()> answered);
-  // Connects to another server, for the case that this one does not reach the others. Requests without an answer are
-  // lost. Returns the new one's address; NatsError when no other one can be reached: then nothing has changed.
-  // Blocks for 2 s for each server that does not answer.
-  std::string change_server();
+  // Begins to connect to another server, for the case that this one does not reach the others; poll() continues with
+  // it. Requests without an answer are lost. Where no other server is reached, this one remains.
+  void leave_server();
+  [[nodiscard]] bool leaves_server() const;  // that has not ended
+  // The address of the server that it is connected to, or was when that was lost.
+  [[nodiscard]] const std::string& server() const;
   // The time after which the leases end, as create() was given it; NatsError when the streams are not there.
   [[nodiscard]] Duration lease();
 
