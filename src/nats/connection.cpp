@@ -30,6 +30,7 @@ constexpr milliseconds change_timeout{2000};  // of each server, but for the fir
 constexpr milliseconds spare{500};            // of libnats, to end an attempt within that time
 constexpr milliseconds attempt_again{250};    // when no server has answered
 constexpr std::int64_t unanswered_wait_ms = 100;
+constexpr std::int64_t write_ms = 2000;  // of one request, when the server does not read; then it counts as lost
 // A server whose machine or network was lost ends no connection: after this many pings without an answer another one is
 // connected to.
 constexpr std::int64_t ping_again_ms = 1000;
@@ -131,6 +132,7 @@ Owned<natsOptions> make_options(const NatsOptions& options, const std::string& u
   require(natsOptions_SetSendAsap(made, true), "libnats");
   require(natsOptions_SetAllowReconnect(made, false), "libnats");
   require(natsOptions_SetClosedCB(made, on_lost, &link), "libnats");
+  require(natsOptions_SetWriteDeadline(made, write_ms), "libnats");
   require(natsOptions_SetPingInterval(made, ping_again_ms), "libnats");
   require(natsOptions_SetMaxPingsOut(made, unanswered_pings_max), "libnats");
   if (!options.certificate_authority.empty()) {

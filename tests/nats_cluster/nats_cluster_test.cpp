@@ -311,6 +311,26 @@ TEST_F(NatsCluster, owner_continues_past_a_server_that_does_not_answer) {
   EXPECT_EQ(silent.greeted(), 1);
 }
 
+// What is published fills the sockets: libnats holds the lock that its pings need while it writes.
+TEST_F(NatsCluster, server_that_does_not_read_blocks_no_request_for_long) {
+  test::Relays relays;
+  Gateway owner{options_through(relays), "unread", 1};
+  ASSERT_TRUE(owner.become_owner());
+  const std::string before = owner.stream.server();
+  for (std::size_t i = 0; i < 3; ++i)
+    if (before.ends_with(":" + std::to_string(relays.port(i)))) relays.set(i, test::Flow::none);
+  const std::string large(cluster::max_frame_size / 2, 'x');
+  const SessionIndex other = owner.stream.add_session("unread-too", GatewayId{1});
+  for (int frame = 0; frame < 64; ++frame) {
+    const MonotonicTime begun = now();
+    owner.stream.request(other, {.kind = ActionKind::publish, .sequence = cluster::StreamSeq{1}, .bytes = large});
+    EXPECT_LT(now() - begun, 4s);
+  }
+  owner.append("order");
+  EXPECT_TRUE(owner.poll_until([&] { return owner.released == 1; }, 20s));
+  EXPECT_NE(owner.stream.server(), before);
+}
+
 TEST_F(NatsCluster, owner_continues_over_each_other_server) {
   Gateway owner{options(), "change", 1};
   ASSERT_TRUE(owner.become_owner());
