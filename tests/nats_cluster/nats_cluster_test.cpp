@@ -152,6 +152,13 @@ class NatsCluster : public testing::Test {
     return through;
   }
 
+  // The relay that leads to this address.
+  static std::size_t relay_of(const test::Relays& relays, const std::string& server) {
+    std::size_t relay = 0;
+    while (!server.ends_with(":" + std::to_string(relays.port(relay)))) ++relay;
+    return relay;
+  }
+
   static inline std::unique_ptr<ThreeServers> servers;
 };
 
@@ -301,14 +308,29 @@ TEST_F(NatsCluster, owner_continues_past_a_server_that_does_not_answer) {
   ASSERT_TRUE(owner.become_owner());
   for (std::uint64_t lost = 1; lost <= 3; ++lost) {
     const std::string before = owner.stream.server();
-    const std::size_t relay = before.ends_with(":" + std::to_string(relays.port(0))) ? 0 : 1;
-    relays.set(relay, test::Flow::none);
+    relays.set(relay_of(relays, before), test::Flow::none);
     owner.append("order");
     EXPECT_TRUE(owner.poll_until([&] { return owner.released == lost; }, 15s)) << before;
     EXPECT_NE(owner.stream.server(), before);
-    relays.set(relay, test::Flow::both);
+    relays.set(relay_of(relays, before), test::Flow::both);
   }
   EXPECT_EQ(silent.greeted(), 1);
+}
+
+TEST_F(NatsCluster, requests_of_an_operator_are_repeated_at_another_server_when_theirs_is_lost) {
+  test::Relays relays;
+  Gateway owner{options(), "operated", 1};
+  ASSERT_TRUE(owner.become_owner());
+  NatsStream stream{options_through(relays)};
+  std::string before = stream.server();
+  relays.set(relay_of(relays, before), test::Flow::none);
+  EXPECT_EQ(all_of(stream, "operated").size(), 1U);
+  EXPECT_NE(stream.server(), before);
+  relays.set(relay_of(relays, before), test::Flow::both);
+  before = stream.server();
+  relays.set(relay_of(relays, before), test::Flow::none);
+  EXPECT_EQ(stream.state().replicas, 3U);
+  EXPECT_NE(stream.server(), before);
 }
 
 // What is published fills the sockets: libnats holds the lock that its pings need while it writes.
@@ -317,8 +339,7 @@ TEST_F(NatsCluster, server_that_does_not_read_blocks_no_request_for_long) {
   Gateway owner{options_through(relays), "unread", 1};
   ASSERT_TRUE(owner.become_owner());
   const std::string before = owner.stream.server();
-  for (std::size_t i = 0; i < 3; ++i)
-    if (before.ends_with(":" + std::to_string(relays.port(i)))) relays.set(i, test::Flow::none);
+  relays.set(relay_of(relays, before), test::Flow::none);
   const std::string large(cluster::max_frame_size / 2, 'x');
   const SessionIndex other = owner.stream.add_session("unread-too", GatewayId{1});
   for (int frame = 0; frame < 64; ++frame) {
@@ -359,7 +380,7 @@ TEST_F(NatsCluster, server_remains_when_no_other_one_can_be_reached) {
   ASSERT_TRUE(owner.become_owner());
   const std::string first = owner.change_server();
   for (std::size_t i = 0; i < 3; ++i)
-    if (!first.ends_with(":" + std::to_string(relays.port(i)))) relays.set(i, test::Flow::none);
+    if (i != relay_of(relays, first)) relays.set(i, test::Flow::none);
   for (std::uint64_t attempt = 1; attempt <= 3; ++attempt) {
     EXPECT_EQ(owner.change_server(), first);
     owner.append("order");
