@@ -512,7 +512,8 @@ class ClusterGateway final : public Gateway {
     switch (place.stage) {
       case Stage::none:
         if (place.is_candidate()) return ending_ ? void() : want_or_follow(place, now);
-        if (assigns && members_.owner_of(place.name, now).gateway != members_.self())
+        // Also where a lost gateway comes back; but it has lost the session to a claim.
+        if (assigns && !place.claims() && members_.owner_of(place.name, now).gateway != members_.self())
           give(place, {.kind = EventKind::abandon}, now);
         return;
       case Stage::opening: return;

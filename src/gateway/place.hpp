@@ -87,6 +87,10 @@ struct Place {
   [[nodiscard]] bool is_candidate() const noexcept {
     return state.phase == cluster::Phase::idle || state.phase == cluster::Phase::following;
   }
+  // Its claim may be stored, with which the owner until then ends.
+  [[nodiscard]] bool claims() const noexcept {
+    return state.phase == cluster::Phase::claiming || state.phase == cluster::Phase::replaying;
+  }
   // Records that the owner can be given.
   [[nodiscard]] bool has_records() const noexcept {
     return replica != nullptr && owns() && stage != Stage::opening && replica->wanted() > replica->taken();
