@@ -143,18 +143,22 @@ class ClusterGateway final : public Gateway {
       stream_.request(settings_index_, {.kind = ActionKind::read_last});
     }
     for (const auto& place : places_) tend(*place, now);
-    tend_server();
+    tend_server(now);
   }
 
   // A server that has lost the others still answers pings, refuses publishes, and returns old frames.
-  void tend_server() {
+  void tend_server(MonotonicTime now) {
     if (server_ != stream_.server()) {
       server_ = stream_.server();
       line(LogLevel::warning, "now connected to " + server_ + " of the cluster");
+      // What was requested from the one before has no answer.
+      for (const auto& place : places_)
+        if (place->state.request != 0) give(*place, {.kind = EventKind::failed, .request = place->state.request}, now);
     }
-    if (!tries_.in_vain()) return;
-    tries_.note_success();  // the next server has as long
-    line(LogLevel::warning, "no progress for 10 s with " + server_ + ": connecting to another server of the cluster");
+    if (!tries_.in_vain(now)) return;
+    line(LogLevel::warning, "no progress for " + std::to_string(tries_.longest() / std::chrono::seconds{1}) +
+                                " s with " + server_ + ": connecting to another server of the cluster");
+    tries_.note_change();
     stream_.leave_server();
   }
 
@@ -207,7 +211,9 @@ class ClusterGateway final : public Gateway {
   // A step of the owner, and what it requests.
   void give(Place& place, const Event& event, MonotonicTime now) {
     Actions actions;
+    const std::uint64_t stored = place.state.stored;
     step(place.state, event, now, actions);
+    if (place.state.stored > stored) tries_.note_success();  // also where that was found out by a read
     if (event.kind == EventKind::append && event.record.kind == cluster::RecordKind::began)
       place.stored_begin.append(time_of(event.record.bytes), place.state.appended);
     for (const Action& action : actions.list()) {

@@ -32,6 +32,8 @@ enum class Stage : std::uint8_t {
   cluster::OwnerOptions options{.session = cluster::session_id(replica_name(settings)), .gateway = own};
   if (settings.journal.durability == Durability::async) options.durability = cluster::Durability::async;
   options.lease = config.lease;
+  // After an election the frame is stored that much later at most: nothing is heard of a new leader.
+  options.answer_timeout = std::chrono::seconds{1};
   options.async_records_max = config.async_messages;
   options.async_bytes_max = config.async_bytes;
   // What one step of the poll thread records goes into one frame, up to what a server of NATS takes by default.

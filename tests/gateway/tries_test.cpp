@@ -8,30 +8,46 @@ namespace {
 
 using std::chrono::seconds;
 
-TEST(GatewayTries, are_in_vain_when_none_succeeds_for_longer_than_an_election) {
-  Tries tries;
-  EXPECT_FALSE(tries.in_vain());
-  for (int second = 0; second < 10; ++second) {
-    tries.note_try(MonotonicTime{seconds{1000 + second}});
-    EXPECT_FALSE(tries.in_vain()) << second;
+// How many tries, one each second, are in vain.
+int tries_in_vain(Tries& tries, MonotonicTime& now) {
+  for (int count = 1; count <= 60; ++count) {
+    now += seconds{1};
+    tries.note_try(now);
+    EXPECT_FALSE(tries.in_vain(now));
+    if (tries.in_vain(now + Tries::last_wait)) return count;
   }
-  tries.note_try(MonotonicTime{seconds{1010}});
-  EXPECT_TRUE(tries.in_vain());
+  return 0;
+}
+
+TEST(GatewayTries, are_in_vain_when_none_succeeds_for_three_seconds) {
+  Tries tries;
+  MonotonicTime now{seconds{1000}};
+  EXPECT_FALSE(tries.in_vain(now));
+  EXPECT_EQ(tries_in_vain(tries, now), 4);
   tries.note_success();
-  EXPECT_FALSE(tries.in_vain());
-  tries.note_try(MonotonicTime{seconds{1011}});
-  EXPECT_FALSE(tries.in_vain());
+  EXPECT_FALSE(tries.in_vain(now + Tries::last_wait));
+  EXPECT_EQ(tries_in_vain(tries, now), 4);
+}
+
+TEST(GatewayTries, take_longer_after_all_servers_were_tried_until_one_succeeds) {
+  Tries tries;
+  MonotonicTime now{seconds{1000}};
+  for (const int expected : {4, 4, 4, 7, 7, 7, 13, 13, 13, 13, 13}) {
+    EXPECT_EQ(tries_in_vain(tries, now), expected);
+    tries.note_change();
+  }
+  tries.note_success();
+  EXPECT_EQ(tries_in_vain(tries, now), 4);
 }
 
 TEST(GatewayTries, one_that_was_given_up_does_not_count_hours_later) {
   Tries tries;
   tries.note_try(MonotonicTime{seconds{1000}});
   tries.note_try(MonotonicTime{seconds{9000}});
-  EXPECT_FALSE(tries.in_vain());
-  tries.note_try(MonotonicTime{seconds{9009}});
-  EXPECT_FALSE(tries.in_vain());
-  tries.note_try(MonotonicTime{seconds{9010}});
-  EXPECT_TRUE(tries.in_vain());
+  tries.note_try(MonotonicTime{seconds{9002}});
+  EXPECT_FALSE(tries.in_vain(MonotonicTime{seconds{9003}}));
+  tries.note_try(MonotonicTime{seconds{9003}});
+  EXPECT_TRUE(tries.in_vain(MonotonicTime{seconds{9004}}));
 }
 
 }  // namespace
