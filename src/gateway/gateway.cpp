@@ -151,13 +151,15 @@ class ClusterGateway final : public Gateway {
     if (server_ != stream_.server()) {
       server_ = stream_.server();
       line(LogLevel::warning, "now connected to " + server_ + " of the cluster");
+      stream_.request_reach();
       // What was requested from the one before has no answer.
       for (const auto& place : places_)
         if (place->state.request != 0) give(*place, {.kind = EventKind::failed, .request = place->state.request}, now);
     }
-    if (!tries_.in_vain(now)) return;
-    line(LogLevel::warning, "no progress for " + std::to_string(tries_.longest() / std::chrono::seconds{1}) +
-                                " s with " + server_ + ": connecting to another server of the cluster");
+    if (stream_.leaves_server() || !(tries_.in_vain(now) || stream_.lacks_others())) return;
+    const std::string why =
+        stream_.lacks_others() ? server_ + " does not reach the others" : "no progress with " + server_;
+    line(LogLevel::warning, why + ": connecting to another server of the cluster");
     tries_.note_change();
     stream_.leave_server();
   }

@@ -2,6 +2,7 @@
 // direct gets.
 #ifdef NFX_WITH_NATS
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -21,6 +22,7 @@ constexpr int needed_level = 2;  // of JetStream's interface: that of nats-serve
 constexpr std::size_t answers_max = 65536;
 constexpr int batch_frames = 256;  // that a replay reads at a time
 constexpr int batch_bytes = 8 << 20;
+constexpr std::uint64_t silent_most = 2'500'000'000;  // nanoseconds; servers of a stream hear of each other each second
 
 }  // namespace
 
@@ -50,6 +52,8 @@ struct NatsStream::Parts {
   Link* link = nullptr;
   std::vector<Session> sessions;
   std::uint64_t batches = 0;
+  std::uint64_t links = 0;  // that were used
+  std::atomic<bool> lacks_others{false};
   std::mutex mutex;  // of what libnats' threads reach: the answers, the names of leases, what is read ahead
   std::vector<Answer> answers;
   std::function<void()> answered;
@@ -79,6 +83,8 @@ struct NatsStream::Parts {
     subscribe(to, "$KV." + stream + ".>", on_renewal);
     const std::scoped_lock lock{mutex};
     link = &to;
+    ++links;
+    lacks_others = false;
     for (Session& session : sessions) session.batch = 0;
   }
 
@@ -121,6 +127,7 @@ struct NatsStream::Parts {
                   .bytes = {}};
     const char kind = subject[first + 1];
     const std::string_view status = header_of(message, "Status");
+    if (kind == 's') return read_reach(data_of(message), answer.request);
     if (kind == 'b') return read_ahead(message, status, std::move(answer));
     if (kind == 'p') {
       if (status.empty()) read_acknowledgement(data_of(message), answer);
@@ -137,6 +144,17 @@ struct NatsStream::Parts {
       answer.kind = EventKind::lease;
     }
     add(std::move(answer));
+  }
+
+  // Only a leader answers, and states when it has heard of each of the others.
+  void read_reach(std::string_view text, std::uint64_t of_link) {
+    const Json cluster = object_in(json_of(text), "cluster");
+    const auto others = cluster.find("replicas");
+    if (others == cluster.end() || !others->is_array()) return;
+    const auto silent = static_cast<std::size_t>(
+        std::ranges::count_if(*others, [](const Json& other) { return number_in(other, "active") > silent_most; }));
+    const std::scoped_lock lock{mutex};
+    if (of_link == links) lacks_others = 2 * silent > others->size();
   }
 
   // One frame of a batch, or its end.
@@ -308,9 +326,20 @@ void NatsStream::flush() {
   static_cast<void>(natsConnection_FlushTimeout(connection_->link().handle.get(), connection_->timeout_ms()));
 }
 
-void NatsStream::leave_server() { connection_->leave(); }
+void NatsStream::leave_server() {
+  parts_->lacks_others = false;
+  connection_->leave();
+}
 
 bool NatsStream::leaves_server() const { return connection_->leaves(); }
+
+void NatsStream::request_reach() {
+  Parts& parts = *parts_;
+  parts.send("$JS.API.STREAM.INFO." + parts.stream, parts.reply_subject(SessionIndex{}, 's', parts.links), {}, nullptr,
+             {});
+}
+
+bool NatsStream::lacks_others() const { return parts_->lacks_others; }
 
 const std::string& NatsStream::server() const { return connection_->link().server; }
 

@@ -27,6 +27,8 @@ void NatsStream::flush() { refuse(); }
 void NatsStream::call_on_answer(std::function<void()>) { refuse(); }
 void NatsStream::leave_server() { refuse(); }
 bool NatsStream::leaves_server() const { refuse(); }
+void NatsStream::request_reach() { refuse(); }
+bool NatsStream::lacks_others() const { refuse(); }
 const std::string& NatsStream::server() const { refuse(); }
 Duration NatsStream::lease() { refuse(); }
 void NatsStream::create(const StreamLimits&) { refuse(); }

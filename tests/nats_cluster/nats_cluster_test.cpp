@@ -333,6 +333,36 @@ TEST_F(NatsCluster, requests_of_an_operator_are_repeated_at_another_server_when_
   EXPECT_NE(stream.server(), before);
 }
 
+TEST_F(NatsCluster, leader_without_the_others_is_found_out) {
+  NatsStream any{options()};
+  std::string name;
+  for (const MonotonicTime end = now() + 60s; name.size() != 2 && now() < end;) name = any.state().leader;
+  ASSERT_EQ(name.size(), 2U);
+  const int leader = name[1] - '0';
+  NatsOptions alone = options();
+  alone.url = "nats://gateway:secret@127.0.0.1:" + std::to_string(servers->client_port(leader));
+  Gateway gateway{alone, "alone", 1};
+  auto lacks_others = [&, next_question = MonotonicTime{}]() mutable {
+    if (now() >= next_question) {
+      next_question = now() + 200ms;
+      gateway.stream.request_reach();
+    }
+    return gateway.stream.lacks_others();
+  };
+  EXPECT_FALSE(gateway.poll_until(lacks_others, 1s));
+  for (int i = 0; i < 3; ++i)
+    if (i != leader) servers->kill(i);
+  EXPECT_TRUE(gateway.poll_until(lacks_others, 9s)) << servers->logs();
+  for (int i = 0; i < 3; ++i)
+    if (i != leader) servers->start(i);
+  ASSERT_TRUE(gateway.poll_until(
+      [&] { return servers->is_healthy(0) && servers->is_healthy(1) && servers->is_healthy(2); }, 90s))
+      << servers->logs();
+  gateway.stream.leave_server();  // and back to the same one
+  EXPECT_TRUE(gateway.poll_until([&] { return !gateway.stream.leaves_server(); }));
+  EXPECT_FALSE(gateway.poll_until(lacks_others, 1s));
+}
+
 // What is published fills the sockets: libnats holds the lock that its pings need while it writes.
 TEST_F(NatsCluster, server_that_does_not_read_blocks_no_request_for_long) {
   test::Relays relays;

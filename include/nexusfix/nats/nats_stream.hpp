@@ -118,6 +118,10 @@ class NatsStream {
   // it. Requests without an answer are lost. Where no other server is reached, this one remains.
   void leave_server();
   [[nodiscard]] bool leaves_server() const;  // that has not ended
+  // Requests whether the server leads the stream without the others that it needs to store; lacks_others() is false
+  // until such an answer has come, and again after leave_server().
+  void request_reach();
+  [[nodiscard]] bool lacks_others() const;
   // The address of the server that it is connected to, or was when that was lost.
   [[nodiscard]] const std::string& server() const;
   // The time after which the leases end, as create() was given it; NatsError when the streams are not there.
