@@ -1,61 +1,71 @@
-// What a stream has to have before the journal's next records: the journal's messages, where it does not have them, and
-// then when the sequence numbers began. A stream that does not have that time does not have all of a journal.
+// What a stream has to have before the journal's next records: what only the journal has, and when its sequence numbers
+// began, as one group, which is one frame. Nothing of the session leaves before that is stored: another owner would
+// begin with sequence numbers that were used.
 // Thread: one. Cost: the messages, until the owner has taken them.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <utility>
 
 #include "gateway/recovered.hpp"
 #include "gateway/stored_begin.hpp"
-#include "nexusfix/base/time.hpp"
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/cluster/owner.hpp"
 
 namespace nfx::gateway {
 
+// What one frame takes of messages, with a reset, both counters and the time.
+[[nodiscard]] constexpr UploadLimits upload_limits(const cluster::OwnerOptions& options) noexcept {
+  constexpr std::size_t rest =
+      sizeof(cluster::FrameHeader) + 3 * cluster::record_size(0) + cluster::record_size(cluster::began_size);
+  return {.bytes = options.frame_bytes_max - rest, .messages = options.pending_records_max - 4};
+}
+
 class FirstRecords {
  public:
-  // A new ownership: nothing, or either of the two, or both.
-  void begin(std::optional<UtcTime> began, std::optional<Recovered>&& upload) {
-    began_ = began;
+  // A new ownership.
+  void begin(std::optional<Upload>&& upload) {
     upload_ = std::move(upload);
+    last_ = 0;
   }
-  void clear() noexcept {
-    began_.reset();
-    upload_.reset();
-  }
+  void clear() noexcept { begin({}); }
 
-  // Gives them to append(const cluster::Record&), which appends them to the owner, as far as there is space. False:
-  // some are left.
-  template <class Append>
-  [[nodiscard]] bool append_to(const cluster::OwnerState& owner, Append&& append) {
-    using cluster::RecordKind;
-    const auto fits = [&](const cluster::Record& record) {
-      if (!has_space(owner, record.kind, record.bytes.size())) return false;
-      append(record);
-      return true;
-    };
-    const auto reach = [&](RecordKind kind, SeqNum end, SeqNum now_at) {
-      return end <= now_at || fits({.kind = kind, .seq = SeqNum{value(end) - 1}, .bytes = {}});
-    };
+  // Gives them to append(const cluster::Record&), which appends them to the owner as a group that end() ends, once
+  // nothing else waits or is in flight. True: there are none, or they are stored.
+  template <class Append, class End>
+  [[nodiscard]] bool store(const cluster::OwnerState& owner, Append&& append, End&& end) {
     if (upload_) {
-      for (auto& messages = upload_->messages; !messages.empty(); messages.pop_front())
-        if (!fits({.kind = RecordKind::outbound, .seq = messages.front().seq, .bytes = messages.front().bytes}))
-          return false;
-      if (!reach(RecordKind::outbound, upload_->counters.outbound, owner.counters.outbound)) return false;
-      if (!reach(RecordKind::inbound, upload_->counters.inbound, owner.counters.inbound)) return false;
+      if (!owner.pending.empty() || !owner.flight.bytes.empty() || owner.retiring) return false;
+      give(owner, append);
       upload_.reset();
+      last_ = owner.appended;
+      end();
     }
-    if (!began_) return true;
-    const BeganBytes bytes = began_bytes(*began_);
-    if (!fits({.kind = RecordKind::began, .seq = {}, .bytes = {bytes.data(), bytes.size()}})) return false;
-    began_.reset();
-    return true;
+    return owner.stored >= last_;
   }
+  // Whether store() has something to do still.
+  [[nodiscard]] bool waits(const cluster::OwnerState& owner) const noexcept { return upload_ || owner.stored < last_; }
 
  private:
-  std::optional<UtcTime> began_;
-  std::optional<Recovered> upload_;
+  template <class Append>
+  void give(const cluster::OwnerState& owner, Append&& append) const {
+    using cluster::RecordKind;
+    if (upload_->resets) append({.kind = RecordKind::reset, .seq = {}, .bytes = {}});
+    for (const Message& message : upload_->messages)
+      append({.kind = RecordKind::outbound, .seq = message.seq, .bytes = message.bytes});
+    const cluster::Counters& counters = upload_->counters;
+    if (counters.outbound > owner.counters.outbound)
+      append({.kind = RecordKind::outbound, .seq = SeqNum{value(counters.outbound) - 1}, .bytes = {}});
+    if (counters.inbound > owner.counters.inbound)
+      append({.kind = RecordKind::inbound, .seq = SeqNum{value(counters.inbound) - 1}, .bytes = {}});
+    if (!upload_->began) return;
+    const BeganBytes bytes = began_bytes(*upload_->began);
+    append({.kind = RecordKind::began, .seq = {}, .bytes = {bytes.data(), bytes.size()}});
+  }
+
+  std::optional<Upload> upload_;
+  std::uint64_t last_ = 0;  // the owner's record that was the last one of them
 };
 
 }  // namespace nfx::gateway

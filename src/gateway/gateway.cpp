@@ -340,13 +340,12 @@ class ClusterGateway final : public Gateway {
     preparation->stream = std::exchange(place.recovered, Recovered{place.settings->journal.retain_messages});
     preparation->stream.counters = place.state.counters;
     preparation->result.frames = preparation->stream.frames;
-    preparation->result.needs_began = !preparation->stream.began;
     place.stored_begin.begin(preparation->stream.began);
-    place.replica = std::make_shared<JournalReplica>(signal_, [preparation](JournalStore& journal, UtcTime now) {
-      preparation->result.comparison = compare(journal, preparation->stream, now);
-      preparation->result.began = journal.creation_time();
-      preparation->stream = Recovered{0};
-    });
+    place.replica = std::make_shared<JournalReplica>(
+        signal_, [preparation, limits = upload_limits(place.state.options)](JournalStore& journal, UtcTime now) {
+          preparation->result.comparison = compare(journal, preparation->stream, now, limits);
+          preparation->stream = Recovered{0};
+        });
     place.last_replica = place.replica;
     place.stage = Stage::opening;
     place.full = place.goes_on = false;
@@ -382,16 +381,17 @@ class ClusterGateway final : public Gateway {
     place.stage = Stage::serving;
     place.tail.begin(place.replica->taken());
     place.unended_head = 0;
-    place.first.begin(result.needs_began ? std::optional{result.began} : std::nullopt,
-                      std::move(result.comparison.upload));
     owned_.fetch_add(1, std::memory_order_relaxed);
     const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(now - place.wanted_at).count();
+    const std::optional<Upload>& upload = result.comparison.upload;
+    const cluster::Counters counters = upload ? upload->counters : place.state.counters;
     std::string text = "owned by this gateway from epoch " + std::to_string(std::to_underlying(place.state.epoch)) +
-                       " on, with next in " + std::to_string(value(place.state.counters.inbound)) + ", next out " +
-                       std::to_string(value(place.state.counters.outbound)) + "; " + std::to_string(result.frames) +
+                       " on, with next in " + std::to_string(value(counters.inbound)) + ", next out " +
+                       std::to_string(value(counters.outbound)) + "; " + std::to_string(result.frames) +
                        " frames read, " + std::to_string(took) + " ms";
     if (const std::string compared = result.comparison.text(); !compared.empty()) text += "; " + compared;
     line(place, LogLevel::info, text);
+    place.first.begin(std::move(result.comparison.upload));
     pump(place, now);
   }
 
@@ -443,7 +443,8 @@ class ClusterGateway final : public Gateway {
   void end_leaving_when_due(Place& place, MonotonicTime now) {
     if (!place.replica->closed() && !ending_) return;
     if (place.owns()) {
-      if (place.state.retiring || place.replica->taken() < place.replica->head()) return;
+      if (place.state.retiring || place.first.waits(place.state) || place.replica->taken() < place.replica->head())
+        return;
       return give(place, {.kind = EventKind::retire}, now);
     }
     if (place.state.phase != cluster::Phase::idle) return;
@@ -460,9 +461,12 @@ class ClusterGateway final : public Gateway {
     const bool closed = replica.closed() || ending_;
     const JournalPosition limit = closed ? replica.head() : replica.wanted();
     bool goes_back = false;
-    const bool is_first_done = place.first.append_to(place.state, [&](const cluster::Record& record) {
-      give(place, {.kind = EventKind::append, .record = record}, now);
-    });
+    const bool is_first_done = place.first.store(
+        place.state,
+        [&](const cluster::Record& record) {
+          give(place, {.kind = EventKind::append, .record = record, .more = true}, now);
+        },
+        [&] { give(place, {.kind = EventKind::end_group}, now); });
     if (is_first_done && limit > replica.taken()) {
       replica.take(limit, [&](const RecordHeader& header, std::string_view body, JournalPosition end) {
         goes_back = !SessionTail::fits(place.state, header);

@@ -103,8 +103,6 @@ struct Place {
 struct Opened {
   std::size_t number = 0;
   Comparison comparison;
-  UtcTime began{};
-  bool needs_began = false;  // the stream does not have it
   std::uint64_t frames = 0;
   std::string error;  // empty: it is there
 };

@@ -2,9 +2,9 @@
 #include "gateway/recovered.hpp"
 
 #include <algorithm>
-#include <chrono>
 
 #include "gateway/stored_begin.hpp"
+#include "nexusfix/base/assert.hpp"
 
 namespace nfx::gateway {
 namespace {
@@ -28,14 +28,16 @@ void set(JournalStore& journal, bool inbound, SeqNum seq, UtcTime now) {
 }
 
 // What the journal has from this number on.
-Recovered all_from(const JournalStore& journal, SeqNum from, std::size_t most) {
-  Recovered all{most};
+Upload upload_of(const JournalStore& journal, SeqNum from, const UploadLimits& limits) {
+  Upload all;
   all.counters = {.inbound = journal.next_inbound(), .outbound = journal.next_outbound()};
-  all.began = journal.creation_time();
   if (journal.last_kept() < from) return all;
-  static_cast<void>(journal.for_each(from, journal.last_kept(), [&](SeqNum seq, std::string_view bytes) {
-    all.messages.push_back({seq, std::string{bytes}});
-    if (all.messages.size() > all.most) all.messages.pop_front();
+  std::size_t bytes = 0;
+  static_cast<void>(journal.for_each(from, journal.last_kept(), [&](SeqNum seq, std::string_view message) {
+    all.messages.push_back({seq, std::string{message}});
+    bytes += cluster::record_size(message.size());
+    for (; bytes > limits.bytes || all.messages.size() > limits.messages; all.messages.pop_front(), ++all.left_out)
+      bytes -= cluster::record_size(all.messages.front().bytes.size());
     return true;
   }));
   return all;
@@ -74,12 +76,6 @@ SeqNum first_other(const JournalStore& journal, const Recovered& stream) {
   return at != end ? std::min(other, at->seq) : other;
 }
 
-// Whether the stream has nothing, or the first records of this journal.
-bool is_continued_by(const JournalStore& journal, const Recovered& stream) {
-  return journal.next_outbound() >= stream.counters.outbound && journal.next_inbound() >= stream.counters.inbound &&
-         first_other(journal, stream) >= stream.counters.outbound;
-}
-
 // What the journal has from this number on is not sent.
 std::uint64_t give_up(JournalStore& journal, SeqNum from, UtcTime now) {
   if (journal.last_kept() < from) return 0;
@@ -109,9 +105,11 @@ std::string given_up_text(std::uint64_t messages) {
 
 void Recovered::add(const cluster::FrameView& frame) {
   ++frames;
-  counters = frame.end;
+  counters = {.inbound = frame.header.first_inbound, .outbound = frame.header.first_outbound};
   for (std::string_view rest = frame.records; !rest.empty();) {
     const cluster::Record record = cluster::take_record(rest);
+    const bool follows = advance(counters, record);
+    NFX_REQUIRE(follows);
     switch (record.kind) {
       case cluster::RecordKind::inbound: break;
       case cluster::RecordKind::outbound:
@@ -128,41 +126,45 @@ void Recovered::add(const cluster::FrameView& frame) {
         journal.reset();
         began.reset();
         break;
-      case cluster::RecordKind::began: began = time_of(record.bytes); break;
+      case cluster::RecordKind::began:
+        began = time_of(record.bytes);
+        // After the messages of an upload, which does not have those that its frame does not take.
+        first = messages.empty() ? counters.outbound : messages.front().seq;
+        break;
     }
   }
 }
 
 std::string Comparison::text() const {
-  if (upload)
-    return incomplete ? "the cluster had the first of the journal's records and gets the others"
-                      : "the cluster had nothing of the session and gets the journal's records";
+  if (upload) {
+    if (!upload->has_records()) return {};
+    std::string uploaded = "the cluster had nothing of the session and gets the journal's records";
+    if (upload->left_out != 0)
+      uploaded += ", but for " + counted(upload->left_out) + "before them, which are in this journal alone";
+    return uploaded;
+  }
   if (other_session) return "the journal was of an earlier session; it has the cluster's records now";
   std::string text;
   if (taken != 0) text = counted(taken) + "of the cluster were missing in the journal";
   if (given_up != 0) text += (text.empty() ? "" : ", ") + given_up_text(given_up);
-  if (incomplete)
-    text += (text.empty() ? "" : "; ") +
-            std::string{
-                "the cluster has only the first records of another gateway's journal: start that gateway "
-                "again, or compare the sequence numbers with the counterparty's and set them"};
   if (!other_numbers) return text;
   text += (text.empty() ? "" : "; ") + std::string{"the journal had next in "} +
           std::to_string(value(journal.inbound)) + ", next out " + std::to_string(value(journal.outbound));
   return text;
 }
 
-Comparison compare(JournalStore& journal, const Recovered& stream, UtcTime now) {
+Comparison compare(JournalStore& journal, const Recovered& stream, UtcTime now, const UploadLimits& limits) {
   require_as_left(journal, stream);
   Comparison found;
   found.journal = {.inbound = journal.next_inbound(), .outbound = journal.next_outbound()};
-  found.incomplete = !stream.began && !stream.is_new();
-  if (!stream.began && is_continued_by(journal, stream)) {
-    if (found.journal != stream.counters) found.upload = all_from(journal, stream.counters.outbound, stream.most);
+  if (stream.is_new()) {
+    found.upload = upload_of(journal, first_seq_num, limits);
+    found.upload->resets = stream.counters != cluster::Counters{};
+    found.upload->began = journal.creation_time();
     return found;
   }
   found.other_numbers = found.journal != stream.counters;
-  found.other_session = stream.began && *stream.began != journal.creation_time();
+  found.other_session = *stream.began != journal.creation_time();
   if (found.other_session) begin_again(journal, *stream.began);
   const SeqNum other = first_other(journal, stream);
   const SeqNum next_out = std::max(stream.counters.outbound, journal.next_outbound());

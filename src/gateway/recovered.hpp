@@ -50,16 +50,36 @@ struct Recovered {
 
   // The next frame of the replay.
   void add(const cluster::FrameView& frame);
-  // Nothing of the session was ever stored.
-  [[nodiscard]] bool is_new() const noexcept { return counters == cluster::Counters{} && !began && messages.empty(); }
+  // Nothing of the session was ever stored: an owner's first frame with records has the time when its sequence numbers
+  // began. Its counters are those that owners have reserved.
+  [[nodiscard]] bool is_new() const noexcept { return !began; }
 
   std::size_t most;
   cluster::Counters counters;
   std::optional<UtcTime> began;        // the last that is stored of a journal's records
   std::deque<Message> messages;        // sent, by number
-  SeqNum first = first_seq_num;        // the messages are all from this number on
+  SeqNum first = first_seq_num;        // the messages are all from this number on; those before may not be stored
   std::optional<JournalMark> journal;  // which has the messages before `first`
   std::uint64_t frames = 0;
+};
+
+// What a journal has and the stream has not: one frame, so that no owner has the messages without the counters. The
+// newest messages that the frame takes; numbers without one are answered with a gap fill by an owner that has another
+// journal.
+struct Upload {
+  bool resets = false;  // what the stream has is of no use: it was never released
+  std::deque<Message> messages;
+  std::uint64_t left_out = 0;  // messages, which stay in this journal
+  cluster::Counters counters;  // after it
+  std::optional<UtcTime> began;
+  // There is more than the time of the beginning.
+  [[nodiscard]] bool has_records() const noexcept { return counters != cluster::Counters{} || !messages.empty(); }
+};
+
+// Of an upload: the bytes of its messages as records, and their number.
+struct UploadLimits {
+  std::size_t bytes = SIZE_MAX;
+  std::size_t messages = SIZE_MAX;
 };
 
 struct Comparison {
@@ -67,15 +87,15 @@ struct Comparison {
   std::uint64_t given_up = 0;              // messages of the journal that the stream has not, or has others for
   bool other_numbers = false;              // the journal's sequence numbers were others
   bool other_session = false;              // the journal was of numbers that began at another time
-  bool incomplete = false;                 // the stream has the first records of a journal: its upload was cut
-  std::optional<Recovered> upload;         // what the journal has, and the stream has not: it had nothing, or a part
+  std::optional<Upload> upload;            // what the stream gets before anything else
   cluster::Counters journal;               // as they were
   [[nodiscard]] std::string text() const;  // for an operator; empty: they are the same
 };
 
 // Makes the journal continue what the stream has. Its next outbound number never goes back: numbers of the journal that
 // the stream does not have are not used for other messages.
-[[nodiscard]] Comparison compare(JournalStore& journal, const Recovered& stream, UtcTime now);
+[[nodiscard]] Comparison compare(JournalStore& journal, const Recovered& stream, UtcTime now,
+                                 const UploadLimits& limits = {});
 
 // Moves the messages to the journal while another gateway owns the session. The stream may have more than was read yet,
 // so the journal gives up only messages from a number on for which the stream has another one, or none. Returns how

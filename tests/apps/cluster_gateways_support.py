@@ -36,7 +36,7 @@ class GatewaysCase(unittest.TestCase):
         self.assertEqual((code, err), (0, ""), out + err)
         return out
 
-    def start(self, name, cluster="", session="", before=""):
+    def start(self, name, cluster="", session="", before="", durability="replicated"):
         """`cluster` and `session` are more lines of the sections, `before` other sections."""
         folder = self.folder / name
         folder.mkdir(exist_ok=True)
@@ -44,7 +44,7 @@ class GatewaysCase(unittest.TestCase):
         config.write_text(
             f'{before}[cluster]\nservers = ["{self.url}"]\ngateway = "{name}"\ngateways = ["a", "b"]\nlease_s = 1\n{cluster}'
             f'[[session]]\nsender_comp_id = "VENUE"\ntarget_comp_id = "TRADER"\nlisten = "{self.addresses[name]}"\n'
-            f'durability = "replicated"\ndictionary = "none"\nstore_ring_directory = "{folder}/rings"\n{session}',
+            f'durability = "{durability}"\ndictionary = "none"\nstore_ring_directory = "{folder}/rings"\n{session}',
             encoding="utf-8")
         running = Running(PROGRAM, "serve", config, "--echo")
         self.addCleanup(running.end)

@@ -1,4 +1,5 @@
-"""nfx serve whose session was local before: the cluster gets all of its journal, also when the gateway is killed meanwhile."""
+"""nfx serve whose session was local before: the cluster gets the journal's sequence numbers and its newest messages at once, whatever ends
+the gateway then."""
 import json
 import os
 import re
@@ -11,8 +12,9 @@ from cluster_gateways_support import OWNED, SESSION, GatewaysCase
 from store_support import MAKER
 from support import PATIENCE_S
 
-MESSAGES = 60_000
+MESSAGES = 20_000
 TEXT = "x" * 200
+NUMBERS = f"with next in 77, next out {MESSAGES + 1};"
 
 
 class Upload(GatewaysCase):
@@ -25,38 +27,63 @@ class Upload(GatewaysCase):
                               input=lines, capture_output=True, text=True, check=True, timeout=120)
         self.assertNotIn("refused", made.stdout)
 
-    def frames(self):
-        return int((re.search(rf"^{SESSION} +(\d+)", self.nfx("ls"), re.MULTILINE) or [0, 0])[1])
+    def wait_for_frames(self, count):
+        end = time.monotonic() + PATIENCE_S
+        while int((re.search(rf"^{SESSION} +(\d+)", self.nfx("ls"), re.MULTILINE) or [0, 0])[1]) < count:
+            self.assertLess(time.monotonic(), end)
 
     def stored(self):
         """The numbers of the messages that were sent, and the kinds of all lines."""
         lines = [json.loads(line) for line in self.nfx("tail", "--session", SESSION, "--json").splitlines()]
         return [line["number"] for line in lines if line.get("message")], {line["kind"] for line in lines}
 
-    def test_upload_that_is_cut_is_continued(self):
+    def kill(self, name):
+        os.kill(self.running[name].process.pid, signal.SIGKILL)
+        self.running[name].process.wait()
+
+    def check_that_b_and_then_a_continue(self, end, frames=2, **settings):
+        """`end` ends gateway a as soon as the stream has a number of frames; the first one is of its epoch."""
+        self.make_journal()
+        a = self.start("a", **settings)
+        self.start("b", **settings)
+        self.wait_for_frames(frames)
+        end("a")
+        self.assertRegex(a.process.stdout.read(), f"{NUMBERS}.*, but for [0-9]+ messages before them")
+        self.assertIn(NUMBERS, self.running["b"].line_with(OWNED))
+        numbers, kinds = self.stored()
+        self.assertEqual(numbers, list(range(MESSAGES + 1 - len(numbers), MESSAGES + 1)))
+        self.assertGreater(len(numbers), 3000, "the newest messages that a frame takes")
+        self.assertIn("began", kinds)
+        self.start("a", **settings)
+        self.kill("b")
+        line = self.running["a"].line_with(OWNED)
+        self.assertIn(NUMBERS, line)
+        self.assertNotIn("earlier session", line)
+        archived = list((self.folder / "a" / "store").rglob("archive/*"))
+        self.assertEqual(archived, [])
+
+    def test_another_gateway_continues_after_a_kill(self):
+        self.check_that_b_and_then_a_continue(self.kill)
+
+    def test_another_gateway_continues_after_a_stop(self):
+        self.check_that_b_and_then_a_continue(lambda name: self.running[name].process.send_signal(signal.SIGTERM))
+
+    def test_numbers_that_async_reserved_before_a_kill_do_not_keep_the_journal_out(self):
+        self.make_journal()
+        self.start("a", durability="async")
+        self.wait_for_frames(1)
+        self.kill("a")
+        line = self.start("a", durability="async").line_with(OWNED)
+        self.assertRegex(line, f"with next in 77, next out ({MESSAGES + 1}|{MESSAGES + 1 + 1024});")
+        self.assertNotIn("not sent", line)
+
+    def test_trader_continues_and_the_next_owner_has_all_numbers(self):
         self.make_journal()
         self.start("a").line_with(OWNED)
-        end = time.monotonic() + PATIENCE_S
-        while self.frames() < 2:  # the first one is of the epoch
-            self.assertLess(time.monotonic(), end)
-        os.kill(self.running["a"].process.pid, signal.SIGKILL)
-        self.running["a"].process.wait()
-        cut, _ = self.stored()
-        self.assertEqual(cut, list(range(1, len(cut) + 1)))
-        line = self.start("a").line_with(OWNED)
-        if 0 < len(cut) < MESSAGES:
-            self.assertIn("the cluster had the first of the journal's records and gets the others", line)
         code, out, err = self.trade("a", "order", f"next_inbound = {MESSAGES + 1}\nnext_outbound = 77\n")
         self.assertEqual(code, 0, out + err)
-        stored, kinds = self.stored()
-        self.assertEqual(stored[:MESSAGES], list(range(1, MESSAGES + 1)))
-        self.assertIn("began", kinds)
-        self.assertIn(f"next in {77 + 3}", self.end_and_own())
-
-    def end_and_own(self):
-        """The line of the next owner, which had no journal."""
         self.assertEqual(self.running["a"].stop()[0], 0)
-        return self.start("b").line_with(OWNED)
+        self.assertIn(f"next in {77 + 3}", self.start("b").line_with(OWNED))
 
 
 if __name__ == "__main__":

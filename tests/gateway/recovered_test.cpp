@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cstring>
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "nexusfix/store/journal_store.hpp"
@@ -17,6 +17,28 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
+
+// The bytes of a frame of one owner; they live until the next one.
+cluster::FrameView frame_of(const std::vector<cluster::Record>& records) {
+  static std::string bytes;
+  bytes.assign(sizeof(cluster::FrameHeader), '\0');
+  for (const cluster::Record& record : records) {
+    const std::size_t begin = bytes.size();
+    bytes.resize(begin + cluster::record_size(record.bytes.size()));
+    write_record(std::span{bytes}.subspan(begin), record);
+  }
+  cluster::FrameHeader header{.kind = cluster::FrameKind::records, .session = cluster::SessionId{1}};
+  header.epoch = cluster::Epoch{1};
+  header.gateway = cluster::GatewayId{1};
+  header.number = cluster::FrameNumber{2};
+  header.first_inbound = header.first_outbound = header.outbound_limit = first_seq_num;
+  seal_frame(bytes, header, static_cast<std::uint32_t>(records.size()));
+  cluster::FrameView frame;
+  EXPECT_EQ(decode_frame(bytes, frame), cluster::FrameError::none);
+  return frame;
+}
+
+constexpr std::string_view one_second{"\x00\xca\x9a\x3b\x00\x00\x00\x00", 8};  // 1e9 ns
 
 class RecoveredSession : public ::testing::Test {
  protected:
@@ -52,10 +74,12 @@ class RecoveredSession : public ::testing::Test {
   JournalOptions options_;
 };
 
-TEST_F(RecoveredSession, new_session_leaves_a_new_journal_as_it_is) {
+TEST_F(RecoveredSession, new_session_gives_the_stream_the_time_at_which_its_numbers_began) {
   JournalStore journal = open();
   const Comparison found = compare(journal, Recovered{}, UtcTime(3s));
-  EXPECT_FALSE(found.upload);
+  ASSERT_TRUE(found.upload);
+  EXPECT_EQ(found.upload->began, journal.creation_time());
+  EXPECT_FALSE(found.upload->has_records());
   EXPECT_EQ(found.text(), "");
   EXPECT_EQ(journal.next_outbound(), first_seq_num);
 }
@@ -136,48 +160,66 @@ TEST_F(RecoveredSession, stream_that_has_nothing_gets_what_the_journal_has) {
   EXPECT_EQ(found.upload->counters, (cluster::Counters{.inbound = SeqNum{8}, .outbound = SeqNum{4}}));
 }
 
-TEST_F(RecoveredSession, upload_that_was_cut_is_continued) {
+TEST_F(RecoveredSession, numbers_that_an_owner_reserved_and_did_not_use_do_not_keep_a_journal_out) {
   JournalStore journal = open();
   fill(journal, 20, 8);
-  Recovered stream = stream_of(12, 1);
-  stream.began.reset();
+  Recovered stream;
+  stream.counters.outbound = SeqNum{1025};  // with durability async
   const Comparison found = compare(journal, stream, UtcTime(3s));
   ASSERT_TRUE(found.upload);
-  ASSERT_EQ(found.upload->messages.size(), 8U);
-  EXPECT_EQ(found.upload->messages.front().seq, SeqNum{13});
+  EXPECT_TRUE(found.upload->resets);
+  EXPECT_EQ(found.upload->messages.size(), 20U);
   EXPECT_EQ(found.upload->counters, (cluster::Counters{.inbound = SeqNum{8}, .outbound = SeqNum{21}}));
-  EXPECT_EQ(found.given_up, 0U);
-  EXPECT_EQ(found.text(), "the cluster had the first of the journal's records and gets the others");
-  EXPECT_EQ(journal.read(SeqNum{20}), text(20));
+  EXPECT_EQ(journal.next_outbound(), SeqNum{21});
 }
 
-TEST_F(RecoveredSession, upload_that_was_cut_at_its_last_record_is_complete) {
+TEST_F(RecoveredSession, upload_has_the_newest_messages_that_a_frame_takes) {
   JournalStore journal = open();
   fill(journal, 20, 8);
-  Recovered stream = stream_of(20, 8);
-  stream.began.reset();
-  EXPECT_FALSE(compare(journal, stream, UtcTime(3s)).upload);
+  const Comparison by_number = compare(journal, Recovered{}, UtcTime(3s), {.messages = 5});
+  ASSERT_TRUE(by_number.upload);
+  EXPECT_EQ(by_number.upload->messages.front().seq, SeqNum{16});
+  EXPECT_EQ(by_number.upload->left_out, 15U);
+  EXPECT_EQ(by_number.text(),
+            "the cluster had nothing of the session and gets the journal's records, but for 15 messages before them, "
+            "which are in this journal alone");
+  const std::size_t two = 2 * cluster::record_size(text(20).size());
+  const Comparison by_bytes = compare(journal, Recovered{}, UtcTime(3s), {.bytes = two});
+  ASSERT_TRUE(by_bytes.upload);
+  EXPECT_EQ(by_bytes.upload->messages.size(), 2U);
+  EXPECT_EQ(by_bytes.upload->counters, (cluster::Counters{.inbound = SeqNum{8}, .outbound = SeqNum{21}}));
 }
 
-TEST_F(RecoveredSession, upload_of_another_journal_that_was_cut_is_reported) {
-  Recovered stream = stream_of(12, 1);
-  stream.began.reset();
-  JournalStore journal = open();
-  const Comparison empty = compare(journal, stream, UtcTime(3s));
-  EXPECT_FALSE(empty.upload);
-  EXPECT_EQ(empty.taken, 12U);
-  EXPECT_TRUE(empty.text().contains("only the first records of another gateway's journal")) << empty.text();
-}
-
-TEST_F(RecoveredSession, other_journal_does_not_continue_an_upload) {
+TEST_F(RecoveredSession, journal_keeps_the_messages_that_its_upload_left_out) {
   JournalStore journal = open();
   fill(journal, 20, 8);
-  Recovered stream = stream_of(12, 1);
-  stream.began.reset();
-  stream.messages[4].bytes = "another journal's";
+  Recovered stream;
+  stream.add(frame_of({
+      {.kind = cluster::RecordKind::outbound, .seq = SeqNum{19}, .bytes = text(19)},
+      {.kind = cluster::RecordKind::outbound, .seq = SeqNum{20}, .bytes = text(20)},
+      {.kind = cluster::RecordKind::inbound, .seq = SeqNum{7}, .bytes = {}},
+      {.kind = cluster::RecordKind::began, .seq = {}, .bytes = one_second},
+  }));
   const Comparison found = compare(journal, stream, UtcTime(3s));
   EXPECT_FALSE(found.upload);
-  EXPECT_TRUE(found.incomplete);
+  EXPECT_EQ(found.text(), "");
+  for (std::uint64_t seq = 1; seq <= 20; ++seq) EXPECT_EQ(journal.read(SeqNum{seq}), text(seq));
+}
+
+TEST_F(RecoveredSession, other_journal_continues_after_an_upload_with_its_numbers) {
+  Recovered stream;
+  stream.add(frame_of({
+      {.kind = cluster::RecordKind::outbound, .seq = SeqNum{19}, .bytes = text(19)},
+      {.kind = cluster::RecordKind::outbound, .seq = SeqNum{20}, .bytes = {}},
+      {.kind = cluster::RecordKind::inbound, .seq = SeqNum{7}, .bytes = {}},
+      {.kind = cluster::RecordKind::began, .seq = {}, .bytes = one_second},
+  }));
+  JournalStore journal = open();
+  EXPECT_EQ(compare(journal, stream, UtcTime(3s)).taken, 1U);
+  EXPECT_EQ(journal.next_outbound(), SeqNum{21});
+  EXPECT_EQ(journal.next_inbound(), SeqNum{8});
+  EXPECT_EQ(journal.read(SeqNum{18}), std::nullopt);
+  EXPECT_EQ(journal.read(SeqNum{19}), text(19));
 }
 
 TEST_F(RecoveredSession, journal_that_follows_has_what_was_read_and_a_takeover_adds_the_rest) {
@@ -284,31 +326,15 @@ TEST_F(RecoveredSession, journal_that_was_changed_meanwhile_is_not_taken_for_the
 }
 
 TEST(Recovered, reset_forgets_what_was_before_it) {
-  std::string bytes(sizeof(cluster::FrameHeader), '\0');
   const std::int64_t began = 5'000'000'000;
-  const std::string time(reinterpret_cast<const char*>(&began), sizeof began);
-  const std::vector<cluster::Record> records = {
+  Recovered recovered;
+  recovered.add(frame_of({
       {.kind = cluster::RecordKind::outbound, .seq = SeqNum{1}, .bytes = "before"},
       {.kind = cluster::RecordKind::reset, .seq = {}, .bytes = {}},
-      {.kind = cluster::RecordKind::began, .seq = {}, .bytes = time},
+      {.kind = cluster::RecordKind::began, .seq = {}, .bytes = {reinterpret_cast<const char*>(&began), sizeof began}},
       {.kind = cluster::RecordKind::outbound, .seq = SeqNum{1}, .bytes = "after"},
       {.kind = cluster::RecordKind::outbound, .seq = SeqNum{2}, .bytes = {}},
-  };
-  for (const cluster::Record& record : records) {
-    const std::size_t begin = bytes.size();
-    bytes.resize(begin + cluster::record_size(record.bytes.size()));
-    write_record(std::span{bytes}.subspan(begin), record);
-  }
-  cluster::FrameHeader header{.kind = cluster::FrameKind::records, .session = cluster::SessionId{1}};
-  header.epoch = cluster::Epoch{1};
-  header.gateway = cluster::GatewayId{1};
-  header.number = cluster::FrameNumber{2};
-  header.first_inbound = header.first_outbound = header.outbound_limit = first_seq_num;
-  seal_frame(bytes, header, static_cast<std::uint32_t>(records.size()));
-  cluster::FrameView frame;
-  ASSERT_EQ(decode_frame(bytes, frame), cluster::FrameError::none);
-  Recovered recovered;
-  recovered.add(frame);
+  }));
   ASSERT_EQ(recovered.messages.size(), 1U);
   EXPECT_EQ(recovered.messages.front().bytes, "after");
   EXPECT_EQ(recovered.began, UtcTime{5s});
