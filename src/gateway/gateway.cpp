@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "gateway/alone_note.hpp"
 #include "gateway/connect.hpp"
 #include "gateway/hand_on.hpp"
 #include "gateway/members.hpp"
@@ -249,7 +250,7 @@ class ClusterGateway final : public Gateway {
   // Takeover.
 
   void want_or_follow(Place& place, MonotonicTime now) {
-    if (place.removed || place.writes || !place.last_replica.expired()) return;
+    if (place.removed || place.writes || place.notes || !place.last_replica.expired()) return;
     if (std::exchange(place.reads_all, false)) {
       give(place, {.kind = EventKind::forget}, now);
       place.recovered = Recovered{place.settings->journal.retain_messages};
@@ -344,6 +345,8 @@ class ClusterGateway final : public Gateway {
     place.replica = std::make_shared<JournalReplica>(
         signal_, [preparation, limits = upload_limits(place.state.options)](JournalStore& journal, UtcTime now) {
           preparation->result.comparison = compare(journal, preparation->stream, now, limits);
+          preparation->result.folder = journal.folder();
+          preparation->result.noted = AloneNote::read(posix_disk(), journal.folder()).has_value();
           preparation->stream = Recovered{0};
         });
     place.last_replica = place.replica;
@@ -392,6 +395,8 @@ class ClusterGateway final : public Gateway {
     if (const std::string compared = result.comparison.text(); !compared.empty()) text += "; " + compared;
     line(place, LogLevel::info, text);
     place.first.begin(std::move(result.comparison.upload));
+    place.folder = std::move(result.folder);
+    place.noted = result.noted;
     pump(place, now);
   }
 
@@ -507,12 +512,45 @@ class ClusterGateway final : public Gateway {
         !place.state.flight.bytes.empty() && now - place.state.flight.sent > Duration{config_.lost_after};
     if (!waits) {
       if (std::exchange(place.goes_on, false)) line(place, LogLevel::info, "the cluster answers again");
+      if (place.noted && !place.notes && has_all(place)) forget_alone(place);
       return;
     }
     const std::string why = "the cluster has not answered for " + std::to_string(config_.lost_after.count()) + " ms";
     if (config_.when_lost == WhenLost::stop) return cut(place, why, now);
-    if (!std::exchange(place.goes_on, true))
-      line(place, LogLevel::error, why + ": it continues with its journal alone, as when_lost has it");
+    if (!place.goes_on && !place.notes) note_alone(place, why);
+  }
+
+  [[nodiscard]] static bool has_all(const Place& place) {
+    return place.state.stored == place.state.appended && !place.first.waits(place.state) &&
+           place.replica->taken() >= place.replica->wanted();
+  }
+
+  // Nothing is sent without the cluster before a later start of this gateway would know of it.
+  void note_alone(Place& place, const std::string& why) {
+    place.notes = true;
+    const auto error = std::make_shared<std::string>();
+    const AloneNote note{.began = place.stored_begin.last(), .counters = place.state.flight.end};
+    opener_.add(
+        [&place, error, note] {
+          try {
+            AloneNote::write(posix_disk(), place.folder, note);
+          } catch (const std::exception& failure) {
+            *error = failure.what();
+          }
+        },
+        [this, &place, error, why](MonotonicTime now) {
+          place.notes = false;
+          if (place.replica == nullptr || !place.owns()) return;
+          if (!error->empty()) return cut(place, why + ", and its journal alone is not enough: " + *error, now);
+          place.noted = place.goes_on = true;
+          line(place, LogLevel::error, why + ": it continues with its journal alone, as when_lost has it");
+        });
+  }
+
+  void forget_alone(Place& place) {
+    place.notes = true;
+    opener_.add([&place] { AloneNote::remove(posix_disk(), place.folder); },
+                [&place](MonotonicTime) { place.notes = place.noted = false; });
   }
 
   void tend(Place& place, MonotonicTime now) {

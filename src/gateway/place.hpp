@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -63,6 +64,8 @@ struct Place {
   MonotonicTime lease_end{};   // of another gateway, without a renewal until then
   bool removed = false;        // by an operator
   bool goes_on = false;        // without the cluster
+  bool noted = false;          // in the journal's folder, until the cluster has all of it
+  bool notes = false;          // the opener changes that note
   Recovered recovered;         // what was read and is not in the journal
   bool reads_all = false;      // the journal is not as it was left: the frames are read again from the first one on
   Standby standby;             // while another gateway owns the session
@@ -76,6 +79,7 @@ struct Place {
   std::shared_ptr<JournalReplica> replica;     // while the session exists
   std::weak_ptr<JournalReplica> last_replica;  // until its files are closed
   std::size_t number = 0;                      // of the engine's session
+  std::filesystem::path folder;                // of its journal
   SessionTail tail;
   FirstRecords first;
   StoredBegin stored_begin;          // of this ownership
@@ -103,6 +107,8 @@ struct Place {
 struct Opened {
   std::size_t number = 0;
   Comparison comparison;
+  std::filesystem::path folder;  // of the journal
+  bool noted = false;            // in it: the session continued without the cluster
   std::uint64_t frames = 0;
   std::string error;  // empty: it is there
 };

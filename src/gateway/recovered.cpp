@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "gateway/alone_note.hpp"
 #include "gateway/stored_begin.hpp"
 #include "nexusfix/base/assert.hpp"
 
@@ -59,21 +60,43 @@ void begin_again(JournalStore& journal, UtcTime began) {
   require(journal.creation_time() == began && journal.next_outbound() == first_seq_num, journal);
 }
 
-// The first number for which the journal has another message than the stream, or only one of them has a message. What
-// the journal has deleted is not missed.
-SeqNum first_other(const JournalStore& journal, const Recovered& stream) {
+// The first number before `limit` for which the journal has another message than the stream, or only one of them has a
+// message. What the journal has deleted is not missed.
+SeqNum first_other(const JournalStore& journal, const Recovered& stream, SeqNum limit) {
   const auto end = stream.messages.end();
   auto at = std::ranges::lower_bound(stream.messages, journal.oldest_kept(), {}, &Message::seq);
-  SeqNum other = stream.counters.outbound;
-  if (stream.counters.outbound > stream.first) {
-    static_cast<void>(journal.for_each(stream.first, SeqNum{value(stream.counters.outbound) - 1},
-                                       [&](SeqNum seq, std::string_view bytes) {
-                                         const bool same = at != end && at->seq == seq && at->bytes == bytes;
-                                         same ? void(++at) : void(other = seq);
-                                         return same;
-                                       }));
+  SeqNum other = limit;
+  if (limit > stream.first) {
+    static_cast<void>(journal.for_each(stream.first, SeqNum{value(limit) - 1}, [&](SeqNum seq, std::string_view bytes) {
+      const bool same = at != end && at->seq == seq && at->bytes == bytes;
+      same ? void(++at) : void(other = seq);
+      return same;
+    }));
   }
   return at != end ? std::min(other, at->seq) : other;
+}
+
+// What was sent without the cluster. Nothing: the stream has it, or another owner has continued otherwise.
+std::optional<Upload> sent_alone(JournalStore& journal, const Recovered& stream, UtcTime now,
+                                 const UploadLimits& limits) {
+  const auto note = AloneNote::read(posix_disk(), journal.folder());
+  if (!note || note->began != *stream.began) return std::nullopt;
+  if (journal.creation_time() > *stream.began) {
+    // It has reset its sequence numbers since.
+    if (stream.recorded.inbound > note->counters.inbound || stream.recorded.outbound > note->counters.outbound)
+      return std::nullopt;
+    Upload all = upload_of(journal, first_seq_num, limits);
+    all.resets = true;
+    all.began = journal.creation_time();
+    return all;
+  }
+  const SeqNum end = stream.recorded.outbound;
+  if (journal.creation_time() < *stream.began || journal.next_inbound() < stream.counters.inbound ||
+      journal.next_outbound() < end || first_other(journal, stream, end) < end)
+    return std::nullopt;
+  if (journal.next_inbound() == stream.counters.inbound && journal.next_outbound() == end) return std::nullopt;
+  if (journal.next_outbound() < stream.counters.outbound) set(journal, false, stream.counters.outbound, now);
+  return upload_of(journal, stream.counters.outbound, limits);
 }
 
 // What the journal has from this number on is not sent.
@@ -132,13 +155,16 @@ void Recovered::add(const cluster::FrameView& frame) {
         first = messages.empty() ? counters.outbound : messages.front().seq;
         break;
     }
+    recorded = counters;
   }
 }
 
 std::string Comparison::text() const {
   if (upload) {
     if (!upload->has_records()) return {};
-    std::string uploaded = "the cluster had nothing of the session and gets the journal's records";
+    std::string uploaded = alone ? "the cluster gets " + counted(upload->messages.size()) +
+                                       "and both sequence numbers of the time without it"
+                                 : "the cluster had nothing of the session and gets the journal's records";
     if (upload->left_out != 0)
       uploaded += ", but for " + counted(upload->left_out) + "before them, which are in this journal alone";
     return uploaded;
@@ -163,10 +189,13 @@ Comparison compare(JournalStore& journal, const Recovered& stream, UtcTime now, 
     found.upload->began = journal.creation_time();
     return found;
   }
+  found.upload = sent_alone(journal, stream, now, limits);
+  found.alone = found.upload.has_value();
+  if (found.alone) return found;
   found.other_numbers = found.journal != stream.counters;
   found.other_session = *stream.began != journal.creation_time();
   if (found.other_session) begin_again(journal, *stream.began);
-  const SeqNum other = first_other(journal, stream);
+  const SeqNum other = first_other(journal, stream, stream.counters.outbound);
   const SeqNum next_out = std::max(stream.counters.outbound, journal.next_outbound());
   found.given_up = give_up(journal, other, now);
   found.taken = take(journal, stream, other, now);
@@ -183,7 +212,7 @@ std::optional<std::uint64_t> follow(JournalStore& journal, Recovered& stream, Ut
   if (!is_new(journal) && journal.creation_time() > *stream.began) return std::nullopt;
   if (journal.creation_time() != *stream.began) begin_again(journal, *stream.began);
   const SeqNum next_out = std::max(stream.counters.outbound, journal.next_outbound());
-  const SeqNum other = first_other(journal, stream);
+  const SeqNum other = first_other(journal, stream, stream.counters.outbound);
   const std::uint64_t given_up = other < stream.counters.outbound ? give_up(journal, other, now) : 0;
   static_cast<void>(take(journal, stream, other, now));
   if (journal.next_outbound() != next_out) set(journal, false, next_out, now);

@@ -44,6 +44,7 @@ struct Recovered {
   Recovered(std::size_t most_messages, const cluster::Counters& stored, UtcTime its_begin)
       : most(most_messages),
         counters(stored),
+        recorded(stored),
         began(its_begin),
         first(stored.outbound),
         journal(JournalMark{.began = its_begin, .end = stored.outbound}) {}
@@ -56,6 +57,7 @@ struct Recovered {
 
   std::size_t most;
   cluster::Counters counters;
+  cluster::Counters recorded;          // after the last record; numbers from there on are only reserved
   std::optional<UtcTime> began;        // the last that is stored of a journal's records
   std::deque<Message> messages;        // sent, by number
   SeqNum first = first_seq_num;        // the messages are all from this number on; those before may not be stored
@@ -88,12 +90,14 @@ struct Comparison {
   bool other_numbers = false;              // the journal's sequence numbers were others
   bool other_session = false;              // the journal was of numbers that began at another time
   std::optional<Upload> upload;            // what the stream gets before anything else
+  bool alone = false;                      // ... which was sent without the cluster
   cluster::Counters journal;               // as they were
   [[nodiscard]] std::string text() const;  // for an operator; empty: they are the same
 };
 
-// Makes the journal continue what the stream has. Its next outbound number never goes back: numbers of the journal that
-// the stream does not have are not used for other messages.
+// Makes the journal continue what the stream has. Where the session continued without the cluster (AloneNote), and no
+// other owner has used its sequence numbers since, the stream gets the rest of the journal. Its next outbound number
+// never goes back: numbers of the journal that the stream does not have are not used for other messages.
 [[nodiscard]] Comparison compare(JournalStore& journal, const Recovered& stream, UtcTime now,
                                  const UploadLimits& limits = {});
 

@@ -35,6 +35,8 @@ class StoredBegin {
     began_ = began;
     count_ = count;
   }
+  // As the session has it now.
+  [[nodiscard]] UtcTime last() const noexcept { return count_ != 0 ? began_ : before_.value_or(UtcTime{}); }
   // After an ownership with `stored` records.
   [[nodiscard]] std::optional<UtcTime> after(std::uint64_t stored) const noexcept {
     return count_ != 0 && stored >= count_ ? std::optional{began_} : before_;

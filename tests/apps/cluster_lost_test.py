@@ -81,6 +81,30 @@ class Lost(GatewaysCase):
         for seq in range(2, 31):
             self.assertEqual(stored.count(f"11=order-{seq}|"), 1, seq)
 
+    def test_orders_that_were_answered_without_the_cluster_are_not_requested_again_after_a_restart(self):
+        self.begin("continue")
+        self.stop_the_cluster()
+        self.order(2)
+        self.read_until(b"11=order-2\x01")
+        for seq in range(3, 30):
+            self.order(seq)
+            self.read_until(f"11=order-{seq}\x01".encode())
+        os.kill(self.running["a"].process.pid, signal.SIGKILL)
+        self.running["a"].process.wait()
+        self.server.process.send_signal(signal.SIGCONT)
+        owned = self.start("a").line_with(OWNED)
+        self.assertIn("with next in 30, next out 30;", owned)
+        self.assertRegex(owned, "the cluster gets [0-9]+ messages and both sequence numbers of the time without it")
+        code, out, err = self.trade("a", "order-30", "next_inbound = 30\nnext_outbound = 30\n")
+        self.assertEqual(code, 0, err)
+        self.assertIn("11=order-30", out)
+        self.assertEqual(self.running["a"].stop()[0], 0)
+        self.assertEqual(list((self.folder / "a" / "store").rglob("alone")), [])
+        self.start("b").line_with(OWNED)
+        stored = self.nfx("tail", "--session", SESSION)
+        for seq in range(2, 31):
+            self.assertEqual(stored.count(f"11=order-{seq}|"), 1, seq)
+
 
 if __name__ == "__main__":
     unittest.main()

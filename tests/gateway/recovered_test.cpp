@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gateway/alone_note.hpp"
 #include "nexusfix/store/journal_store.hpp"
 
 namespace nfx::gateway {
@@ -58,7 +59,7 @@ class RecoveredSession : public ::testing::Test {
   static Recovered stream_of(std::uint64_t messages, std::uint64_t inbound, UtcTime began = UtcTime(1s)) {
     Recovered stream;
     for (std::uint64_t seq = 1; seq <= messages; ++seq) stream.messages.push_back({SeqNum{seq}, text(seq)});
-    stream.counters = {.inbound = SeqNum{inbound}, .outbound = SeqNum{messages + 1}};
+    stream.counters = stream.recorded = {.inbound = SeqNum{inbound}, .outbound = SeqNum{messages + 1}};
     stream.began = began;
     return stream;
   }
@@ -220,6 +221,94 @@ TEST_F(RecoveredSession, other_journal_continues_after_an_upload_with_its_number
   EXPECT_EQ(journal.next_inbound(), SeqNum{8});
   EXPECT_EQ(journal.read(SeqNum{18}), std::nullopt);
   EXPECT_EQ(journal.read(SeqNum{19}), text(19));
+}
+
+class AloneSession : public RecoveredSession {
+ protected:
+  // The journal of a session that the stream has 10 messages of, after it continued without the cluster.
+  JournalStore open_alone(UtcTime began = UtcTime(1s)) {
+    JournalStore journal = open();
+    fill(journal, 13, 9);
+    AloneNote::write(posix_disk(), journal.folder(),
+                     {.began = began, .counters = {.inbound = SeqNum{7}, .outbound = SeqNum{11}}});
+    return journal;
+  }
+};
+
+TEST_F(AloneSession, note_is_read_as_it_was_written_and_a_second_one_takes_its_place) {
+  JournalStore journal = open_alone(UtcTime(900ms));
+  const AloneNote note{.began = UtcTime(5s), .counters = {.inbound = SeqNum{3}, .outbound = SeqNum{4}}};
+  AloneNote::write(posix_disk(), journal.folder(), note);
+  EXPECT_EQ(AloneNote::read(posix_disk(), journal.folder()), note);
+  AloneNote::remove(posix_disk(), journal.folder());
+  EXPECT_EQ(AloneNote::read(posix_disk(), journal.folder()), std::nullopt);
+}
+
+TEST_F(AloneSession, stream_gets_what_was_sent_without_the_cluster) {
+  JournalStore journal = open_alone();
+  const Comparison found = compare(journal, stream_of(10, 7), UtcTime(3s));
+  ASSERT_TRUE(found.upload);
+  EXPECT_FALSE(found.upload->resets);
+  EXPECT_EQ(found.upload->began, std::nullopt);
+  ASSERT_EQ(found.upload->messages.size(), 3U);
+  EXPECT_EQ(found.upload->messages.front().seq, SeqNum{11});
+  EXPECT_EQ(found.upload->counters, (cluster::Counters{.inbound = SeqNum{9}, .outbound = SeqNum{14}}));
+  EXPECT_EQ(found.text(), "the cluster gets 3 messages and both sequence numbers of the time without it");
+  EXPECT_EQ(journal.read(SeqNum{13}), text(13));
+  EXPECT_EQ(journal.next_inbound(), SeqNum{9});
+}
+
+TEST_F(AloneSession, numbers_that_async_reserved_are_skipped_and_the_journal_keeps_what_was_sent) {
+  JournalStore journal = open_alone();
+  Recovered stream = stream_of(10, 7);
+  stream.counters.outbound = SeqNum{1035};
+  const Comparison found = compare(journal, stream, UtcTime(3s));
+  ASSERT_TRUE(found.upload);
+  EXPECT_TRUE(found.upload->messages.empty());
+  EXPECT_EQ(found.upload->counters, (cluster::Counters{.inbound = SeqNum{9}, .outbound = SeqNum{1035}}));
+  EXPECT_EQ(journal.read(SeqNum{13}), text(13));
+  EXPECT_EQ(journal.next_outbound(), SeqNum{1035});
+}
+
+TEST_F(AloneSession, what_another_owner_has_stored_since_takes_its_place) {
+  JournalStore journal = open_alone();
+  Recovered stream = stream_of(12, 9);
+  stream.messages[11].bytes = "another owner's";
+  const Comparison found = compare(journal, stream, UtcTime(3s));
+  EXPECT_FALSE(found.upload);
+  EXPECT_EQ(found.given_up, 2U);
+  EXPECT_EQ(journal.read(SeqNum{12}), "another owner's");
+}
+
+TEST_F(AloneSession, numbers_that_another_owner_used_for_no_message_are_not_stored_twice) {
+  JournalStore journal = open_alone();
+  Recovered stream = stream_of(10, 9);
+  stream.counters.outbound = stream.recorded.outbound = SeqNum{12};
+  EXPECT_FALSE(compare(journal, stream, UtcTime(3s)).upload);
+}
+
+TEST_F(AloneSession, note_of_other_sequence_numbers_has_no_effect) {
+  JournalStore journal = open_alone(UtcTime(900ms));
+  EXPECT_FALSE(compare(journal, stream_of(10, 7), UtcTime(3s)).upload);
+}
+
+TEST_F(AloneSession, reset_without_the_cluster_is_stored_afterwards) {
+  JournalStore journal = open_alone();
+  journal.reset(UtcTime(2s));
+  fill(journal, 2, 3);
+  const Comparison found = compare(journal, stream_of(10, 7), UtcTime(3s));
+  ASSERT_TRUE(found.upload);
+  EXPECT_TRUE(found.upload->resets);
+  EXPECT_EQ(found.upload->began, UtcTime(2s));
+  EXPECT_EQ(found.upload->messages.size(), 2U);
+  EXPECT_EQ(found.upload->counters, (cluster::Counters{.inbound = SeqNum{3}, .outbound = SeqNum{3}}));
+}
+
+TEST_F(AloneSession, reset_without_the_cluster_is_not_stored_after_another_owner) {
+  JournalStore journal = open_alone();
+  journal.reset(UtcTime(2s));
+  EXPECT_FALSE(compare(journal, stream_of(11, 8), UtcTime(3s)).upload);
+  EXPECT_EQ(journal.next_outbound(), SeqNum{12});
 }
 
 TEST_F(RecoveredSession, journal_that_follows_has_what_was_read_and_a_takeover_adds_the_rest) {
