@@ -1,6 +1,6 @@
 // A note in the folder of a journal: its session continued with the journal alone, because the cluster did not answer.
 // What the journal has after that was sent, although the stream does not have it. Thread: one at a time. Cost: a file
-// and two syncs. Errors: write() throws StoreError; a note that cannot be read is none.
+// and two syncs. Errors: write() throws StoreError; a note that cannot be read has no effect.
 #pragma once
 
 #include <filesystem>

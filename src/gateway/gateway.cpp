@@ -52,6 +52,7 @@ constexpr std::size_t write_messages = 8192;               // as one batch, unti
 constexpr Duration settings_again{std::chrono::seconds{1}};
 constexpr Duration settle_time{std::chrono::milliseconds{500}};
 constexpr Duration lease_request{std::chrono::seconds{1}};
+constexpr int leases_to_wait = 3;                         // of a free session, for each gateway that it goes to before
 constexpr Duration longest_end{std::chrono::seconds{5}};  // of the end of the gateway
 
 GatewayId random_id() {
@@ -198,6 +199,11 @@ class ClusterGateway final : public Gateway {
       if (event.kind == EventKind::lease) {
         place.knows_lease = true;
         place.lease_end = now + cluster::wait_for_lease(config_.lease);
+        if (event.gateway != GatewayId{} && event.gateway != own_) place.free_since.reset();
+      }
+      if (place.state.phase == cluster::Phase::following && event.request == place.state.request) {
+        place.looked = true;
+        place.found_nothing = event.kind == EventKind::none;
       }
       return give(place, event, now);
     }
@@ -274,7 +280,22 @@ class ClusterGateway final : public Gateway {
       if (now < place.lease_end) return false;
       give(place, {.kind = EventKind::lease}, now);
     }
-    return members_.owner_of(place.name, now).gateway == members_.self();
+    if (!place.free_since) place.free_since = now;
+    return place.looked && now >= turn_of(place, now);
+  }
+
+  // When this gateway may own a session that no gateway has.
+  [[nodiscard]] MonotonicTime turn_of(Place& place, MonotonicTime now) const {
+    const Duration wait = leases_to_wait * cluster::wait_for_lease(config_.lease);
+    const bool others = members_.size() > 1;
+    if (now < place.unable_until && !members_.is_alone(now)) return place.unable_until;
+    place.unable = {};
+    // A local session becomes one of the cluster: its journal is at one of the gateways.
+    if (place.is_new() && place.has_journal) return now;
+    const auto rank = static_cast<int>(members_.rank(place.name, now));
+    if (rank == 0) return place.is_new() && others ? begin_at_ + cluster::wait_for_lease(config_.lease) : now;
+    place.unable = members_.run_of(members_.owner_of(place.name, now).gateway);
+    return *place.free_since + rank * wait;
   }
 
   // What a takeover would read is read before, and is in the journal.
@@ -285,7 +306,7 @@ class ClusterGateway final : public Gateway {
       if (!is_behind(place.state)) return end_following(place, now);
     } else {
       if (now < place.follow_at || follows_ == follows_max) return;
-      if (!members_.is_next(place.name, now)) return end_following(place, now);
+      if (place.looked && !members_.is_next(place.name, now)) return end_following(place, now);
       place.follows = true;
       ++follows_;
     }
@@ -307,7 +328,7 @@ class ClusterGateway final : public Gateway {
 
   void write(Place& place) {
     struct Written {
-      std::uint64_t given_up = 0;
+      Followed followed;
       std::string error;
     };
     place.writes = true;
@@ -315,7 +336,7 @@ class ClusterGateway final : public Gateway {
     opener_.add(
         [&place, result] {
           try {
-            result->given_up = place.standby.write(place.recovered, read_utc());
+            result->followed = place.standby.write(place.recovered, read_utc());
           } catch (const std::exception& failure) {
             place.standby.close();
             place.reads_all = dynamic_cast<const JournalChanged*>(&failure) != nullptr;
@@ -325,9 +346,11 @@ class ClusterGateway final : public Gateway {
         [this, &place, result](MonotonicTime) {
           place.writes = false;
           const std::string& error = result->error;
-          if (!error.empty() && std::exchange(place.last_error, error) != error)
+          if (!error.empty() && std::exchange(place.last_warning, error) != error)
             line(place, LogLevel::warning, "a takeover would take longer: " + error);
-          if (result->given_up != 0) line(place, LogLevel::info, given_up_text(result->given_up));
+          const Followed& followed = result->followed;
+          if (followed.given_up != 0) line(place, LogLevel::info, given_up_text(followed.given_up));
+          if (followed.archived) line(place, LogLevel::error, followed.archived->text());
         });
   }
 
@@ -376,6 +399,9 @@ class ClusterGateway final : public Gateway {
       place.stage = Stage::none;
       place.reads_all = true;
       place.not_before = now + Duration{config_.lease};
+      // Until each of the others has had its turn.
+      place.unable_until =
+          now + static_cast<int>(members_.size() + 1) * leases_to_wait * cluster::wait_for_lease(config_.lease);
       if (place.owns()) give(place, {.kind = EventKind::retire}, now);
       return;
     }
@@ -394,6 +420,7 @@ class ClusterGateway final : public Gateway {
                        " frames read, " + std::to_string(took) + " ms";
     if (const std::string compared = result.comparison.text(); !compared.empty()) text += "; " + compared;
     line(place, LogLevel::info, text);
+    if (result.comparison.archived) line(place, LogLevel::error, result.comparison.archived->text());
     place.first.begin(std::move(result.comparison.upload));
     place.folder = std::move(result.folder);
     place.noted = result.noted;
@@ -404,7 +431,7 @@ class ClusterGateway final : public Gateway {
 
   void on_stop(Place& place, const Action& action, MonotonicTime now) {
     const StopReason reason = action.reason;
-    place.not_before = now + retry_after;
+    place.not_before = std::max(place.not_before, now + retry_after);
     place.knows_lease = reason != StopReason::retired && reason != StopReason::abandoned && place.knows_lease;
     if (place.replica == nullptr) {
       if (reason == StopReason::unreadable || reason == StopReason::corrupt)
@@ -569,11 +596,16 @@ class ClusterGateway final : public Gateway {
       case Stage::opening: return;
       case Stage::serving:
         if (place.replica->closed()) return on_removed(place);
-        if (ending_ || (assigns && members_.gives_up(place.name, now)))
-          leave(place, "the session continues on another gateway");
+        if (ending_ || (assigns && gives_up(place, now))) leave(place, "the session continues on another gateway");
         return;
       case Stage::leaving: return end_leaving_when_due(place, now);
     }
+  }
+
+  // A gateway that did not take the session gets it after its next start.
+  [[nodiscard]] bool gives_up(Place& place, MonotonicTime now) const {
+    if (members_.owner_of(place.name, now).gateway == members_.self()) place.unable = {};
+    return members_.gives_up(place.name, now, place.unable);
   }
 
   // The poll threads have ended: what the journals have is stored, and the sessions are given up.

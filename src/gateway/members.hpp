@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,28 +60,52 @@ class Members {
   }
 
   [[nodiscard]] cluster::Assignment owner_of(const std::string& session, MonotonicTime now) const {
-    return owner_of(session, now, cluster::Assignment::no_gateway);
+    return owner_of(session, now, std::span<const std::size_t>{});
+  }
+
+  // How many of the gateways that are alive the session goes to before this one.
+  [[nodiscard]] std::size_t rank(const std::string& session, MonotonicTime now) const {
+    std::vector<std::size_t> lost;
+    for (;;) {
+      const std::size_t first = owner_of(session, now, lost).gateway;
+      if (first == self_ || first == cluster::Assignment::no_gateway) return lost.size();
+      lost.push_back(first);
+    }
+  }
+  [[nodiscard]] bool is_alone(MonotonicTime now) const noexcept {
+    for (std::size_t i = 0; i < members_.size(); ++i)
+      if (i != self_ && is_alive(i, now)) return false;
+    return true;
+  }
+  // The run of a gateway.
+  [[nodiscard]] cluster::GatewayId run_of(std::size_t member) const noexcept {
+    return member == self_ ? own_ : members_[member].id;
   }
 
   // Whether this gateway owns the session when any one gateway is lost.
   [[nodiscard]] bool is_next(const std::string& session, MonotonicTime now) const {
     const std::size_t first = owner_of(session, now).gateway;
-    return first == self_ || owner_of(session, now, first).gateway == self_;
+    return first == self_ || owner_of(session, now, std::span{&first, 1}).gateway == self_;
   }
 
-  // Whether an owner gives a session up: it stays where it is, unless it is to be elsewhere by configuration.
-  [[nodiscard]] bool gives_up(const std::string& session, MonotonicTime now) const {
+  // Whether an owner gives a session up: it stays where it is, unless it is to be elsewhere by configuration. A gateway
+  // whose run `unable` is does not get it.
+  [[nodiscard]] bool gives_up(const std::string& session, MonotonicTime now, cluster::GatewayId unable = {}) const {
     const cluster::Assignment assigned = owner_of(session, now);
     if (assigned.gateway == self_ || assigned.gateway == cluster::Assignment::no_gateway) return false;
+    if (unable != cluster::GatewayId{} && run_of(assigned.gateway) == unable) return false;
     return drains(self_) || assigned.by == cluster::AssignedBy::pin;
   }
 
  private:
-  [[nodiscard]] cluster::Assignment owner_of(const std::string& session, MonotonicTime now, std::size_t lost) const {
+  [[nodiscard]] cluster::Assignment owner_of(const std::string& session, MonotonicTime now,
+                                             std::span<const std::size_t> lost) const {
     std::vector<cluster::Gateway> gateways;
     gateways.reserve(members_.size());
     for (std::size_t i = 0; i < members_.size(); ++i)
-      gateways.push_back({.name = members_[i].name, .alive = i != lost && is_alive(i, now), .draining = drains(i)});
+      gateways.push_back({.name = members_[i].name,
+                          .alive = is_alive(i, now) && std::ranges::find(lost, i) == lost.end(),
+                          .draining = drains(i)});
     std::vector<cluster::Pin> pins;
     for (const auto& [of, gateway] : settings_.moves) pins.push_back({.session = of, .gateway = gateway});
     for (const Pin& pin : pins_) pins.push_back({.session = pin.session, .gateway = pin.gateway});

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "gateway/first_records.hpp"
@@ -52,7 +53,8 @@ struct Place {
         id(identity(its_settings.session)),
         state(options),
         recovered(its_settings.journal.retain_messages),
-        standby(its_settings) {}
+        standby(its_settings),
+        has_journal(standby.exists()) {}
 
   const SessionSettings* settings;
   std::string name;
@@ -61,20 +63,26 @@ struct Place {
   cluster::OwnerState state;
   Stage stage = Stage::none;
   bool knows_lease = false;
-  MonotonicTime lease_end{};   // of another gateway, without a renewal until then
-  bool removed = false;        // by an operator
-  bool goes_on = false;        // without the cluster
-  bool noted = false;          // in the journal's folder, until the cluster has all of it
-  bool notes = false;          // the opener changes that note
-  Recovered recovered;         // what was read and is not in the journal
-  bool reads_all = false;      // the journal is not as it was left: the frames are read again from the first one on
-  Standby standby;             // while another gateway owns the session
-  bool follows = false;        // until it has read all that there is
-  bool writes = false;         // the opener has its standby, and what was recovered
-  bool written = false;        // ... since the last read
-  MonotonicTime follow_at{};   // the next time
-  MonotonicTime wanted_at{};   // of this takeover
-  MonotonicTime not_before{};  // the next one
+  MonotonicTime lease_end{};     // of another gateway, without a renewal until then
+  bool removed = false;          // by an operator
+  bool goes_on = false;          // without the cluster
+  bool noted = false;            // in the journal's folder, until the cluster has all of it
+  bool notes = false;            // the opener changes that note
+  Recovered recovered;           // what was read and is not in the journal
+  bool reads_all = false;        // the journal is not as it was left: the frames are read again from the first one on
+  Standby standby;               // while another gateway owns the session
+  bool has_journal = false;      // at the start of this gateway
+  bool looked = false;           // into the stream
+  bool found_nothing = false;    // ... which has none of the session
+  bool follows = false;          // until it has read all that there is
+  bool writes = false;           // the opener has its standby, and what was recovered
+  bool written = false;          // ... since the last read
+  MonotonicTime follow_at{};     // the next time
+  MonotonicTime wanted_at{};     // of this takeover
+  MonotonicTime not_before{};    // the next one
+  MonotonicTime unable_until{};  // to open the session: others go first
+  std::optional<MonotonicTime> free_since;  // no gateway has the lease
+  cluster::GatewayId unable{};              // the run of the gateway that should have the session, and does not take it
   MonotonicTime lease_asked{};
   std::shared_ptr<JournalReplica> replica;     // while the session exists
   std::weak_ptr<JournalReplica> last_replica;  // until its files are closed
@@ -87,7 +95,7 @@ struct Place {
   JournalPosition unended_head = 0;  // when it was last checked
   MonotonicTime assign_at{};
   bool full = false;  // the owner has no space: it has to be answered first
-  std::string last_error;
+  std::string last_error, last_warning;
 
   [[nodiscard]] bool owns() const noexcept { return state.phase == cluster::Phase::owning; }
   [[nodiscard]] bool is_candidate() const noexcept {
@@ -97,6 +105,8 @@ struct Place {
   [[nodiscard]] bool claims() const noexcept {
     return state.phase == cluster::Phase::claiming || state.phase == cluster::Phase::replaying;
   }
+  // The stream has nothing of the session.
+  [[nodiscard]] bool is_new() const noexcept { return found_nothing && !state.has_frame; }
   // Records that the owner can be given.
   [[nodiscard]] bool has_records() const noexcept {
     return replica != nullptr && owns() && stage != Stage::opening && replica->wanted() > replica->taken();

@@ -55,9 +55,15 @@ void require_as_left(const JournalStore& journal, const Recovered& stream) {
     throw JournalChanged("the journal is not as this gateway left it: all of the cluster's records are read again");
 }
 
-void begin_again(JournalStore& journal, UtcTime began) {
-  journal.reset(began);
-  require(journal.creation_time() == began && journal.next_outbound() == first_seq_num, journal);
+// The journal's records are archived.
+std::optional<NeverStored> begin_again(JournalStore& journal, const Recovered& stream) {
+  std::optional<NeverStored> archived;
+  if (!is_new(journal) && stream.never_had(journal.creation_time()))
+    archived = {.counters = {.inbound = journal.next_inbound(), .outbound = journal.next_outbound()},
+                .folder = journal.folder()};
+  journal.reset(*stream.began);
+  require(journal.creation_time() == *stream.began && journal.next_outbound() == first_seq_num, journal);
+  return archived;
 }
 
 // The first number before `limit` for which the journal has another message than the stream, or only one of them has a
@@ -122,12 +128,23 @@ std::string counted(std::uint64_t messages) {
 
 }  // namespace
 
+std::string NeverStored::text() const {
+  return "the journal in " + folder.string() + " has next in " + std::to_string(value(counters.inbound)) +
+         ", next out " + std::to_string(value(counters.outbound)) +
+         ", and the cluster never had any of it: the session began again at another gateway, and the journal is "
+         "archived. "
+         "Compare the sequence numbers with the counterparty's, and set them with 'nfx session set' at the gateway "
+         "that "
+         "owns the session; start the gateway that has a session's journal first";
+}
+
 std::string given_up_text(std::uint64_t messages) {
   return counted(messages) + "of the journal were not in the cluster and are not sent";
 }
 
 void Recovered::add(const cluster::FrameView& frame) {
   ++frames;
+  whole = whole || frame.header.number == cluster::FrameNumber{1};
   counters = {.inbound = frame.header.first_inbound, .outbound = frame.header.first_outbound};
   for (std::string_view rest = frame.records; !rest.empty();) {
     const cluster::Record record = cluster::take_record(rest);
@@ -151,6 +168,7 @@ void Recovered::add(const cluster::FrameView& frame) {
         break;
       case cluster::RecordKind::began:
         began = time_of(record.bytes);
+        begins.push_back(*began);
         // After the messages of an upload, which does not have those that its frame does not take.
         first = messages.empty() ? counters.outbound : messages.front().seq;
         break;
@@ -194,7 +212,7 @@ Comparison compare(JournalStore& journal, const Recovered& stream, UtcTime now, 
   if (found.alone) return found;
   found.other_numbers = found.journal != stream.counters;
   found.other_session = *stream.began != journal.creation_time();
-  if (found.other_session) begin_again(journal, *stream.began);
+  if (found.other_session) found.archived = begin_again(journal, stream);
   const SeqNum other = first_other(journal, stream, stream.counters.outbound);
   const SeqNum next_out = std::max(stream.counters.outbound, journal.next_outbound());
   found.given_up = give_up(journal, other, now);
@@ -206,14 +224,15 @@ Comparison compare(JournalStore& journal, const Recovered& stream, UtcTime now, 
   return found;
 }
 
-std::optional<std::uint64_t> follow(JournalStore& journal, Recovered& stream, UtcTime now) {
+std::optional<Followed> follow(JournalStore& journal, Recovered& stream, UtcTime now) {
   require_as_left(journal, stream);
   if (!stream.began) return std::nullopt;
   if (!is_new(journal) && journal.creation_time() > *stream.began) return std::nullopt;
-  if (journal.creation_time() != *stream.began) begin_again(journal, *stream.began);
+  Followed followed;
+  if (journal.creation_time() != *stream.began) followed.archived = begin_again(journal, stream);
   const SeqNum next_out = std::max(stream.counters.outbound, journal.next_outbound());
   const SeqNum other = first_other(journal, stream, stream.counters.outbound);
-  const std::uint64_t given_up = other < stream.counters.outbound ? give_up(journal, other, now) : 0;
+  followed.given_up = other < stream.counters.outbound ? give_up(journal, other, now) : 0;
   static_cast<void>(take(journal, stream, other, now));
   if (journal.next_outbound() != next_out) set(journal, false, next_out, now);
   if (journal.next_inbound() < stream.counters.inbound) set(journal, true, stream.counters.inbound, now);
@@ -221,7 +240,7 @@ std::optional<std::uint64_t> follow(JournalStore& journal, Recovered& stream, Ut
   stream.messages.clear();
   stream.first = stream.counters.outbound;
   stream.journal = JournalMark{.began = *stream.began, .end = stream.counters.outbound};
-  return given_up;
+  return followed;
 }
 
 }  // namespace nfx::gateway

@@ -5,11 +5,14 @@
 // records, JournalChanged where it is another one than before.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/cluster/frame.hpp"
@@ -63,6 +66,20 @@ struct Recovered {
   SeqNum first = first_seq_num;        // the messages are all from this number on; those before may not be stored
   std::optional<JournalMark> journal;  // which has the messages before `first`
   std::uint64_t frames = 0;
+  bool whole = false;           // from the session's very first frame on
+  std::vector<UtcTime> begins;  // all that were read
+  // Whether the stream had nothing of sequence numbers that began then, at any time.
+  [[nodiscard]] bool never_had(UtcTime its_begin) const noexcept {
+    return whole && std::ranges::find(begins, its_begin) == begins.end();
+  }
+};
+
+// A journal with records that the stream never had any of; it was archived because the stream has other sequence
+// numbers.
+struct NeverStored {
+  cluster::Counters counters;
+  std::filesystem::path folder;
+  [[nodiscard]] std::string text() const;  // for an operator, with the remedy
 };
 
 // What a journal has and the stream has not: one frame, so that no owner has the messages without the counters. The
@@ -85,13 +102,14 @@ struct UploadLimits {
 };
 
 struct Comparison {
-  std::uint64_t taken = 0;                 // messages that the journal got from the stream
-  std::uint64_t given_up = 0;              // messages of the journal that the stream has not, or has others for
-  bool other_numbers = false;              // the journal's sequence numbers were others
-  bool other_session = false;              // the journal was of numbers that began at another time
-  std::optional<Upload> upload;            // what the stream gets before anything else
-  bool alone = false;                      // ... which was sent without the cluster
-  cluster::Counters journal;               // as they were
+  std::uint64_t taken = 0;       // messages that the journal got from the stream
+  std::uint64_t given_up = 0;    // messages of the journal that the stream has not, or has others for
+  bool other_numbers = false;    // the journal's sequence numbers were others
+  bool other_session = false;    // the journal was of numbers that began at another time
+  std::optional<Upload> upload;  // what the stream gets before anything else
+  bool alone = false;            // ... which was sent without the cluster
+  cluster::Counters journal;     // as they were
+  std::optional<NeverStored> archived;
   [[nodiscard]] std::string text() const;  // for an operator; empty: they are the same
 };
 
@@ -102,8 +120,12 @@ struct Comparison {
                                  const UploadLimits& limits = {});
 
 // Moves the messages to the journal while another gateway owns the session. The stream may have more than was read yet,
-// so the journal gives up only messages from a number on for which the stream has another one, or none. Returns how
-// many; nothing: the journal is of later sequence numbers, and nothing was moved.
-[[nodiscard]] std::optional<std::uint64_t> follow(JournalStore& journal, Recovered& stream, UtcTime now);
+// so the journal gives up only messages from a number on for which the stream has another one, or none. Nothing: the
+// journal is of later sequence numbers, and nothing was moved.
+struct Followed {
+  std::uint64_t given_up = 0;
+  std::optional<NeverStored> archived;
+};
+[[nodiscard]] std::optional<Followed> follow(JournalStore& journal, Recovered& stream, UtcTime now);
 
 }  // namespace nfx::gateway

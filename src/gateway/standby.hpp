@@ -4,10 +4,13 @@
 // Errors: those of follow().
 #pragma once
 
+#include <algorithm>
 #include <optional>
+#include <string>
 
 #include "gateway/recovered.hpp"
 #include "nexusfix/config/engine_config.hpp"
+#include "nexusfix/store/journal_reader.hpp"
 #include "nexusfix/store/journal_store.hpp"
 
 namespace nfx::gateway {
@@ -16,14 +19,20 @@ class Standby {
  public:
   explicit Standby(const SessionSettings& settings) : settings_(settings) {}
 
-  // Moves the messages to the journal, and returns how many it gave up for them. 0 too where they wait in `stream`.
-  [[nodiscard]] std::uint64_t write(Recovered& stream, UtcTime now) {
+  // Moves the messages to the journal, or leaves them in `stream`.
+  [[nodiscard]] Followed write(Recovered& stream, UtcTime now) {
     if (!journal_) {
       JournalOptions options = settings_.journal;
       options.durability = Durability::interval;
       journal_.emplace(posix_disk(), options, identity(settings_.session), now);
     }
-    return follow(*journal_, stream, now).value_or(0);
+    return follow(*journal_, stream, now).value_or(Followed{});
+  }
+  // Whether there is a journal already.
+  [[nodiscard]] bool exists() const {
+    const auto names =
+        posix_disk().list(find_session_folder(posix_disk(), settings_.journal.directory, identity(settings_.session)));
+    return names && std::ranges::any_of(*names, [](const std::string& name) { return name.ends_with(".nfxj"); });
   }
   // A session may open the journal.
   void close() noexcept { journal_.reset(); }

@@ -77,6 +77,28 @@ TEST(Members, gateway_is_next_where_the_loss_of_another_one_makes_it_the_owner) 
   EXPECT_GT(other, 0);
 }
 
+TEST(Members, rank_is_the_number_of_living_gateways_that_a_session_goes_to_before) {
+  Members members{two_gateways(), GatewayId{1}};
+  EXPECT_EQ(members.rank(session_of("b"), start), 0U) << "nothing was heard of b";
+  EXPECT_TRUE(members.is_alone(start));
+  ASSERT_TRUE(members.on_lease(1, GatewayId{2}, start));
+  EXPECT_EQ(members.rank(session_of("b"), start), 1U);
+  EXPECT_EQ(members.rank(session_of("a"), start), 0U);
+  EXPECT_FALSE(members.is_alone(start));
+  members.set({.drains = {"a"}, .moves = {}});
+  EXPECT_EQ(members.rank(session_of("a"), start), 1U) << "the one that drains comes last";
+}
+
+TEST(Members, session_stays_where_its_gateway_does_not_take_it_until_that_one_starts_again) {
+  Members members{two_gateways(), GatewayId{1}};
+  const std::string session = session_of("a");
+  ASSERT_TRUE(members.on_lease(1, GatewayId{2}, start));
+  members.set({.drains = {}, .moves = {{session, "b"}}});
+  EXPECT_FALSE(members.gives_up(session, start, GatewayId{2}));
+  ASSERT_TRUE(members.on_lease(1, GatewayId{3}, start));
+  EXPECT_TRUE(members.gives_up(session, start, GatewayId{2}));
+}
+
 TEST(Members, another_process_of_this_name_is_found) {
   Members members{two_gateways(), GatewayId{1}};
   EXPECT_TRUE(members.on_lease(0, GatewayId{1}, start));

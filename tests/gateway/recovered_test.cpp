@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
 // The bytes of a frame of one owner; they live until the next one.
-cluster::FrameView frame_of(const std::vector<cluster::Record>& records) {
+cluster::FrameView frame_of(const std::vector<cluster::Record>& records, std::uint64_t number = 2) {
   static std::string bytes;
   bytes.assign(sizeof(cluster::FrameHeader), '\0');
   for (const cluster::Record& record : records) {
@@ -31,7 +31,7 @@ cluster::FrameView frame_of(const std::vector<cluster::Record>& records) {
   cluster::FrameHeader header{.kind = cluster::FrameKind::records, .session = cluster::SessionId{1}};
   header.epoch = cluster::Epoch{1};
   header.gateway = cluster::GatewayId{1};
-  header.number = cluster::FrameNumber{2};
+  header.number = cluster::FrameNumber{number};
   header.first_inbound = header.first_outbound = header.outbound_limit = first_seq_num;
   seal_frame(bytes, header, static_cast<std::uint32_t>(records.size()));
   cluster::FrameView frame;
@@ -223,6 +223,49 @@ TEST_F(RecoveredSession, other_journal_continues_after_an_upload_with_its_number
   EXPECT_EQ(journal.read(SeqNum{19}), text(19));
 }
 
+// All that the stream ever had: a session that began at 9 s, and before at 1 s.
+Recovered stream_from_the_first_frame_on(std::uint64_t first_number = 1) {
+  static constexpr std::string_view nine_seconds{"\x00\x1a\x71\x18\x02\x00\x00\x00", 8};
+  Recovered stream;
+  stream.add(frame_of({{.kind = cluster::RecordKind::began, .seq = {}, .bytes = one_second}}, first_number));
+  stream.add(frame_of({{.kind = cluster::RecordKind::reset, .seq = {}, .bytes = {}},
+                       {.kind = cluster::RecordKind::began, .seq = {}, .bytes = nine_seconds}}));
+  return stream;
+}
+
+TEST_F(RecoveredSession, journal_that_the_stream_never_had_is_not_archived_without_a_line) {
+  JournalStore journal(posix_disk(), options_, "FIX.4.4:US->THEM", UtcTime(2s));
+  fill(journal, 13, 9);
+  const Comparison found = compare(journal, stream_from_the_first_frame_on(), UtcTime(10s));
+  ASSERT_TRUE(found.archived);
+  EXPECT_TRUE(found.archived->text().contains("has next in 9, next out 14, and the cluster never had any of it"));
+  EXPECT_TRUE(found.archived->text().contains(journal.folder().string()));
+}
+
+TEST_F(RecoveredSession, follower_reports_a_journal_that_the_stream_never_had) {
+  JournalStore journal(posix_disk(), options_, "FIX.4.4:US->THEM", UtcTime(2s));
+  fill(journal, 13, 9);
+  Recovered stream = stream_from_the_first_frame_on();
+  EXPECT_TRUE(follow(journal, stream, UtcTime(10s)).value().archived);
+}
+
+TEST_F(RecoveredSession, journal_of_before_a_reset_is_archived_without_a_line) {
+  JournalStore journal = open();
+  fill(journal, 13, 9);
+  EXPECT_FALSE(compare(journal, stream_from_the_first_frame_on(), UtcTime(10s)).archived);
+}
+
+TEST_F(RecoveredSession, journal_that_may_be_of_frames_that_were_removed_is_archived_without_a_line) {
+  JournalStore journal(posix_disk(), options_, "FIX.4.4:US->THEM", UtcTime(2s));
+  fill(journal, 13, 9);
+  EXPECT_FALSE(compare(journal, stream_from_the_first_frame_on(5), UtcTime(10s)).archived);
+}
+
+TEST_F(RecoveredSession, journal_without_records_is_archived_without_a_line) {
+  JournalStore journal(posix_disk(), options_, "FIX.4.4:US->THEM", UtcTime(2s));
+  EXPECT_FALSE(compare(journal, stream_from_the_first_frame_on(), UtcTime(10s)).archived);
+}
+
 class AloneSession : public RecoveredSession {
  protected:
   // The journal of a session that the stream has 10 messages of, after it continued without the cluster.
@@ -315,7 +358,7 @@ TEST_F(RecoveredSession, journal_that_follows_has_what_was_read_and_a_takeover_a
   Recovered stream = stream_of(20, 31, UtcTime(777s));
   {
     JournalStore journal = open();
-    ASSERT_EQ(follow(journal, stream, UtcTime(3s)), 0U);
+    ASSERT_EQ(follow(journal, stream, UtcTime(3s)).value().given_up, 0U);
     EXPECT_TRUE(stream.messages.empty());
   }
   stream.messages.push_back({SeqNum{21}, text(21)});
@@ -353,7 +396,7 @@ TEST_F(RecoveredSession, message_whose_number_the_stream_used_for_none_is_given_
     JournalStore journal = open();
     fill(journal, 11, 7);
     Recovered followed = stream;
-    EXPECT_EQ(follow(journal, followed, UtcTime(3s)), 1U);
+    EXPECT_EQ(follow(journal, followed, UtcTime(3s)).value().given_up, 1U);
     EXPECT_EQ(journal.read(SeqNum{10}), text(10));
     EXPECT_EQ(journal.read(SeqNum{11}), std::nullopt);
     EXPECT_EQ(journal.read(SeqNum{12}), text(12));
@@ -370,7 +413,7 @@ TEST_F(RecoveredSession, after_an_ownership_only_what_the_next_owner_stored_is_c
   JournalStore journal = open();
   fill(journal, 13, 9);  // the stream has 10 of them
   Recovered stream{100, {.inbound = SeqNum{7}, .outbound = SeqNum{11}}, UtcTime(1s)};
-  EXPECT_EQ(follow(journal, stream, UtcTime(3s)), 0U) << "its frame in flight may have been stored";
+  EXPECT_EQ(follow(journal, stream, UtcTime(3s)).value().given_up, 0U) << "its frame in flight may have been stored";
   EXPECT_EQ(journal.read(SeqNum{13}), text(13));
   stream.messages.push_back({SeqNum{11}, text(11)});
   stream.messages.push_back({SeqNum{12}, "another owner's"});
