@@ -1,9 +1,12 @@
 // The connection of a gateway to its cluster: servers and streams as its configuration has them.
-// Thread: one. Cost: up to 20 seconds while the servers elect. Errors: NatsError, ConfigError.
+// Thread: one. Cost: up to 20 seconds while the servers start or elect, after a call of waits(text). Errors: NatsError,
+// ConfigError.
 #pragma once
 
 #include <chrono>
 #include <string>
+#include <thread>
+#include <utility>
 
 #include "nexusfix/base/clocks.hpp"
 #include "nexusfix/base/time.hpp"
@@ -19,10 +22,13 @@ inline void require_lease(const ClusterConfig& config, Duration lease) {
                     " seconds: write lease_s = " + seconds);
 }
 
-// A start may be in the middle of an election of the servers, which is waited for.
-[[nodiscard]] inline nats::NatsStream connect(const ClusterConfig& config) {
+// The machine's servers may start at the same time, or be in the middle of an election: that is waited for.
+template <class Waits>
+[[nodiscard]] nats::NatsStream connect(const ClusterConfig& config, Waits&& waits) {
+  constexpr std::chrono::milliseconds pause{250};
   std::string servers;
   for (const std::string& server : config.servers) servers += (servers.empty() ? "" : ",") + server;
+  bool waited = false;
   for (const MonotonicTime end = read_monotonic() + std::chrono::seconds{20};;) {
     try {
       nats::NatsStream stream{{.url = servers,
@@ -31,9 +37,11 @@ inline void require_lease(const ClusterConfig& config, Duration lease) {
                                .stream = config.stream}};
       require_lease(config, stream.lease());
       return stream;
-    } catch (const nats::NatsTimeout&) {
-      if (read_monotonic() >= end) throw;
+    } catch (const nats::NatsTimeout& failure) {
+      if (read_monotonic() + pause >= end) throw;
+      if (!std::exchange(waited, true)) waits(std::string{failure.what()});
     }
+    std::this_thread::sleep_for(pause);
   }
 }
 

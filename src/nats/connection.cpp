@@ -243,7 +243,10 @@ NatsStream::Connection::Connection(const NatsOptions& with, Use use) : options(w
   if (urls_.empty()) throw NatsError{"no address of a server: name one with --url"};
   std::ranges::shuffle(urls_, std::random_device{});
   for (tend(); link_ == nullptr; tend()) {
-    if (failures_ == urls_.size()) throw NatsError{failure_};
+    if (failures_ == urls_.size()) {
+      if (refused_) throw NatsError{failure_};
+      throw NatsTimeout{failure_};
+    }
     if (attempt_ != nullptr) static_cast<void>(attempt_->wait(once));
   }
 }
@@ -259,6 +262,7 @@ void NatsStream::Connection::tend() {
   try {
     attempt_ == nullptr ? begin_attempt() : end_attempt();
   } catch (const NatsError& error) {
+    refused_ = true;
     note_failure(error.what(), true);
   }
 }
@@ -275,9 +279,13 @@ void NatsStream::Connection::end_attempt() {
   std::unique_ptr<Link> link;
   const natsStatus status = attempt_->take(link);
   attempt_.reset();
-  if (status != NATS_OK)
+  if (status != NATS_OK) {
+    // Others pass when the server runs.
+    refused_ = refused_ || (status != NATS_NO_SERVER && status != NATS_TIMEOUT && status != NATS_IO_ERROR &&
+                            status != NATS_CONNECTION_CLOSED);
     return note_failure(where() + refusal_of(status, options) + ": " + natsStatus_GetText(status),
                         status != NATS_NO_SERVER);
+  }
   use_(*link);
   link_ = std::move(link);
   next_ = (next_ + 1) % urls_.size();

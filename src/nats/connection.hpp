@@ -53,7 +53,7 @@ class Attempt;
 struct NatsStream::Connection {
   using Use = std::function<void(Link&)>;  // subscribes
 
-  // Connects, in an order of chance; NatsError when no server answers.
+  // Connects, in an order of chance; NatsError when a server refuses, NatsTimeout when none answers.
   Connection(const NatsOptions& with, Use use);
   ~Connection();
   Connection(const Connection&) = delete;
@@ -91,6 +91,7 @@ struct NatsStream::Connection {
   // Since a connection was wanted.
   std::size_t failures_ = 0;
   std::string failure_;
+  bool refused_ = false;  // by a server, or by a file: that does not pass by itself
   MonotonicTime attempt_at_{};
 };
 

@@ -6,6 +6,7 @@ import subprocess
 import unittest
 
 from cluster_gateways_support import OWNED, SESSION, GatewaysCase
+from cluster_tls_test import Server
 from support import ENVIRONMENT, PATIENCE_S, PROGRAM, run
 
 
@@ -102,6 +103,20 @@ class Gateways(GatewaysCase):
         self.assertEqual((code, err), (0, ""))
         for name in ("nfx-cluster", "nfx-cluster-io"):
             self.assertIn(f"{name} on CPU {cpu}, ", out)
+
+    def test_gateway_that_starts_before_the_servers_waits_for_them(self):
+        self.start("a").line_with(OWNED)
+        self.assertEqual(self.running["a"].stop()[0], 0)
+        port = self.server.address.split(":")[1]
+        self.server.stop()
+        a = subprocess.Popen([PROGRAM, "serve", self.folder / "a" / "gateway.toml", "--echo"], stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True)
+        self.addCleanup(a.communicate)
+        self.addCleanup(a.kill)
+        self.assertTrue(any("it is tried again for 20 seconds" in line for line in iter(a.stdout.readline, "")))
+        self.server = Server(self.folder, "-p", port)
+        self.addCleanup(self.server.stop)
+        self.assertTrue(any(OWNED in line for line in iter(a.stdout.readline, "")))
 
     def test_wrong_lease_is_one_line_with_what_to_write(self):
         folder = self.folder / "wrong"

@@ -27,7 +27,8 @@ struct NatsError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// No server has answered in time. While the servers elect a leader, this passes by itself.
+// No server is reached, or none has answered in time. While the servers start, or elect a leader, this passes by
+// itself.
 struct NatsTimeout : NatsError {
   using NatsError::NatsError;
 };
