@@ -62,9 +62,18 @@ class SessionTail {
     return true;
   }
 
-  // Whether the record may follow what the owner has: a message's number that goes back may not.
+  // Whether the record may follow what the owner has: a sequence number that goes back may not.
   [[nodiscard]] static bool fits(const cluster::OwnerState& owner, const RecordHeader& header) noexcept {
-    return header.kind != nfx::RecordKind::message || header.seq >= value(owner.counters.outbound);
+    switch (header.kind) {
+      case nfx::RecordKind::message:
+      case nfx::RecordKind::next_outbound: return header.seq >= value(owner.counters.outbound);
+      case nfx::RecordKind::next_inbound: return header.seq >= value(owner.counters.inbound);
+      case nfx::RecordKind::none:
+      case nfx::RecordKind::reset:
+      case nfx::RecordKind::opened:
+      case nfx::RecordKind::closed: return true;
+    }
+    return true;
   }
 
   // What ends before it may leave, after `count` records were released.

@@ -83,6 +83,16 @@ class Serves(GatewaysCase):
         self.start_a_again()
         self.running["a"].line_with(OWNED)
 
+    def test_numbers_that_an_operator_sets_back_end_the_session_with_a_line(self):
+        self.start("a", before=self.control()).line_with(OWNED)
+        self.assertEqual(self.trade("a", "order", "next_inbound = 1\nnext_outbound = 1\n")[0], 0)
+        for option in ("--next-in", "--next-out"):
+            code, out, err = run("session", "set", "FIX.4.4:VENUE->TRADER", option, "2", "--force", "--socket",
+                                 str(self.socket))
+            self.assertEqual(code, 0, out + err)
+            self.running["a"].line_with("no longer owned by this gateway: its sequence numbers went back without a reset")
+            self.assertIn("with next in 4, next out 4;", self.running["a"].line_with(OWNED))
+
     def start_a_again(self):
         self.assertEqual(self.running["a"].stop()[0], 0)
         self.start("a")

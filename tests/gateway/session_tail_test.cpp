@@ -86,14 +86,22 @@ TEST_F(Tail, reset_has_the_time_at_which_the_numbers_began) {
   EXPECT_FALSE(take(nfx::RecordKind::reset, 0, 164)) << "the first one is not stored";
 }
 
-TEST_F(Tail, message_whose_number_goes_back_does_not_fit) {
+TEST_F(Tail, sequence_number_that_goes_back_does_not_fit) {
+  const auto fits = [this](nfx::RecordKind kind, std::uint64_t seq) {
+    RecordHeader header{};
+    header.kind = kind;
+    header.seq = seq;
+    return SessionTail::fits(owner_, header);
+  };
   EXPECT_TRUE(take(nfx::RecordKind::message, 7, 200, "order"));
-  RecordHeader header{};
-  header.kind = nfx::RecordKind::message;
-  header.seq = 7;
-  EXPECT_FALSE(SessionTail::fits(owner_, header));
-  header.seq = 8;
-  EXPECT_TRUE(SessionTail::fits(owner_, header));
+  EXPECT_TRUE(take(nfx::RecordKind::next_inbound, 5, 232));
+  EXPECT_FALSE(fits(nfx::RecordKind::message, 7));
+  EXPECT_TRUE(fits(nfx::RecordKind::message, 8));
+  EXPECT_FALSE(fits(nfx::RecordKind::next_outbound, 7));
+  EXPECT_TRUE(fits(nfx::RecordKind::next_outbound, 8));
+  EXPECT_FALSE(fits(nfx::RecordKind::next_inbound, 4));
+  EXPECT_TRUE(fits(nfx::RecordKind::next_inbound, 5));
+  EXPECT_TRUE(fits(nfx::RecordKind::reset, 0));
 }
 
 }  // namespace
