@@ -20,6 +20,7 @@
 #include "gateway/opener.hpp"
 #include "gateway/place.hpp"
 #include "gateway/recovered.hpp"
+#include "gateway/refusal.hpp"
 #include "gateway/tries.hpp"
 #include "nexusfix/base/clocks.hpp"
 #include "nexusfix/concurrent/wake_signal.hpp"
@@ -198,6 +199,8 @@ class ClusterGateway final : public Gateway {
     if (event.kind == EventKind::stored) tries_.note_success();
     if (index < places_.size()) {
       Place& place = *places_[index];
+      if (event.kind == EventKind::stored) place.refusal.clear();
+      if (event.kind == EventKind::failed && !event.bytes.empty()) note_refusal(place, event.bytes);
       if (event.kind == EventKind::lease) {
         place.knows_lease = true;
         place.lease_end = now + cluster::wait_for_lease(config_.lease);
@@ -217,6 +220,14 @@ class ClusterGateway final : public Gateway {
     if (!std::exchange(name_taken_, true))
       line(LogLevel::error, "another process runs as gateway " + config_.gateway +
                                 ": give each process of [cluster] gateways a name of its own");
+  }
+
+  void note_refusal(Place& place, std::string_view description) {
+    if (is_full(description)) tries_.note_success();  // it is not the server
+    std::string text = refusal_text(description);
+    if (place.refusal == text) return;
+    place.refusal = std::move(text);
+    line(place, LogLevel::error, place.refusal);
   }
 
   // A step of the owner, and what it requests.
@@ -437,7 +448,8 @@ class ClusterGateway final : public Gateway {
     place.knows_lease = reason != StopReason::retired && reason != StopReason::abandoned && place.knows_lease;
     if (place.replica == nullptr) {
       if (reason == StopReason::unreadable || reason == StopReason::corrupt)
-        line(place, LogLevel::error, "did not get an owner here: " + std::string{to_string(reason)});
+        line(place, LogLevel::error,
+             "did not get an owner here: " + (place.refusal.empty() ? std::string{to_string(reason)} : place.refusal));
       return;
     }
     keep(place, action.count);
@@ -544,7 +556,9 @@ class ClusterGateway final : public Gateway {
       if (place.noted && !place.notes && has_all(place)) forget_alone(place);
       return;
     }
-    const std::string why = "the cluster has not answered for " + std::to_string(config_.lost_after.count()) + " ms";
+    const std::string duration = " for " + std::to_string(config_.lost_after.count()) + " ms";
+    const std::string why = (place.refusal.empty() ? "the cluster has not answered" : "nothing was stored") + duration +
+                            (place.refusal.empty() ? "" : ": " + place.refusal);
     if (config_.when_lost == WhenLost::stop) return cut(place, why, now);
     if (!place.goes_on && !place.notes) note_alone(place, why);
   }

@@ -96,6 +96,7 @@ struct Place {
   MonotonicTime assign_at{};
   bool full = false;  // the owner has no space: it has to be answered first
   std::string last_error, last_warning;
+  std::string refusal;  // why the stream does not store the frame in flight; empty: no server has stated it
 
   [[nodiscard]] bool owns() const noexcept { return state.phase == cluster::Phase::owning; }
   [[nodiscard]] bool is_candidate() const noexcept {

@@ -212,7 +212,10 @@ struct NatsStream::Parts {
   static void read_acknowledgement(std::string_view text, Answer& answer) {
     const Json json = json_of(text);
     if (is_wrong_last_sequence(json)) answer.kind = EventKind::refused;
-    if (!object_in(json, "error").empty()) return;
+    if (const Json error = object_in(json, "error"); !error.empty()) {
+      if (answer.kind == EventKind::failed) answer.bytes = text_in(error, "description");
+      return;
+    }
     answer.sequence = number_in(json, "seq");
     if (answer.sequence != 0) answer.kind = EventKind::stored;
   }

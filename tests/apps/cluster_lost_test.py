@@ -81,6 +81,20 @@ class Lost(GatewaysCase):
         for seq in range(2, 31):
             self.assertEqual(stored.count(f"11=order-{seq}|"), 1, seq)
 
+    def test_full_stream_is_named_with_the_remedy(self):
+        full = "the stream is full and stores nothing (maximum bytes exceeded): run nfx cluster compact, or raise max_bytes"
+        self.nfx("init", "--replicas", "1", "--lease", "1", "--stream", "SMALL", "--max-bytes", "4096")
+        a = self.start("a", 'stream = "SMALL"\nlost_after_ms = 1000\n')
+        a.line_with(OWNED)
+        self.trader = self.connect()
+        self.addCleanup(self.trader.close)
+        self.trader.sendall(self.logon(seq=1))
+        self.read_until(b"\x0135=A\x01")
+        self.trader.sendall(self.message("D", 2, (11, "order"), (55, "IBM"), (54, 1), (38, 100), (40, 1), (58, "x" * 5000)))
+        self.assertEqual(self.read_all(self.trader), b"")
+        lines = a.line_with(full), a.line_with("no longer owned by this gateway: ")
+        self.assertIn(f"nothing was stored for 1000 ms: {full}", lines[1])
+
     def test_orders_that_were_answered_without_the_cluster_are_not_requested_again_after_a_restart(self):
         self.begin("continue")
         self.stop_the_cluster()

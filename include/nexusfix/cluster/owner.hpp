@@ -101,7 +101,7 @@ enum class EventKind : std::uint8_t {
   end_group,  // what was appended with `more` may be published: no frame ends within a group that fits into one
   stored,     // publish: at `sequence`
   refused,    // publish: the subject's last sequence is another one, as the answering server knows it
-  failed,     // publish: an error of another kind, for example a full stream
+  failed,     // publish: an error of another kind, for example a full stream; `bytes`: why, where a server states it
   found,      // read: the frame `bytes` at `sequence`
   none,       // read: there is none, as the answering server knows it
   lease,      // `gateway` holds it now; 0: none does
