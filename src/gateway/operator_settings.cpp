@@ -45,8 +45,11 @@ class Request {
       });
       if (!answer) stream_.wait(std::chrono::milliseconds{20});
     }
-    if (!answer || answer->kind == EventKind::failed)
+    if (!answer || answer->kind == EventKind::failed) {
+      if (answer && !answer->bytes.empty()) throw nats::NatsError{"the stream stores nothing: " + answer->bytes};
+      static_cast<void>(stream_.lease());  // an error that states that there is none
       throw nats::NatsError{"the stream does not answer; 'nfx cluster check' finds out why"};
+    }
     return *std::move(answer);
   }
 

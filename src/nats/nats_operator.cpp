@@ -176,6 +176,15 @@ std::map<std::string, std::uint64_t> NatsStream::leases() {
   return leases;
 }
 
+constexpr std::string_view gateway_prefix = "_gateway-";
+
+std::vector<std::string> NatsStream::gateways() {
+  std::vector<std::string> names;
+  for (const auto& [name, holder] : leases())
+    if (name.starts_with(gateway_prefix) && holder != 0) names.push_back(name.substr(gateway_prefix.size()));
+  return names;
+}
+
 std::vector<StoredSession> NatsStream::list() {
   Connection& connection = *connection_;
   const std::string& name = connection.options.stream;
@@ -194,10 +203,10 @@ std::vector<StoredSession> NatsStream::list() {
   for (StoredSession& session : sessions) {
     const auto held = leases.find(session.name);
     if (held == leases.end() || held->second == 0) continue;
-    constexpr std::string_view prefix = "_gateway-";
-    const auto gateway = std::ranges::find_if(
-        leases, [&](const auto& lease) { return lease.first.starts_with(prefix) && lease.second == held->second; });
-    session.owner = gateway != leases.end() ? gateway->first.substr(prefix.size()) : "a gateway without a name";
+    const auto gateway = std::ranges::find_if(leases, [&](const auto& lease) {
+      return lease.first.starts_with(gateway_prefix) && lease.second == held->second;
+    });
+    session.owner = gateway != leases.end() ? gateway->first.substr(gateway_prefix.size()) : "a gateway without a name";
   }
   std::ranges::sort(sessions, {}, &StoredSession::name);
   return sessions;

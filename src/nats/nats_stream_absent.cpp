@@ -34,6 +34,7 @@ Duration NatsStream::lease() { refuse(); }
 void NatsStream::create(const StreamLimits&) { refuse(); }
 std::vector<CheckLine> NatsStream::check() { refuse(); }
 std::vector<StoredSession> NatsStream::list() { refuse(); }
+std::vector<std::string> NatsStream::gateways() { refuse(); }
 StreamState NatsStream::state() { refuse(); }
 std::vector<StoredFrame> NatsStream::read_after(std::string_view, std::uint64_t, std::uint32_t) { refuse(); }
 void NatsStream::remove_before(std::string_view, std::uint64_t) { refuse(); }

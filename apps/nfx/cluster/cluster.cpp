@@ -1,6 +1,7 @@
 // nfx cluster: makes and checks the streams that sessions are stored on, lists them, and explains which gateway has
 // which.
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -44,6 +45,8 @@ StreamOptions list_options;
 WhyOptions why_options;
 
 int run_init() {
+  if (init_options.lease_s != std::floor(init_options.lease_s))
+    throw cli::UsageError("--lease: expected whole seconds, as lease_s of the gateways");
   nats::NatsStream stream = cluster_tools::open_stream(init_options.stream);
   stream.create({.replicas = init_options.replicas,
                  .bytes_max = init_options.bytes_max,

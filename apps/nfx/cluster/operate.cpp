@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "cluster/options.hpp"
 #include "nexusfix/gateway/operator_settings.hpp"
@@ -44,6 +45,20 @@ void show(const OperatorSettings& settings) {
   out.flush();
 }
 
+void warn(std::string_view what, std::string_view name, std::string_view effect) {
+  print_error("nfx: no {} {} is known to the cluster now; the setting has an effect when {}\n", what, name, effect);
+}
+
+// A name may be one that comes later; most that are not known are misspelt.
+void warn_of_unknown(nats::NatsStream& stream, std::string_view session, std::string_view gateway) {
+  const std::vector<std::string> gateways = stream.gateways();
+  if (std::ranges::find(gateways, gateway) == gateways.end()) warn("gateway", gateway, "one of this name runs");
+  if (session.empty()) return;
+  const std::vector<nats::StoredSession> sessions = stream.list();
+  if (std::ranges::find(sessions, session, &nats::StoredSession::name) == sessions.end())
+    warn("session", session, "one of this name is owned");
+}
+
 int change(const Options& options, const std::function<void(OperatorSettings&)>& what) {
   nats::NatsStream stream = cluster_tools::open_stream(options);
   OperatorSettings now;
@@ -52,6 +67,9 @@ int change(const Options& options, const std::function<void(OperatorSettings&)>&
     now = settings;
   });
   show(now);
+  if (!options.undo)
+    warn_of_unknown(stream, options.to.empty() ? std::string{} : options.name,
+                    options.to.empty() ? options.name : options.to);
   return exit_done;
 }
 

@@ -133,6 +133,8 @@ class NatsStream {
   // Version, replicas, limits, permission to write, and a round trip.
   [[nodiscard]] std::vector<CheckLine> check();
   [[nodiscard]] std::vector<StoredSession> list();
+  // The names of the gateways that are alive.
+  [[nodiscard]] std::vector<std::string> gateways();
   [[nodiscard]] StreamState state();
 
   // The first frames of a session after this sequence, at most this many. Any replica answers, also one that does not
