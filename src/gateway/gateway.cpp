@@ -22,6 +22,7 @@
 #include "gateway/recovered.hpp"
 #include "gateway/refusal.hpp"
 #include "gateway/tries.hpp"
+#include "gateway/turn.hpp"
 #include "nexusfix/base/clocks.hpp"
 #include "nexusfix/concurrent/wake_signal.hpp"
 #include "nexusfix/engine/program.hpp"
@@ -294,21 +295,7 @@ class ClusterGateway final : public Gateway {
       give(place, {.kind = EventKind::lease}, now);
     }
     if (!place.free_since) place.free_since = now;
-    return place.looked && now >= turn_of(place, now);
-  }
-
-  // When this gateway may own a session that no gateway has.
-  [[nodiscard]] MonotonicTime turn_of(Place& place, MonotonicTime now) const {
-    const Duration wait = leases_to_wait * cluster::wait_for_lease(config_.lease);
-    const bool others = members_.size() > 1;
-    if (now < place.unable_until && !members_.is_alone(now)) return place.unable_until;
-    place.unable = {};
-    // A local session becomes one of the cluster: its journal is at one of the gateways.
-    if (place.is_new() && place.has_journal) return now;
-    const auto rank = static_cast<int>(members_.rank(place.name, now));
-    if (rank == 0) return place.is_new() && others ? begin_at_ + cluster::wait_for_lease(config_.lease) : now;
-    place.unable = members_.run_of(members_.owner_of(place.name, now).gateway);
-    return *place.free_since + rank * wait;
+    return place.looked && now >= turn_of(place, members_, {.lease = config_.lease, .begin = begin_at_}, now);
   }
 
   // What a takeover would read is read before, and is in the journal.
@@ -412,9 +399,7 @@ class ClusterGateway final : public Gateway {
       place.stage = Stage::none;
       place.reads_all = true;
       place.not_before = now + Duration{config_.lease};
-      // Until each of the others has had its turn.
-      place.unable_until =
-          now + static_cast<int>(members_.size() + 1) * leases_to_wait * cluster::wait_for_lease(config_.lease);
+      place.unable_until = now + turn_of_all(members_, config_.lease);
       if (place.owns()) give(place, {.kind = EventKind::retire}, now);
       return;
     }
@@ -424,15 +409,7 @@ class ClusterGateway final : public Gateway {
     place.tail.begin(place.replica->taken());
     place.unended_head = 0;
     owned_.fetch_add(1, std::memory_order_relaxed);
-    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(now - place.wanted_at).count();
-    const std::optional<Upload>& upload = result.comparison.upload;
-    const cluster::Counters counters = upload ? upload->counters : place.state.counters;
-    std::string text = "owned by this gateway from epoch " + std::to_string(std::to_underlying(place.state.epoch)) +
-                       " on, with next in " + std::to_string(value(counters.inbound)) + ", next out " +
-                       std::to_string(value(counters.outbound)) + "; " + std::to_string(result.frames) +
-                       " frames read, " + std::to_string(took) + " ms";
-    if (const std::string compared = result.comparison.text(); !compared.empty()) text += "; " + compared;
-    line(place, LogLevel::info, text);
+    line(place, LogLevel::info, owned_text(place.state, result, now - place.wanted_at));
     if (result.comparison.archived) line(place, LogLevel::error, result.comparison.archived->text());
     place.first.begin(std::move(result.comparison.upload));
     place.folder = std::move(result.folder);
@@ -612,16 +589,11 @@ class ClusterGateway final : public Gateway {
       case Stage::opening: return;
       case Stage::serving:
         if (place.replica->closed()) return on_removed(place);
-        if (ending_ || (assigns && gives_up(place, now))) leave(place, "the session continues on another gateway");
+        if (ending_ || (assigns && gives_up(place, members_, now)))
+          leave(place, "the session continues on another gateway");
         return;
       case Stage::leaving: return end_leaving_when_due(place, now);
     }
-  }
-
-  // A gateway that did not take the session gets it after its next start.
-  [[nodiscard]] bool gives_up(Place& place, MonotonicTime now) const {
-    if (members_.owner_of(place.name, now).gateway == members_.self()) place.unable = {};
-    return members_.gives_up(place.name, now, place.unable);
   }
 
   // The poll threads have ended: what the journals have is stored, and the sessions are given up.

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "gateway/first_records.hpp"
 #include "gateway/recovered.hpp"
@@ -123,5 +125,18 @@ struct Opened {
   std::uint64_t frames = 0;
   std::string error;  // empty: it is there
 };
+
+// For an operator.
+[[nodiscard]] inline std::string owned_text(const cluster::OwnerState& state, const Opened& opened, Duration took) {
+  const std::optional<Upload>& upload = opened.comparison.upload;
+  const cluster::Counters counters = upload ? upload->counters : state.counters;
+  std::string text = "owned by this gateway from epoch " + std::to_string(std::to_underlying(state.epoch)) +
+                     " on, with next in " + std::to_string(value(counters.inbound)) + ", next out " +
+                     std::to_string(value(counters.outbound)) + "; " + std::to_string(opened.frames) +
+                     " frames read, " +
+                     std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(took).count()) + " ms";
+  if (const std::string compared = opened.comparison.text(); !compared.empty()) text += "; " + compared;
+  return text;
+}
 
 }  // namespace nfx::gateway
