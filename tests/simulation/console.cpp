@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "nexusfix/config/added_session.hpp"
+#include "nexusfix/config/listen_index.hpp"
 
 namespace nfx::simulation {
 namespace {
@@ -112,7 +113,11 @@ Engine::SessionList Console::list_sessions() {
   return list;
 }
 
-void Console::check_added(const SessionSettings& settings) const { check_session(party_.config(), settings); }
+void Console::check_added(const SessionSettings& settings) const {
+  ListenIndex listening;
+  for (const SessionSettings& each : party_.config().sessions) listening.add(each);
+  check_session(party_.config(), listening, settings);
+}
 
 void Console::add_session(const SessionSettings& settings, AddedSession as) {
   ++changes_;
