@@ -385,6 +385,7 @@ class ClusterGateway final : public Gateway {
             result.number = engine_.add_session(std::move(settings));
           } catch (const std::exception& error) {
             result.error = error.what();
+            result.changed = dynamic_cast<const JournalChanged*>(&error) != nullptr;
           }
         },
         [this, &place, preparation](MonotonicTime now) { on_opened(place, preparation->result, now); });
@@ -399,7 +400,7 @@ class ClusterGateway final : public Gateway {
       place.stage = Stage::none;
       place.reads_all = true;
       place.not_before = now + Duration{config_.lease};
-      place.unable_until = now + turn_of_all(members_, config_.lease);
+      if (!result.changed) place.unable_until = now + turn_of_all(members_, config_.lease);
       if (place.owns()) give(place, {.kind = EventKind::retire}, now);
       return;
     }
@@ -431,10 +432,23 @@ class ClusterGateway final : public Gateway {
     }
     keep(place, action.count);
     if (reason == StopReason::retired) return;
+    if (has_changes(place, action.count))
+      line(place, LogLevel::error,
+           "a reset, or a change by an operator, of its sequence numbers was not stored, and has no effect any more");
     if (reason == StopReason::fenced || reason == StopReason::corrupt)
       line(place, LogLevel::warning, "no longer owned by this gateway: " + std::string{to_string(reason)});
     place.replica->fence(std::string{to_string(reason)});
     if (place.stage == Stage::serving) leave(place, to_string(reason));
+  }
+
+  // Of the sequence numbers, which are not stored.
+  static bool has_changes(Place& place, std::uint64_t stored) {
+    bool found = place.tail.has_changes(stored);
+    place.replica->take(place.replica->head(), [&found](const RecordHeader& header, std::string_view, JournalPosition) {
+      found = found || SessionTail::is_change(header);
+      return true;
+    });
+    return found;
   }
 
   // What is stored needs not be read again: it is in the journal.

@@ -123,7 +123,8 @@ struct Opened {
   std::filesystem::path folder;  // of the journal
   bool noted = false;            // in it: the session continued without the cluster
   std::uint64_t frames = 0;
-  std::string error;  // empty: it is there
+  std::string error;     // empty: it is there
+  bool changed = false;  // only because the journal was: the next takeover reads all frames
 };
 
 // For an operator.

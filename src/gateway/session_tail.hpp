@@ -19,6 +19,7 @@ class SessionTail {
   // A new ownership: what is appended from here on follows these numbers.
   void begin(JournalPosition position) noexcept {
     waiting_.clear();
+    last_change_ = 0;
     released_ = position;
   }
 
@@ -59,8 +60,17 @@ class SessionTail {
       case nfx::RecordKind::closed: break;
     }
     waiting_.push_back({owner.appended, end});
+    if (is_change(header)) last_change_ = owner.appended;
     return true;
   }
+
+  // A reset, or a sequence number that a person has set.
+  [[nodiscard]] static bool is_change(const RecordHeader& header) noexcept {
+    return header.kind == nfx::RecordKind::reset ||
+           (header.kind != nfx::RecordKind::message && has_flag(header, RecordFlag::by_operator));
+  }
+  // Whether one of those that were taken is not stored, after an ownership with `stored` records.
+  [[nodiscard]] bool has_changes(std::uint64_t stored) const noexcept { return last_change_ > stored; }
 
   // Whether the record may follow what the owner has: a sequence number that goes back may not.
   [[nodiscard]] static bool fits(const cluster::OwnerState& owner, const RecordHeader& header) noexcept {
@@ -93,6 +103,7 @@ class SessionTail {
 
   std::deque<Waiting> waiting_;
   JournalPosition released_ = 0;
+  std::uint64_t last_change_ = 0;  // the owner's records with it
 };
 
 }  // namespace nfx::gateway

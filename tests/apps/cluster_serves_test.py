@@ -1,5 +1,6 @@
 """nfx serve: a session is served where a gateway can, and begins in the cluster with the journal that some gateway has."""
 import pathlib
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -92,6 +93,15 @@ class Serves(GatewaysCase):
             self.assertEqual(code, 0, out + err)
             self.running["a"].line_with("no longer owned by this gateway: its sequence numbers went back without a reset")
             self.assertIn("with next in 4, next out 4;", self.running["a"].line_with(OWNED))
+
+    def test_reset_that_the_cluster_did_not_store_is_reported(self):
+        self.start("a", cluster="lost_after_ms = 1000\n", before=self.control()).line_with(OWNED)
+        self.assertEqual(self.trade("a", "order", "next_inbound = 1\nnext_outbound = 1\n")[0], 0)
+        self.addCleanup(self.server.process.send_signal, signal.SIGCONT)
+        self.server.process.send_signal(signal.SIGSTOP)
+        code, out, err = run("session", "set", "FIX.4.4:VENUE->TRADER", "--next-out", "50", "--force", "--socket", str(self.socket))
+        self.assertEqual(code, 0, out + err)
+        self.running["a"].line_with("a change by an operator, of its sequence numbers was not stored")
 
     def start_a_again(self):
         self.assertEqual(self.running["a"].stop()[0], 0)

@@ -86,6 +86,14 @@ TEST_F(Tail, reset_has_the_time_at_which_the_numbers_began) {
   EXPECT_FALSE(take(nfx::RecordKind::reset, 0, 164)) << "the first one is not stored";
 }
 
+TEST_F(Tail, change_by_an_operator_is_known_until_it_is_stored) {
+  EXPECT_TRUE(take(nfx::RecordKind::message, 1, 200, "order"));
+  EXPECT_FALSE(tail_.has_changes(0));
+  EXPECT_TRUE(take(nfx::RecordKind::next_outbound, 9, 232, "agreed", std::to_underlying(RecordFlag::by_operator)));
+  EXPECT_TRUE(tail_.has_changes(1));
+  EXPECT_FALSE(tail_.has_changes(2));
+}
+
 TEST_F(Tail, sequence_number_that_goes_back_does_not_fit) {
   const auto fits = [this](nfx::RecordKind kind, std::uint64_t seq) {
     RecordHeader header{};
