@@ -132,7 +132,7 @@ class Control(unittest.TestCase):
             "[engine] max_fields: 512 -> 600  (serve.conf:2, at the next start)\n"), ""))
         self.assertNotIn("LATER", self.nfx("session", "list")[1])
         code, out, err = self.nfx("engine", "reload")
-        self.assertEqual((code, err), (0, ""))
+        self.assertEqual((code, err), (1, ""))
         self.assertIn(f"change {NAME}: done\n", out)
         self.assertTrue(out.endswith("incomplete\n"), out)
         self.assertIn("LATER", self.nfx("session", "list")[1])
