@@ -306,7 +306,8 @@ class ClusterGateway final : public Gateway {
       if (!is_behind(place.state)) return end_following(place, now);
     } else {
       if (now < place.follow_at || follows_ == follows_max) return;
-      if (place.looked && !members_.is_next(place.name, now)) return end_following(place, now);
+      const bool looks = !place.looked && place.free_since;  // to own it, perhaps
+      if (!looks && !members_.is_next(place.name, now)) return end_following(place, now);
       place.follows = true;
       ++follows_;
     }
