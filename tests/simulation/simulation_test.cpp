@@ -170,7 +170,7 @@ TEST(Simulation, sessions_that_are_removed_added_and_replaced_break_no_rule_and_
 TEST(Simulation, reloads_of_the_file_end_in_every_way_that_they_can) {
   using control::ReloadStatus;
   ReloadCounts all;
-  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 24; ++seed) {
     const RunResult result = World{options(seed, "reload,operate,kill,crash,full,stall")}.run();
     ASSERT_EQ(result.violation, std::nullopt) << result.trace;
     all += result.reloads;
