@@ -48,7 +48,8 @@ class Gateways(GatewaysCase):
 
     def test_journal_that_was_lost_after_an_ownership_gets_all_of_it_from_the_cluster(self):
         self.start_owner_and_other()
-        self.assertEqual(self.trade("a", "first")[0], 0)
+        code, out, err = self.trade("a", "first")
+        self.assertEqual(code, 0, out + err)
         self.nfx("move", SESSION, "--to", "b")
         self.running["b"].line_with(OWNED)
         self.running["a"].line_with("removed")
