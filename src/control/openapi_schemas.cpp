@@ -32,12 +32,6 @@ Json names_of(Enum first = Enum{}) {
   return one_of(names);
 }
 
-Json stage_names() {
-  std::vector<std::string_view> names;
-  for (const LatencyStageRow& each : latency_stages) names.push_back(each.name);
-  return one_of(names);
-}
-
 struct Member {
   std::string name;
   Json schema;
@@ -188,7 +182,7 @@ void add_latencies(Json& to) {
                                      {"threads", empty_list()}})});
   to["SlowMoment"] = object_of({{"ended", time_of_day()},
                                 {"took_ns", count()},
-                                {"stage", stage_names()},
+                                {"stage", names_of<LatencyStage>()},
                                 {"session", text(), "Empty: of no one session."},
                                 {"poll_thread", count()},
                                 {"cause", names_of<SlowCause>()},

@@ -54,7 +54,6 @@ constexpr std::size_t write_messages = 8192;               // as one batch, unti
 constexpr Duration settings_again{std::chrono::seconds{1}};
 constexpr Duration settle_time{std::chrono::milliseconds{500}};
 constexpr Duration lease_request{std::chrono::seconds{1}};
-constexpr int leases_to_wait = 3;                         // of a free session, for each gateway that it goes to before
 constexpr Duration longest_end{std::chrono::seconds{5}};  // of the end of the gateway
 
 GatewayId random_id() {

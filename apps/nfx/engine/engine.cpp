@@ -150,7 +150,7 @@ cli::Command engine_command() {
                        [] { return change(end_drain_options, "/v1/engine/end-drain"); }, end_drain_options,
                        "nfx engine end-drain"),
                    command(
-                       "reload-tls", "Reload certificates, keys and revocation lists, as SIGHUP does",
+                       "reload-tls", "Reload certificates, keys, revocation lists and who may use HTTP, as SIGHUP does",
                        [] { return change(reload_tls_options, "/v1/engine/reload-tls"); }, reload_tls_options,
                        "nfx engine reload-tls"),
                    std::move(reload), std::move(log_level_command),

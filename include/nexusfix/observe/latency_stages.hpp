@@ -62,7 +62,8 @@ static_assert([] {
 }());
 
 [[nodiscard]] constexpr std::string_view to_string(LatencyStage stage) noexcept {
-  return latency_stages[static_cast<std::size_t>(stage)].name;
+  const auto at = static_cast<std::size_t>(stage);
+  return at < latency_stages.size() ? latency_stages[at].name : "?";
 }
 
 // Of the stages of a session.
