@@ -109,9 +109,9 @@ void LatencyMonitor::take(Watched& watched, std::uint32_t number, const CounterS
   }
   SlowRing& ring = watched.thread->slow();
   ring.set_limit(watched.limit.next(watched.records, ring.limit(), now.monotonic));
-  // Of what was before the first sample nothing is known.
-  if (watched.samples.size() < 2) return;
   for (const SlowRecord& record : watched.records) {
+    // Of what was before the first sample nothing is known.
+    if (watched.samples.empty() || record.ended < watched.samples.front().at) continue;
     SlowMoment moment;
     moment.ended = now.utc - (now.monotonic - record.ended);
     moment.took = record.took;

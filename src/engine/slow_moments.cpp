@@ -2,6 +2,7 @@
 #include "engine/slow_moments.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 namespace nfx {
@@ -12,6 +13,7 @@ constexpr Duration one_minor_fault = std::chrono::microseconds{1};
 constexpr Duration one_major_fault = std::chrono::milliseconds{1};
 constexpr Duration one_migration = std::chrono::microseconds{100};
 constexpr Duration one_interrupt = std::chrono::microseconds{5};
+constexpr Duration one_disturbing_interrupt = std::chrono::microseconds{20};  // with the softirqs that follow it
 
 template <class Moment>
 bool slower(const Moment& a, const Moment& b) noexcept {
@@ -20,6 +22,20 @@ bool slower(const Moment& a, const Moment& b) noexcept {
 
 std::uint64_t since(std::uint64_t later, std::uint64_t earlier) noexcept {
   return later > earlier ? later - earlier : 0;
+}
+
+// Whether the thread sleeps in no part of it: then it waits for its CPU only after another task took that from it.
+bool runs_throughout(LatencyStage stage) noexcept {
+  return stage == LatencyStage::read_to_application || stage == LatencyStage::in_application ||
+         stage == LatencyStage::commit_to_socket || stage == LatencyStage::turn;
+}
+
+// How many interrupts so long a time has at their rate, and three standard deviations more.
+double interrupts_within(Duration took, const HostEvidence& host) noexcept {
+  if (host.between <= Duration::zero()) return 0;
+  const double expected = static_cast<double>(host.interrupts) *
+                          std::min(1.0, took / std::chrono::duration<double, std::nano>{host.between});
+  return expected + 3 * std::sqrt(expected);
 }
 
 }  // namespace
@@ -32,7 +48,8 @@ HostEvidence evidence_between(const std::deque<HostSample>& samples, MonotonicTi
   auto last = std::ranges::lower_bound(samples, ended, {}, &HostSample::at);
   if (last == samples.end()) --last;
   const HostEvidence &a = first->counted, &b = last->counted;
-  return {.waited = std::max(b.waited - a.waited, Duration::zero()),
+  return {.between = last->at - first->at,
+          .waited = std::max(b.waited - a.waited, Duration::zero()),
           .stolen = std::max(b.stolen - a.stolen, Duration::zero()),
           .interrupts = since(b.interrupts, a.interrupts),
           .involuntary_switches = since(b.involuntary_switches, a.involuntary_switches),
@@ -59,10 +76,12 @@ SlowCause cause_of(const SlowRecord& record, const HostEvidence& host, Duration 
     case SendWait::peer: return SlowCause::peer;
     case SendWait::nothing: break;
   }
-  if (host.waited >= half) return SlowCause::scheduler;
+  if (host.involuntary_switches != 0 && host.waited >= half) return SlowCause::scheduler;
   if (host.stolen >= half) return SlowCause::steal;
   if (times(host.major_faults, one_major_fault) + times(host.minor_faults, one_minor_fault) >= half)
     return SlowCause::page_fault;
+  if (interrupts_within(record.took, host) * one_disturbing_interrupt >= half) return SlowCause::interrupt;
+  if (!runs_throughout(record.stage) && host.waited >= half) return SlowCause::scheduler;
   if (in_callback >= half) return SlowCause::application;
   if (times(host.migrations, one_migration) >= half) return SlowCause::migration;
   if (times(host.interrupts, one_interrupt) >= half) return SlowCause::interrupt;

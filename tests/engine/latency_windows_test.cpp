@@ -152,12 +152,31 @@ TEST(SlowCauses, the_first_that_accounts_for_half_of_the_time) {
   host.stolen = 10ms;
   EXPECT_EQ(cause_of(record, host, 4ms), SlowCause::steal);
   host.waited = 2ms;
+  EXPECT_EQ(cause_of(record, host, 4ms), SlowCause::steal) << "no task took its CPU";
+  SlowRecord woken = record;
+  woken.stage = LatencyStage::kernel_to_read;
+  EXPECT_EQ(cause_of(woken, host, 4ms), SlowCause::steal);
+  host.stolen = 0ns;
+  host.major_faults = 0;
+  EXPECT_EQ(cause_of(woken, host, 4ms), SlowCause::scheduler);
+  host.involuntary_switches = 1;
   EXPECT_EQ(cause_of(record, host, 4ms), SlowCause::scheduler);
   SlowRecord sending = record;
   sending.wait = SendWait::disk;
   EXPECT_EQ(cause_of(sending, host, 0ns), SlowCause::disk);
   sending.wait = SendWait::peer;
   EXPECT_EQ(cause_of(sending, host, 0ns), SlowCause::peer);
+}
+
+TEST(SlowCauses, a_callback_is_not_blamed_for_interrupts_that_come_at_a_high_rate) {
+  SlowRecord record{.ended = MonotonicTime{1s}, .took = 100us, .stage = LatencyStage::in_application};
+  HostEvidence host{.between = 100ms, .interrupts = 1500};
+  EXPECT_EQ(cause_of(record, host, 100us), SlowCause::interrupt);
+  host.interrupts = 25;
+  EXPECT_EQ(cause_of(record, host, 100us), SlowCause::application) << "the timer's";
+  host.interrupts = 1500;
+  record.took = 20ms;
+  EXPECT_EQ(cause_of(record, host, 20ms), SlowCause::application) << "300 interrupts do not take 10 ms";
 }
 
 TEST(SlowCauses, the_callback_time_of_a_message_is_that_of_the_callbacks_before_it) {
@@ -182,6 +201,7 @@ TEST(SlowCauses, evidence_is_of_the_samples_around_the_moment) {
   }
   const auto at = [](int ms) { return MonotonicTime{std::chrono::milliseconds{ms}}; };
   EXPECT_EQ(evidence_between(samples, at(210), at(250)).waited, Duration{5ms});
+  EXPECT_EQ(evidence_between(samples, at(210), at(250)).between, Duration{100ms});
   EXPECT_EQ(evidence_between(samples, at(150), at(250)).waited, Duration{8ms});
   EXPECT_EQ(evidence_between(samples, at(150), at(250)).involuntary_switches, 2U);
   EXPECT_EQ(evidence_between(samples, at(350), at(900)).waited, Duration{7ms}) << "the last there is";

@@ -73,7 +73,7 @@ enum class SlowCause : std::uint8_t {
   page_fault,   // memory was mapped or read from disk
   application,  // on_message took it, of this message or of one before it in the same read
   migration,    // the thread was moved to another CPU
-  interrupt,    // the CPU handled interrupts
+  interrupt,    // the CPU handled interrupts; before application where their rate alone accounts for it
   none_known,
 };
 // "disk", "page fault"; "?" beyond the last.
@@ -82,8 +82,9 @@ enum class SlowCause : std::uint8_t {
 // What the kernel counted of the poll thread and its CPU, between two samples around the moment: at most some 200 ms
 // more than the moment itself.
 struct HostEvidence {
-  Duration waited{};  // could have run, while another task did
-  Duration stolen{};  // by the hypervisor, in steps of 10 ms
+  Duration between{};  // the two samples
+  Duration waited{};   // could have run, while another task did
+  Duration stolen{};   // by the hypervisor, in steps of 10 ms
   std::uint64_t interrupts = 0;
   std::uint64_t involuntary_switches = 0;
   std::uint64_t migrations = 0;
