@@ -1,8 +1,10 @@
 // Slows an engine's messages on purpose, one way after the other, and checks that the slowest moments have that cause:
-// a callback that is busy, a process on the poll thread's CPU, a peer that does not read, a disk whose syncs are slow.
-// Exit status 1 when a run has a moment of another cause and --needed does not allow for it, 77 with fewer than two
-// CPUs.
+// a callback that is busy, a process on the poll thread's CPU, a disk's interrupts on that CPU, a peer that does not
+// read, a disk whose syncs are slow. Exit status 1 when a run has a moment of another cause and --needed does not allow
+// for it, 77 with fewer than two CPUs. Without a disk whose interrupts are seen, that disturbance is left out, with a
+// line.
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
@@ -15,10 +17,13 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -31,6 +36,7 @@
 #include "engine/session_stores.hpp"
 #include "nexusfix/base/clocks.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
+#include "nexusfix/placement/cpu_counters.hpp"
 #include "nexusfix/session/composer.hpp"
 #include "nexusfix/store/flusher_thread.hpp"
 #include "nexusfix/store/forwarding_disk.hpp"
@@ -41,6 +47,12 @@ using namespace nfx;
 using namespace std::chrono_literals;
 
 constexpr Duration planted = 20ms;
+
+// Other tasks of this host are not what is looked for.
+void before_other_tasks() {
+  const sched_param priority{.sched_priority = 10};
+  ::sched_setscheduler(0, SCHED_FIFO, &priority);
+}
 
 Duration cpu_time() {
   timespec time{};
@@ -178,6 +190,7 @@ struct Scene {
 constexpr std::array scenes{
     Scene{"application", SlowCause::application, planted, 3},
     Scene{"scheduler", SlowCause::scheduler, 1ms, 3},
+    Scene{"interrupt", SlowCause::interrupt, 30us, 3},
     Scene{"peer", SlowCause::peer, 100ms, 1},
     Scene{"disk", SlowCause::disk, 15ms, 3},
 };
@@ -222,9 +235,98 @@ class Noise {
   std::array<pid_t, 2> pids_{};
 };
 
-// The slowest moments of a run with this disturbance.
-std::vector<SlowMoment> play(const Scene& scene, int cpu, const std::filesystem::path& folder) {
+// Where a disk's interrupts arrive, and reads past the page cache that cause them. They are moved to a CPU where the
+// kernel allows it; with a driver that has a queue for each CPU they stay where they are.
+class DiskInterrupts {
+ public:
+  DiskInterrupts(const std::filesystem::path& folder, int wanted) : path_(folder / "read") {
+    std::vector<char> content(file_size);
+    std::ranges::generate(content, std::minstd_rand{1});
+    std::ofstream{path_, std::ios::binary}.write(content.data(), static_cast<std::streamsize>(content.size()));
+    file_ = ::open(path_.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC);
+    if (file_ < 0 || ::fsync(file_) != 0) return;
+    for (int i = 0; i < 5 && !find(); ++i) {
+    }
+    if (!cpu_) return;
+    affinity_ = "/proc/irq/" + std::to_string(number_) + "/smp_affinity_list";
+    std::ifstream{affinity_} >> allowed_;
+    if (std::ofstream moved{affinity_}; *cpu_ != wanted && moved << wanted << std::flush) find();
+  }
+  ~DiskInterrupts() {
+    stop_ = true;
+    readers_.clear();
+    if (file_ >= 0) ::close(file_);
+    if (!allowed_.empty()) std::ofstream{affinity_} << allowed_;
+  }
+  DiskInterrupts(const DiskInterrupts&) = delete;
+  DiskInterrupts& operator=(const DiskInterrupts&) = delete;
+
+  // Nothing where none are seen.
+  std::optional<int> cpu() const { return cpu_; }
+
+  // Until the end, from the other CPUs.
+  void begin() {
+    for (unsigned seed = 1; seed <= 4; ++seed) {
+      readers_.emplace_back([this, seed] {
+        CpuSet others = CpuAffinity::get();
+        others.erase(*cpu_);
+        static_cast<void>(CpuAffinity::set(others));
+        before_other_tasks();
+        read(seed, [this] { return stop_.load(); });
+      });
+    }
+  }
+
+ private:
+  static constexpr std::size_t block = 4096, file_size = 16 * 1024 * 1024;
+  static constexpr std::uint64_t enough = 100;  // in the 100 ms of find()
+
+  void read(unsigned seed, const std::function<bool()>& is_enough) const {
+    std::minstd_rand random{seed};
+    const std::unique_ptr<void, decltype(&std::free)> into{std::aligned_alloc(block, block), &std::free};
+    while (!is_enough()) {
+      const auto at = static_cast<off_t>(random() % (file_size / block) * block);
+      if (::pread(file_, into.get(), block, at) < 0) return;
+    }
+  }
+  // Which interrupt the reads cause, and where.
+  bool find() {
+    cpu_.reset();
+    const HostFiles files;
+    const CounterSample before = sample_counters(files);
+    const MonotonicTime until = read_monotonic() + 100ms;
+    read(0, [&] { return read_monotonic() > until; });
+    const CounterSample counted = difference(before, sample_counters(files));
+    std::uint64_t most = enough;
+    for (const InterruptCounter& each : counted.interrupts) {
+      for (std::size_t i = 0; i < each.per_cpu.size(); ++i) {
+        if (each.per_cpu[i] < most) continue;
+        most = each.per_cpu[i];
+        number_ = each.number;
+        cpu_ = counted.cpus[i].cpu;
+      }
+    }
+    return cpu_.has_value();
+  }
+
+  std::filesystem::path path_;
+  int file_ = -1;
+  int number_ = 0;
+  std::optional<int> cpu_;
+  std::string affinity_, allowed_;
+  std::atomic<bool> stop_{false};
+  std::vector<std::jthread> readers_;
+};
+
+// The slowest moments of a run with this disturbance. Nothing where this host cannot have it.
+std::optional<std::vector<SlowMoment>> play(const Scene& scene, int cpu, const std::filesystem::path& folder) {
   const bool noise = scene.cause == SlowCause::scheduler, disk = scene.cause == SlowCause::disk;
+  std::optional<DiskInterrupts> interrupts;
+  if (scene.cause == SlowCause::interrupt) {
+    interrupts.emplace(folder, cpu);
+    if (!interrupts->cpu()) return {};
+    cpu = *interrupts->cpu();
+  }
   Venue application;
   if (scene.cause == SlowCause::application) application.busy_every = 100;
   EngineConfig config;
@@ -257,13 +359,13 @@ std::vector<SlowMoment> play(const Scene& scene, int cpu, const std::filesystem:
   EnginePlacement none{config, [] { return Topology{}; }, [] { return HostFacts{}; }};
   {
     const Running running{*venue, [&] {
-                            if (noise) return static_cast<void>(CpuAffinity::set(CpuSet{cpu}));
-                            // Other tasks of this host are not what is looked for.
-                            const sched_param priority{.sched_priority = 10};
-                            ::sched_setscheduler(0, SCHED_FIFO, &priority);
+                            if (noise || interrupts) static_cast<void>(CpuAffinity::set(CpuSet{cpu}));
+                            if (noise) return;
+                            before_other_tasks();
                           }};
     Client client{port};
     await("the Logon", [&] { return application.logged_on.load(); });
+    if (interrupts) interrupts->begin();
     monitor.begin(none);
     orders(client, 100, 1ms);
     if (noise) {
@@ -318,7 +420,7 @@ int main(int argc, char** argv) {
                    .target = &needed,
                    .help = "So many of each disturbance's runs have to be right; 0: all. For hosts that disturb it too",
                    .range = {{0, 1000}}},
-                  {.names = "--only", .target = &only, .help = "application, scheduler, peer or disk"},
+                  {.names = "--only", .target = &only, .help = "application, scheduler, interrupt, peer or disk"},
                   {.names = "--print", .target = &print, .help = "Print every planted moment"}},
   };
   if (const auto status = cli::parse(program, argc, argv)) return *status;
@@ -331,12 +433,23 @@ int main(int argc, char** argv) {
   for (const Scene& scene : scenes) {
     if (!only.empty() && only != scene.name) continue;
     std::uint32_t right = 0;
+    bool possible = true;
     for (std::uint32_t run = 0; run < runs; ++run) {
       const auto folder = std::filesystem::temp_directory_path() /
                           ("nfx-causes-" + std::to_string(::getpid()) + '-' + std::to_string(run));
       std::filesystem::create_directories(folder);
-      right += is_right(scene, play(scene, cpus.first(), folder), print) ? 1 : 0;
+      const auto moments = play(scene, cpus.first(), folder);
       std::filesystem::remove_all(folder);
+      if (!moments) {
+        possible = false;
+        break;
+      }
+      right += is_right(scene, *moments, print) ? 1 : 0;
+    }
+    if (!possible) {
+      std::printf("%-12s left out: no disk of this host interrupts a CPU of it, as seen in /proc/interrupts\n",
+                  scene.name);
+      continue;
     }
     std::printf("%-12s %u of %u runs\n", scene.name, right, runs);
     all = all && right >= (needed == 0 ? runs : needed);
