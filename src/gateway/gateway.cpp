@@ -374,7 +374,8 @@ class ClusterGateway final : public Gateway {
         });
     place.last_replica = place.replica;
     place.stage = Stage::opening;
-    place.full = place.goes_on = false;
+    place.full = place.goes_on = place.noted = false;
+    place.tail.begin(0);
     SessionSettings settings = *place.settings;
     settings.journal.replica = place.replica;
     opener_.add(
