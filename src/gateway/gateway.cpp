@@ -2,7 +2,6 @@
 #include "nexusfix/gateway/gateway.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -18,6 +17,7 @@
 #include "gateway/hand_on.hpp"
 #include "gateway/members.hpp"
 #include "gateway/opener.hpp"
+#include "gateway/owned_journal.hpp"
 #include "gateway/place.hpp"
 #include "gateway/recovered.hpp"
 #include "gateway/refusal.hpp"
@@ -43,14 +43,12 @@ using cluster::StopReason;
 using nats::NatsStream;
 using nats::SessionIndex;
 
-constexpr Duration look_again{std::chrono::milliseconds{10}};  // records that no answer follows
 constexpr Duration idle_sleep{std::chrono::milliseconds{20}};
 constexpr Duration retry_after{std::chrono::seconds{1}};  // a takeover that failed
 constexpr Duration assign_again{std::chrono::milliseconds{250}};
 constexpr int polls_max = 128;
 constexpr Duration follow_again{std::chrono::seconds{1}};  // and 1 ms more for each session
 constexpr int follows_max = 4;                             // at a time
-constexpr std::size_t write_messages = 8192;               // as one batch, until all was read
 constexpr Duration settings_again{std::chrono::seconds{1}};
 constexpr Duration settle_time{std::chrono::milliseconds{500}};
 constexpr Duration lease_request{std::chrono::seconds{1}};
@@ -173,13 +171,13 @@ class ClusterGateway final : public Gateway {
     const MonotonicTime now = read_monotonic();
     Duration longest = idle_sleep;
     for (const auto& place : places_) {
-      if (place->stage == Stage::serving || place->stage == Stage::leaving) longest = std::min(longest, look_again);
+      if (place->is_open()) longest = std::min(longest, OwnedJournal::look_again);
       longest = std::min(longest, std::max(Duration::zero(), Duration{next_deadline(place->state) - now}));
     }
     signal_->sleep(longest, [this] {
       return answered_.load(std::memory_order_acquire) || stop_.load(std::memory_order_acquire) || opener_.has_ends() ||
              (hand_on_ && hand_on_->waiting()) ||
-             std::ranges::any_of(places_, [](const auto& place) { return !place->full && place->has_records(); });
+             std::ranges::any_of(places_, [](const auto& place) { return place->has_records(); });
     });
   }
 
@@ -236,8 +234,6 @@ class ClusterGateway final : public Gateway {
     const std::uint64_t stored = place.state.stored;
     step(place.state, event, now, actions);
     if (place.state.stored > stored) tries_.note_success();  // also where that was found out by a read
-    if (event.kind == EventKind::append && event.record.kind == cluster::RecordKind::began)
-      place.stored_begin.append(time_of(event.record.bytes), place.state.appended);
     for (const Action& action : actions.list()) {
       switch (action.kind) {
         case ActionKind::publish:
@@ -249,7 +245,7 @@ class ClusterGateway final : public Gateway {
         case ActionKind::drop_lease: stream_.request(place.index, action); break;
         case ActionKind::recover:
           tries_.note_success();
-          recover(place, action);
+          place.recover(action);
           break;
         case ActionKind::own: on_own(place); break;
         case ActionKind::release: break;  // pump() reads state.released
@@ -258,18 +254,10 @@ class ClusterGateway final : public Gateway {
     }
   }
 
-  static void recover(Place& place, const Action& action) {
-    cluster::FrameView frame;
-    const cluster::FrameError error = decode_frame(action.bytes, frame);
-    NFX_REQUIRE(error == cluster::FrameError::none);  // the owner has read it
-    if (action.first) place.recovered = Recovered{place.settings->journal.retain_messages};
-    place.recovered.add(frame);
-  }
-
   // Takeover.
 
   void want_or_follow(Place& place, MonotonicTime now) {
-    if (place.removed || place.writes || place.notes || !place.last_replica.expired()) return;
+    if (place.removed || place.writes || place.alone.is_busy() || place.journal.has_files_open()) return;
     if (std::exchange(place.reads_all, false)) {
       give(place, {.kind = EventKind::forget}, now);
       place.recovered = Recovered{place.settings->journal.retain_messages};
@@ -301,7 +289,7 @@ class ClusterGateway final : public Gateway {
   void follow_when_due(Place& place, MonotonicTime now) {
     if (place.state.phase == cluster::Phase::following) return;
     if (place.follows) {
-      if (is_write_due(place) && !std::exchange(place.written, true)) return write(place);
+      if (place.is_write_due() && !std::exchange(place.written, true)) return write(place);
       if (!is_behind(place.state)) return end_following(place, now);
     } else {
       if (now < place.follow_at || follows_ == follows_max) return;
@@ -314,44 +302,27 @@ class ClusterGateway final : public Gateway {
     give(place, {.kind = EventKind::follow}, now);
   }
 
-  // A journal is made before the session has messages: that takes longer than to open one.
-  [[nodiscard]] static bool is_write_due(const Place& place) {
-    const Recovered& read = place.recovered;
-    if (read.messages.size() >= write_messages) return true;
-    return !is_behind(place.state) && read.began && (!read.messages.empty() || !read.journal);
-  }
-
   void end_following(Place& place, MonotonicTime now) {
     if (std::exchange(place.follows, false)) --follows_;
     place.follow_at = now + follow_again + std::chrono::milliseconds{places_.size()};
   }
 
   void write(Place& place) {
-    struct Written {
-      Followed followed;
-      std::string error;
-    };
     place.writes = true;
     const auto result = std::make_shared<Written>();
-    opener_.add(
-        [&place, result] {
-          try {
-            result->followed = place.standby.write(place.recovered, read_utc());
-          } catch (const std::exception& failure) {
-            place.standby.close();
-            place.reads_all = dynamic_cast<const JournalChanged*>(&failure) != nullptr;
-            result->error = failure.what();
-          }
-        },
-        [this, &place, result](MonotonicTime) {
-          place.writes = false;
-          const std::string& error = result->error;
-          if (!error.empty() && std::exchange(place.last_warning, error) != error)
-            line(place, LogLevel::warning, "a takeover would take longer: " + error);
-          const Followed& followed = result->followed;
-          if (followed.given_up != 0) line(place, LogLevel::info, given_up_text(followed.given_up));
-          if (followed.archived) line(place, LogLevel::error, followed.archived->text());
-        });
+    opener_.add([&place, result] { *result = place.standby.write(place.recovered, read_utc()); },
+                [this, &place, result](MonotonicTime) { on_written(place, *result); });
+  }
+
+  void on_written(Place& place, const Written& result) {
+    place.writes = false;
+    if (!result.error.empty()) {
+      place.reads_all = result.changed;
+      if (std::exchange(place.last_warning, result.error) != result.error)
+        line(place, LogLevel::warning, "a takeover would take longer: " + result.error);
+    }
+    if (result.followed.given_up != 0) line(place, LogLevel::info, given_up_text(result.followed.given_up));
+    if (result.followed.archived) line(place, LogLevel::error, result.followed.archived->text());
   }
 
   // The journal is compared with what was read, and opened, on the other thread.
@@ -364,20 +335,18 @@ class ClusterGateway final : public Gateway {
     preparation->stream = std::exchange(place.recovered, Recovered{place.settings->journal.retain_messages});
     preparation->stream.counters = place.state.counters;
     preparation->result.frames = preparation->stream.frames;
-    place.stored_begin.begin(preparation->stream.began);
-    place.replica = std::make_shared<JournalReplica>(
+    const auto replica = std::make_shared<JournalReplica>(
         signal_, [preparation, limits = upload_limits(place.state.options)](JournalStore& journal, UtcTime now) {
           preparation->result.comparison = compare(journal, preparation->stream, now, limits);
           preparation->result.folder = journal.folder();
           preparation->result.noted = AloneNote::read(posix_disk(), journal.folder()).has_value();
           preparation->stream = Recovered{0};
         });
-    place.last_replica = place.replica;
+    place.journal.begin(replica, preparation->stream.began);
+    place.alone.reset();
     place.stage = Stage::opening;
-    place.full = place.goes_on = place.noted = false;
-    place.tail.begin(0);
     SessionSettings settings = *place.settings;
-    settings.journal.replica = place.replica;
+    settings.journal.replica = replica;
     opener_.add(
         [this, &place, preparation, settings = std::move(settings)]() mutable {
           Opened& result = preparation->result;
@@ -397,7 +366,7 @@ class ClusterGateway final : public Gateway {
     if (!result.error.empty()) {
       if (std::exchange(place.last_error, result.error) != result.error)
         line(place, LogLevel::error, "is not served: " + result.error);
-      place.replica.reset();
+      place.journal.end();
       place.stage = Stage::none;
       place.reads_all = true;
       place.not_before = now + Duration{config_.lease};
@@ -408,14 +377,11 @@ class ClusterGateway final : public Gateway {
     place.last_error.clear();
     if (!place.owns()) return leave(place, "another gateway owns the session now");
     place.stage = Stage::serving;
-    place.tail.begin(place.replica->taken());
-    place.unended_head = 0;
     owned_.fetch_add(1, std::memory_order_relaxed);
     line(place, LogLevel::info, owned_text(place.state, result, now - place.wanted_at));
     if (result.comparison.archived) line(place, LogLevel::error, result.comparison.archived->text());
-    place.first.begin(std::move(result.comparison.upload));
-    place.folder = std::move(result.folder);
-    place.noted = result.noted;
+    place.journal.open(std::move(result.comparison.upload));
+    place.alone.open(std::move(result.folder), result.noted);
     pump(place, now);
   }
 
@@ -425,43 +391,21 @@ class ClusterGateway final : public Gateway {
     const StopReason reason = action.reason;
     place.not_before = std::max(place.not_before, now + retry_after);
     place.knows_lease = reason != StopReason::retired && reason != StopReason::abandoned && place.knows_lease;
-    if (place.replica == nullptr) {
+    if (place.stage == Stage::none) {
       if (reason == StopReason::unreadable || reason == StopReason::corrupt)
         line(place, LogLevel::error,
              "did not get an owner here: " + (place.refusal.empty() ? std::string{to_string(reason)} : place.refusal));
       return;
     }
-    keep(place, action.count);
+    place.keep(action.count);
     if (reason == StopReason::retired) return;
-    if (has_changes(place, action.count))
+    if (place.journal.loses_changes(action.count))
       line(place, LogLevel::error,
            "a reset, or a change by an operator, of its sequence numbers was not stored, and has no effect any more");
     if (reason == StopReason::fenced || reason == StopReason::corrupt)
       line(place, LogLevel::warning, "no longer owned by this gateway: " + std::string{to_string(reason)});
-    place.replica->fence(std::string{to_string(reason)});
+    place.journal.fence(to_string(reason));
     if (place.stage == Stage::serving) leave(place, to_string(reason));
-  }
-
-  // Of the sequence numbers, which are not stored.
-  static bool has_changes(Place& place, std::uint64_t stored) {
-    bool found = place.tail.has_changes(stored);
-    place.replica->take(place.replica->head(), [&found](const RecordHeader& header, std::string_view, JournalPosition) {
-      found = found || SessionTail::is_change(header);
-      return true;
-    });
-    return found;
-  }
-
-  // What is stored needs not be read again: it is in the journal.
-  static void keep(Place& place, std::uint64_t stored) {
-    const std::size_t most = place.settings->journal.retain_messages;
-    const auto began = place.stored_begin.after(stored);
-    if (began) {
-      place.recovered = Recovered{most, place.state.counters, *began};
-    } else {
-      place.recovered = Recovered{most};
-      place.reads_all = place.state.counters != cluster::Counters{};
-    }
   }
 
   // Its session goes; what it has recorded until then still goes to the stream, where this gateway owns it.
@@ -479,64 +423,31 @@ class ClusterGateway final : public Gateway {
   }
 
   void end_leaving_when_due(Place& place, MonotonicTime now) {
-    if (!place.replica->closed() && !ending_) return;
+    if (!place.journal.closed() && !ending_) return;
     if (place.owns()) {
-      if (place.state.retiring || place.first.waits(place.state) || place.replica->taken() < place.replica->head())
-        return;
+      if (place.state.retiring || place.journal.has_rest(place.state)) return;
       return give(place, {.kind = EventKind::retire}, now);
     }
     if (place.state.phase != cluster::Phase::idle) return;
-    place.replica.reset();
+    place.journal.end();
     place.stage = Stage::none;
-    place.first.clear();
   }
 
   // Records.
 
   void pump(Place& place, MonotonicTime now) {
-    if (place.replica == nullptr || place.stage == Stage::opening || !place.owns()) return;
-    JournalReplica& replica = *place.replica;
-    const bool closed = replica.closed() || ending_;
-    const JournalPosition limit = closed ? replica.head() : replica.wanted();
-    bool goes_back = false;
-    const bool is_first_done = place.first.store(
-        place.state,
-        [&](const cluster::Record& record) {
-          give(place, {.kind = EventKind::append, .record = record, .more = true}, now);
-        },
-        [&] { give(place, {.kind = EventKind::end_group}, now); });
-    if (is_first_done && limit > replica.taken()) {
-      replica.take(limit, [&](const RecordHeader& header, std::string_view body, JournalPosition end) {
-        goes_back = !SessionTail::fits(place.state, header);
-        return !goes_back && place.tail.take(place.state, header, body, end, [&](const cluster::Record& record) {
-          give(place, {.kind = EventKind::append, .record = record, .more = true}, now);
-        });
-      });
-      // The end of a step: a frame that ended within one would have an answer without the message that it answers.
-      // Before a reset, and in a step that is larger than what may wait, it ends where there is no space.
-      if (replica.taken() == limit || place.state.flight.bytes.empty())
-        give(place, {.kind = EventKind::end_group}, now);
-    }
-    place.full = replica.taken() < limit;
-    if (goes_back)
+    if (!place.is_open() || !place.owns()) return;
+    const bool ends = place.journal.closed() || ending_;
+    if (!place.journal.append_to(place.state, ends, [&](const Event& event) { give(place, event, now); }))
       return cut(place, "its sequence numbers went back without a reset, which a cluster does not store", now);
-    replica.commit(place.goes_on ? replica.wanted() : place.tail.released(place.state.released));
-    if (!closed && now >= place.look_at) look(place, now);
-  }
-
-  // Records that no answer follows have no end of their step yet.
-  void look(Place& place, MonotonicTime now) {
-    place.look_at = now + look_again;
-    const JournalPosition head = place.replica->head();
-    const JournalPosition wanted = place.replica->wanted();
-    if (head > wanted && place.unended_head > wanted) place.replica->ask_for_end_of_step();
-    place.unended_head = head;
+    place.journal.release(place.state, place.alone.continues());
+    if (!ends) place.journal.look(now);
   }
 
   // The session ends here, and may have an owner again.
   void cut(Place& place, const std::string& why, MonotonicTime now) {
     line(place, LogLevel::error, "no longer owned by this gateway: " + why);
-    place.replica->fence(why);
+    place.journal.fence(why);
     give(place, {.kind = EventKind::abandon}, now);
   }
 
@@ -544,48 +455,25 @@ class ClusterGateway final : public Gateway {
     const bool waits =
         !place.state.flight.bytes.empty() && now - place.state.flight.sent > Duration{config_.lost_after};
     if (!waits) {
-      if (std::exchange(place.goes_on, false)) line(place, LogLevel::info, "the cluster answers again");
-      if (place.noted && !place.notes && has_all(place)) forget_alone(place);
+      if (place.alone.end()) line(place, LogLevel::info, "the cluster answers again");
+      if (place.journal.is_stored(place.state)) place.alone.forget(opener_);
       return;
     }
     const std::string duration = " for " + std::to_string(config_.lost_after.count()) + " ms";
     const std::string why = (place.refusal.empty() ? "the cluster has not answered" : "nothing was stored") + duration +
                             (place.refusal.empty() ? "" : ": " + place.refusal);
     if (config_.when_lost == WhenLost::stop) return cut(place, why, now);
-    if (!place.goes_on && !place.notes) note_alone(place, why);
+    if (!place.alone.continues() && !place.alone.is_busy()) continue_alone(place, why);
   }
 
-  [[nodiscard]] static bool has_all(const Place& place) {
-    return place.state.stored == place.state.appended && !place.first.waits(place.state) &&
-           place.replica->taken() >= place.replica->wanted();
-  }
-
-  // Nothing is sent without the cluster before a later start of this gateway would know of it.
-  void note_alone(Place& place, const std::string& why) {
-    place.notes = true;
-    const auto error = std::make_shared<std::string>();
-    const AloneNote note{.began = place.stored_begin.last(), .counters = place.state.flight.end};
-    opener_.add(
-        [&place, error, note] {
-          try {
-            AloneNote::write(posix_disk(), place.folder, note);
-          } catch (const std::exception& failure) {
-            *error = failure.what();
-          }
-        },
-        [this, &place, error, why](MonotonicTime now) {
-          place.notes = false;
-          if (place.replica == nullptr || !place.owns()) return;
-          if (!error->empty()) return cut(place, why + ", and its journal alone is not enough: " + *error, now);
-          place.noted = place.goes_on = true;
-          line(place, LogLevel::error, why + ": it continues with its journal alone, as when_lost has it");
-        });
-  }
-
-  void forget_alone(Place& place) {
-    place.notes = true;
-    opener_.add([&place] { AloneNote::remove(posix_disk(), place.folder); },
-                [&place](MonotonicTime) { place.notes = place.noted = false; });
+  void continue_alone(Place& place, const std::string& why) {
+    const AloneNote note{.began = place.journal.stored_begin().last(), .counters = place.state.flight.end};
+    place.alone.note(opener_, note, [this, &place, why](const std::string& error, MonotonicTime now) {
+      if (place.stage == Stage::none || !place.owns()) return;
+      if (!error.empty()) return cut(place, why + ", and its journal alone is not enough: " + error, now);
+      place.alone.begin();
+      line(place, LogLevel::error, why + ": it continues with its journal alone, as when_lost has it");
+    });
   }
 
   void tend(Place& place, MonotonicTime now) {
@@ -603,7 +491,7 @@ class ClusterGateway final : public Gateway {
         return;
       case Stage::opening: return;
       case Stage::serving:
-        if (place.replica->closed()) return on_removed(place);
+        if (place.journal.closed()) return on_removed(place);
         if (ending_ || (assigns && gives_up(place, members_, now)))
           leave(place, "the session continues on another gateway");
         return;
@@ -622,7 +510,8 @@ class ClusterGateway final : public Gateway {
     const auto busy = [](const auto& place) { return place->stage != Stage::none; };
     while (std::ranges::any_of(places_, busy) && read_monotonic() < deadline) {
       turn(read_monotonic());
-      if (std::ranges::any_of(places_, busy)) signal_->sleep(look_again, [this] { return answered_.load(); });
+      if (std::ranges::any_of(places_, busy))
+        signal_->sleep(OwnedJournal::look_again, [this] { return answered_.load(); });
     }
     for (const auto& place : places_) {
       if (busy(place)) line(*place, LogLevel::error, "the cluster has not stored all of it: its journal has the rest");

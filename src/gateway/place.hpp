@@ -7,20 +7,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "gateway/first_records.hpp"
+#include "gateway/alone.hpp"
+#include "gateway/owned_journal.hpp"
 #include "gateway/recovered.hpp"
-#include "gateway/session_tail.hpp"
 #include "gateway/standby.hpp"
-#include "gateway/stored_begin.hpp"
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/cluster/owner.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/nats/stream_client.hpp"
-#include "nexusfix/store/journal_replica.hpp"
 
 namespace nfx::gateway {
 
@@ -47,6 +45,8 @@ enum class Stage : std::uint8_t {
   return options;
 }
 
+inline constexpr std::size_t write_messages = 8192;  // as one batch, until all was read
+
 // A replicated session of the configuration.
 struct Place {
   Place(const SessionSettings& its_settings, const cluster::OwnerOptions& options)
@@ -67,9 +67,6 @@ struct Place {
   bool knows_lease = false;
   MonotonicTime lease_end{};     // of another gateway, without a renewal until then
   bool removed = false;          // by an operator
-  bool goes_on = false;          // without the cluster
-  bool noted = false;            // in the journal's folder, until the cluster has all of it
-  bool notes = false;            // the opener changes that note
   Recovered recovered;           // what was read and is not in the journal
   bool reads_all = false;        // the journal is not as it was left: the frames are read again from the first one on
   Standby standby;               // while another gateway owns the session
@@ -86,17 +83,10 @@ struct Place {
   std::optional<MonotonicTime> free_since;  // no gateway has the lease
   cluster::GatewayId unable{};              // the run of the gateway that should have the session, and does not take it
   MonotonicTime lease_asked{};
-  std::shared_ptr<JournalReplica> replica;     // while the session exists
-  std::weak_ptr<JournalReplica> last_replica;  // until its files are closed
-  std::size_t number = 0;                      // of the engine's session
-  std::filesystem::path folder;                // of its journal
-  SessionTail tail;
-  FirstRecords first;
-  StoredBegin stored_begin;          // of this ownership
-  MonotonicTime look_at{};           // for records that no answer follows
-  JournalPosition unended_head = 0;  // when it was last checked
+  OwnedJournal journal;    // while the session exists
+  Alone alone;             // without the cluster
+  std::size_t number = 0;  // of the engine's session
   MonotonicTime assign_at{};
-  bool full = false;  // the owner has no space: it has to be answered first
   std::string last_error, last_warning;
   std::string refusal;  // why the stream does not store the frame in flight; empty: no server has stated it
 
@@ -108,11 +98,32 @@ struct Place {
   [[nodiscard]] bool claims() const noexcept {
     return state.phase == cluster::Phase::claiming || state.phase == cluster::Phase::replaying;
   }
+  // Its session exists, and so does its journal.
+  [[nodiscard]] bool is_open() const noexcept { return stage == Stage::serving || stage == Stage::leaving; }
   // The stream has nothing of the session.
   [[nodiscard]] bool is_new() const noexcept { return found_nothing && !state.has_frame; }
   // Records that the owner can be given.
-  [[nodiscard]] bool has_records() const noexcept {
-    return replica != nullptr && owns() && stage != Stage::opening && replica->wanted() > replica->taken();
+  [[nodiscard]] bool has_records() const noexcept { return is_open() && owns() && journal.has_records(); }
+
+  // A journal is made before the session has messages: that takes longer than to open one.
+  [[nodiscard]] bool is_write_due() const noexcept {
+    if (recovered.messages.size() >= write_messages) return true;
+    return !is_behind(state) && recovered.began && (!recovered.messages.empty() || !recovered.journal);
+  }
+  // The next frame that the owner has read.
+  void recover(const cluster::Action& action) {
+    cluster::FrameView frame;
+    const cluster::FrameError error = decode_frame(action.bytes, frame);
+    NFX_REQUIRE(error == cluster::FrameError::none);  // the owner has read it
+    if (action.first) recovered = Recovered{settings->journal.retain_messages};
+    recovered.add(frame);
+  }
+  // After an ownership with `stored` records: they need not be read again, because they are in the journal.
+  void keep(std::uint64_t stored) {
+    const std::size_t most = settings->journal.retain_messages;
+    const auto began = journal.stored_begin().after(stored);
+    recovered = began ? Recovered{most, state.counters, *began} : Recovered{most};
+    if (!began) reads_all = state.counters != cluster::Counters{};
   }
 };
 

@@ -1,10 +1,11 @@
 // The journal of a session that another gateway owns. It gets what the stream has, so that a takeover has little to
 // read and to write.
 // Thread: that of the opener, but for the constructor. Cost: the journal is open; a batch is one write and one sync.
-// Errors: those of follow().
+// Errors: a text, and the journal is closed.
 #pragma once
 
 #include <algorithm>
+#include <exception>
 #include <optional>
 #include <string>
 
@@ -15,18 +16,30 @@
 
 namespace nfx::gateway {
 
+struct Written {
+  Followed followed;
+  std::string error;     // empty: none
+  bool changed = false;  // ... but that the journal is not as it was left: all frames have to be read again
+};
+
 class Standby {
  public:
   explicit Standby(const SessionSettings& settings) : settings_(settings) {}
 
   // Moves the messages to the journal, or leaves them in `stream`.
-  [[nodiscard]] Followed write(Recovered& stream, UtcTime now) {
-    if (!journal_) {
-      JournalOptions options = settings_.journal;
-      options.durability = Durability::interval;
-      journal_.emplace(posix_disk(), options, identity(settings_.session), now);
+  [[nodiscard]] Written write(Recovered& stream, UtcTime now) {
+    try {
+      if (!journal_) {
+        JournalOptions options = settings_.journal;
+        options.durability = Durability::interval;
+        journal_.emplace(posix_disk(), options, identity(settings_.session), now);
+      }
+      return {.followed = follow(*journal_, stream, now).value_or(Followed{}), .error = {}};
+    } catch (const std::exception& failure) {
+      close();
+      return {
+          .followed = {}, .error = failure.what(), .changed = dynamic_cast<const JournalChanged*>(&failure) != nullptr};
     }
-    return follow(*journal_, stream, now).value_or(Followed{});
   }
   // Whether there is a journal already.
   [[nodiscard]] bool exists() const {
