@@ -1,10 +1,7 @@
-// A connection to nats-servers, and what both users of it need: an owner's client, and what an operator does.
-// Thread: one, but for what libnats calls. Errors: NatsError, with the address, and what to change.
+// A connection to one of several nats-servers, and what both users of it need: an owner's client, and what an operator
+// does. Thread: one, but for what libnats calls. Errors: NatsError, with the address, and what to change.
 #pragma once
 
-#include <nats/nats.h>
-
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -14,40 +11,13 @@
 #include <string_view>
 #include <vector>
 
+#include "nats/link.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/nats/nats_stream.hpp"
 
 namespace nfx::nats {
 
 using Json = nlohmann::json;
-
-struct Destroy {
-  void operator()(natsConnection* connection) const { natsConnection_Destroy(connection); }
-  void operator()(natsOptions* options) const { natsOptions_Destroy(options); }
-  void operator()(natsMsg* message) const { natsMsg_Destroy(message); }
-  void operator()(natsSubscription* subscription) const { natsSubscription_Destroy(subscription); }
-};
-template <class T>
-using Owned = std::unique_ptr<T, Destroy>;
-
-// A connection to one server, until that is lost: libnats does not connect again. Its subscriptions end with it, and
-// not before: libnats 3.4 writes into one that is destroyed while its message is received.
-struct Link {
-  Link() = default;
-  ~Link();
-  Link(const Link&) = delete;
-  Link& operator=(const Link&) = delete;
-
-  std::string server;                // its address
-  std::atomic<bool> is_lost{false};  // for ever: libnats receives nothing more
-  Owned<natsConnection> handle;
-  std::vector<Owned<natsSubscription>> subscriptions;
-  std::string batch_inbox;                    // of all reads; empty before the first one
-  natsSubscription* batch_answers = nullptr;  // to it
-  std::uint64_t batches = 0;
-};
-
-class Attempt;
 
 // To one of the servers. One that is lost or left is followed by the next one that answers.
 struct NatsStream::Connection {
@@ -95,7 +65,6 @@ struct NatsStream::Connection {
   MonotonicTime attempt_at_{};
 };
 
-void require(natsStatus status, const std::string& what);
 [[nodiscard]] std::string new_inbox();
 [[nodiscard]] bool is_token(std::string_view name);
 
