@@ -43,13 +43,8 @@ std::string line_of(const SessionCommand& command) {
 CommandOutcome SessionRunner::command(std::size_t number, const SessionCommand& command) {
   LiveSession* session = sessions_.find(number);
   if (session == nullptr || session->removing) return {.status = CommandStatus::no_such_session};
-  const auto is_expected = [](const std::optional<SeqNum>& expected, SeqNum there) {
-    return !expected || *expected == there;
-  };
   CommandOutcome outcome{.status = CommandStatus::refused, .refusal = OperatorResult::numbers_differ};
-  if (is_expected(command.expected.in, session->next_inbound()) &&
-      is_expected(command.expected.out, session->next_outbound()))
-    outcome = carry_out_command(*session, command);
+  if (session->session.has_numbers(command.expected)) outcome = carry_out_command(*session, command);
   if (outcome.status == CommandStatus::done && !row_of(command.kind).only_reads)
     report_notice(*session, Notice::operator_command, SeqNum{}, line_of(command));
   // What it has made is sent in this iteration; what it removed is still there.
@@ -63,8 +58,7 @@ CommandOutcome SessionRunner::carry_out_command(LiveSession& session, const Sess
     case SessionCommandKind::set: return set_numbers(session, command);
     case SessionCommandKind::reset:
       if (!can_set_numbers(session)) return {.status = CommandStatus::store_refuses};
-      return outcome_of(
-          step(session, 0, [&](Actions& out) { return session.session.reset_numbers(command.expected, now_, out); }));
+      return outcome_of(step(session, 0, [&](Actions& out) { return session.session.reset_numbers(now_, out); }));
     case SessionCommandKind::logout:
       // The end of a drain does not undo it.
       if (!std::exchange(session.drained, false) && !session.enabled && !session.connection.exists())
@@ -88,9 +82,8 @@ CommandOutcome SessionRunner::carry_out_command(LiveSession& session, const Sess
       return outcome_of(step(session, 0, [&](Actions& out) { return session.session.test_peer(now_, out); }));
     case SessionCommandKind::resend:
       if (!can_set_numbers(session)) return {.status = CommandStatus::store_refuses};
-      return outcome_of(step(session, 0, [&](Actions& out) {
-        return session.session.request_again(command.from, command.expected, now_, out);
-      }));
+      return outcome_of(
+          step(session, 0, [&](Actions& out) { return session.session.request_again(command.from, now_, out); }));
     case SessionCommandKind::hold:
     case SessionCommandKind::release:
       return outcome_of(session.session.hold_sending(command.kind == SessionCommandKind::hold));
@@ -113,7 +106,7 @@ CommandOutcome SessionRunner::set_numbers(LiveSession& session, const SessionCom
   if (!can_set_numbers(session)) return {.status = CommandStatus::store_refuses};
   const std::string reason = line_of(command);
   return outcome_of(step(session, 0, [&](Actions& out) {
-    const OperatorResult result = session.session.set_numbers(command.expected, command.numbers, now_, out);
+    const OperatorResult result = session.session.set_numbers(command.numbers, now_, out);
     if (result != OperatorResult::done) return result;
     const auto record = [&](bool inbound, SeqNum seq) {
       static_cast<void>(session.store.set_number({inbound, seq, RecordFlag::by_operator, reason}, now_.utc));

@@ -30,8 +30,8 @@ std::string_view to_string(OperatorResult result) noexcept {
   return "?";
 }
 
-bool Session::has_numbers(const NextNumbers& expected) const noexcept {
-  return (!expected.in || *expected.in == next_in_) && (!expected.out || *expected.out == next_out_);
+bool Session::has_numbers(const NextNumbers& seen) const noexcept {
+  return (!seen.in || *seen.in == next_in_) && (!seen.out || *seen.out == next_out_);
 }
 
 // Between a Logon that was sent and its answer, and after a Logout, the sequence numbers are those of messages under
@@ -40,10 +40,8 @@ bool Session::numbers_may_change() const noexcept {
   return phase_ == Phase::disconnected || (phase_ == Phase::logged_on && !reset_sent_);
 }
 
-OperatorResult Session::set_numbers(const NextNumbers& expected, const NextNumbers& wanted, Instant now,
-                                    Actions& out) noexcept {
+OperatorResult Session::set_numbers(const NextNumbers& wanted, Instant now, Actions& out) noexcept {
   const StepCheck check{*this, out, StepCheck::Step::set_numbers};
-  if (!has_numbers(expected)) return OperatorResult::numbers_differ;
   if (!usable(wanted.in, seq_num_limit) || !usable(wanted.out, seq_num_limit)) return OperatorResult::bad_number;
   if (has_numbers(wanted)) return OperatorResult::nothing_to_do;
   if (!numbers_may_change()) return OperatorResult::not_now;
@@ -60,9 +58,8 @@ OperatorResult Session::set_numbers(const NextNumbers& expected, const NextNumbe
   return OperatorResult::done;
 }
 
-OperatorResult Session::request_again(SeqNum from, const NextNumbers& expected, Instant now, Actions& out) noexcept {
+OperatorResult Session::request_again(SeqNum from, Instant now, Actions& out) noexcept {
   const StepCheck check{*this, out, StepCheck::Step::set_numbers};
-  if (!has_numbers(expected)) return OperatorResult::numbers_differ;
   if (phase_ != Phase::logged_on) return OperatorResult::not_logged_on;
   if (reset_sent_) return OperatorResult::not_now;
   if (from < first_seq_num || from >= next_in_) return OperatorResult::bad_number;
@@ -79,8 +76,7 @@ void Session::receive_again(SeqNum from, Instant now, Actions& out) noexcept {
   request_resend(wanted_to, now, out);
 }
 
-OperatorResult Session::reset_numbers(const NextNumbers& expected, Instant now, Actions& out) noexcept {
-  if (!has_numbers(expected)) return OperatorResult::numbers_differ;
+OperatorResult Session::reset_numbers(Instant now, Actions& out) noexcept {
   if (!numbers_may_change()) return OperatorResult::not_now;
   if (phase_ == Phase::disconnected) {
     if (next_in_ == first_seq_num && next_out_ == first_seq_num) return OperatorResult::nothing_to_do;

@@ -93,18 +93,18 @@ class Session {
   // A TestRequest is unanswered, and nothing else has arrived since.
   [[nodiscard]] bool probing() const noexcept { return test_pending_; }
 
-  // Requests of an operator. Each states what it expects the next sequence numbers to be, and is refused where they are
-  // others, so that two operators cannot undo each other's work unseen.
+  // Requests of an operator.
 
+  // Whether the next sequence numbers are those that an operator has seen: compare them before a request, so that two
+  // operators cannot undo each other's work unseen.
+  [[nodiscard]] bool has_numbers(const NextNumbers& seen) const noexcept;
   // Sets the next sequence numbers. Without a connection any; while logged on those that the peer can follow: out
   // grows, and the skipped numbers are gap-filled; in falls, and the peer's messages are requested again.
-  [[nodiscard]] OperatorResult set_numbers(const NextNumbers& expected, const NextNumbers& wanted, Instant now,
-                                           Actions& out) noexcept;
+  [[nodiscard]] OperatorResult set_numbers(const NextNumbers& wanted, Instant now, Actions& out) noexcept;
   // Has the peer resend its messages from this number on. They are delivered again, marked as possible duplicates.
-  [[nodiscard]] OperatorResult request_again(SeqNum from, const NextNumbers& expected, Instant now,
-                                             Actions& out) noexcept;
+  [[nodiscard]] OperatorResult request_again(SeqNum from, Instant now, Actions& out) noexcept;
   // Both to 1: by reset_sequence_numbers() while logged on, by start_over() without a connection.
-  [[nodiscard]] OperatorResult reset_numbers(const NextNumbers& expected, Instant now, Actions& out) noexcept;
+  [[nodiscard]] OperatorResult reset_numbers(Instant now, Actions& out) noexcept;
   // Sends a TestRequest now. The session ends when nothing arrives within the time that its heartbeats allow.
   [[nodiscard]] OperatorResult test_peer(Instant now, Actions& out) noexcept;
   // While held, send() refuses every message of the application. Session messages, answers to ResendRequests and
@@ -236,7 +236,6 @@ class Session {
   void request_resend(SeqNum up_to, Instant now, Actions& out, bool redundant = false) noexcept;
 
   // operator_request.cpp
-  [[nodiscard]] bool has_numbers(const NextNumbers& expected) const noexcept;
   [[nodiscard]] bool numbers_may_change() const noexcept;
   void receive_again(SeqNum from, Instant now, Actions& out) noexcept;
 
