@@ -18,7 +18,7 @@
 #include "nexusfix/cluster/name_hash.hpp"
 #include "nexusfix/cluster/owner.hpp"
 #ifdef NFX_WITH_PLANTS
-#include "cluster_plants/planted.hpp"
+#include "plants/planted.hpp"
 #endif
 
 namespace {
@@ -481,11 +481,11 @@ bool run(Durability durability, const char* name, int depth) {
 // Whether the same search finds owners without a protection: those that a takeover depends on most.
 bool finds_plants(int depth) {
   int missed = 0;
-  const auto rows = nfx::cluster_plants::rows();
+  const auto rows = nfx::plants::rows();
   for (const std::string_view name :
        {"early-release", "epoch-not-compared", "barrier-skipped", "attempt-not-counted"}) {
-    const auto row = std::ranges::find(rows, name, &nfx::cluster_plants::PlantRow::name);
-    nfx::cluster_plants::planted = row == rows.end() ? -1 : static_cast<int>(row - rows.begin());
+    const auto row = std::ranges::find(rows, name, &nfx::plants::PlantRow::name);
+    nfx::plants::planted = row == rows.end() ? -1 : static_cast<int>(row - rows.begin());
     if (run(Durability::replicated, name.data(), depth)) ++missed;
   }
   std::printf("%d not found\n", missed);

@@ -10,12 +10,12 @@
 
 #include "base/seed_range.hpp"
 #include "cli/command_line.hpp"
-#include "cluster_plants/planted.hpp"
 #include "cluster_simulate/world.hpp"
+#include "plants/planted.hpp"
 
 namespace {
 
-using nfx::cluster_plants::PlantRow;
+using nfx::plants::PlantRow;
 using nfx::test::SeedRange;
 
 struct Options {
@@ -26,7 +26,7 @@ struct Options {
 
 // In the child. The exit status: whether it was found.
 int runs_with(const PlantRow& row, int index, const Options& options) {
-  nfx::cluster_plants::planted = index;
+  nfx::plants::planted = index;
   double hours = 0;
   for (unsigned long long seed = options.seeds.first; seed <= options.seeds.last; ++seed) {
     const auto result = nfx::cluster_simulate::run_world({.seed = seed, .hours = options.hours});
@@ -75,7 +75,7 @@ int main(int argc, char** argv) {
   const auto range = nfx::test::read_seeds(text);
   if (!range) return 2;
   options.seeds = *range;
-  const auto rows = nfx::cluster_plants::rows();
+  const auto rows = nfx::plants::rows();
   int run = 0, missed = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].program != "simulate" || (!options.only.empty() && options.only != rows[i].name)) continue;

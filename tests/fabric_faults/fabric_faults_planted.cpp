@@ -11,8 +11,8 @@
 #include "base/seed_range.hpp"
 #include "cli/command_line.hpp"
 #include "fabric_faults/storm.hpp"
-#include "fabric_plants/planted.hpp"
 #include "nexusfix/base/enum_values.hpp"
+#include "plants/planted.hpp"
 
 namespace {
 
@@ -33,7 +33,7 @@ struct Bug {
 
 // In the child. The exit status: whether it was found.
 int storms_with(const Bug& bug, const Options& options) {
-  nfx::fabric_plants::planted = bug.planted;
+  nfx::plants::planted = bug.planted;
   const SeedRange& seeds = options.seeds;
   unsigned long long found = 0, first = 0;
   std::string finding;
@@ -94,7 +94,7 @@ int main(int argc, char** argv) {
   if (!range) return 2;
   options.seeds = *range;
   std::vector<Bug> bugs;
-  const auto rows = nfx::fabric_plants::rows();
+  const auto rows = nfx::plants::rows();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].program == "faults")
       bugs.push_back({.name = std::string{rows[i].name}, .planted = static_cast<int>(i)});

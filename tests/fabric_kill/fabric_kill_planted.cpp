@@ -7,7 +7,7 @@
 
 #include "cli/command_line.hpp"
 #include "fabric_kill/kills.hpp"
-#include "fabric_plants/planted.hpp"
+#include "plants/planted.hpp"
 
 int main(int argc, char** argv) {
   nfx::fabric_kill::KillOptions options{.rails = "shm,tcp", .kills = 100, .seed = 1};
@@ -20,11 +20,11 @@ int main(int argc, char** argv) {
   if (const auto exit_code = nfx::cli::parse(program, argc, argv)) return *exit_code;
   int run = 0, missed = 0;
   try {
-    const auto rows = nfx::fabric_plants::rows();
+    const auto rows = nfx::plants::rows();
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (rows[i].program != "kill") continue;
       ++run;
-      nfx::fabric_plants::planted = static_cast<int>(i);
+      nfx::plants::planted = static_cast<int>(i);
       const auto result = nfx::fabric_kill::run_kills(options);
       if (result.finding.empty()) ++missed;
       std::printf("%-24s %s after %llu kills%s%s\n", std::string{rows[i].name}.c_str(),

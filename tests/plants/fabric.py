@@ -1,28 +1,8 @@
-"""Copies the link's and the rails' sources, with protections that planted.hpp can take away at run time.
+"""Protections of links and rails, for fabric_faults_planted and fabric_kill_planted: planting.py."""
 
-    plants.py SOURCE_FOLDER OUTPUT_FOLDER
+from planting import Row, main
 
-Each row takes one protection away: the text is in its file exactly once, otherwise the row is out of date and the build
-fails. PLANT in the replacement is true while the row is planted. The copies are linked in place of the library's own
-files by the programs fabric_faults_planted and fabric_kill_planted alone.
-"""
-
-import pathlib
-import sys
-from dataclasses import dataclass
-
-
-@dataclass
-class Row:
-    name: str
-    program: str  # which one has to find it
-    what: str
-    file: str
-    text: str
-    replacement: str
-
-
-ROWS = [
+TABLE = [
     Row("fence", "faults", "pages and records of a closed rail are sent again before the peer has closed it",
         "link_rails.cpp", "    rail.fence = rail.peer_incarnation;\n",
         "    rail.fence = rail.peer_incarnation;\n    if (PLANT) peer_has_closed(index);\n"),
@@ -81,25 +61,4 @@ ROWS = [
         "  if (payload_have_ < (PLANT ? frame_.length / 2 : frame_.length)) return false;"),
 ]
 
-
-def main():
-    source, output = map(pathlib.Path, sys.argv[1:3])
-    texts = {}
-    for index, row in enumerate(ROWS):
-        file = source / row.file
-        text = texts.get(row.file) or file.read_text()
-        if text.count(row.text) != 1:
-            sys.exit(f"{file}: the text of plant '{row.name}' is there {text.count(row.text)} times, and not once; "
-                     f"change its row in {__file__}")
-        texts[row.file] = text.replace(row.text, row.replacement.replace("PLANT", f"(nfx::fabric_plants::planted == {index})"))
-    for name, text in texts.items():
-        (output / name).write_text(f'#include "fabric_plants/planted.hpp"\n#line 1 "{source / name}"\n{text}')
-    rows = "".join(f'    {{"{row.name}", "{row.program}", "{row.what}"}},\n' for row in ROWS)
-    (output / "planted.cpp").write_text(
-        '#include "fabric_plants/planted.hpp"\n\n#include <array>\n\nnamespace nfx::fabric_plants {\n\n'
-        f"int planted = -1;\n\nstd::span<const PlantRow> rows() {{\n  static constexpr std::array<PlantRow, {len(ROWS)}> all{{{{\n"
-        f"{rows}  }}}};\n  return all;\n}}\n\n}}  // namespace nfx::fabric_plants\n")
-
-
-if __name__ == "__main__":
-    main()
+main(TABLE)
