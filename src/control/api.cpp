@@ -28,6 +28,7 @@ Kind kind_of(const CommandOutcome& outcome) noexcept {
     case CommandStatus::no_such_session: return {404, "no-such-session"};
     case CommandStatus::busy: return {503, "busy"};
     case CommandStatus::timed_out: return {504, "timed-out"};
+    case CommandStatus::being_removed: return {409, "being-removed"};
     case CommandStatus::refused: break;
   }
   switch (outcome.refusal) {
@@ -48,6 +49,7 @@ std::string_view to_string(AddStatus status) noexcept {
     case AddStatus::added: return "added";
     case AddStatus::invalid: return "the configuration is invalid";
     case AddStatus::exists: return "the session exists already";
+    case AddStatus::being_removed: return "the session is being removed";
     case AddStatus::stopping: return "the engine stops or drains";
   }
   return "?";
@@ -116,6 +118,7 @@ Answer answer_of(const AddOutcome& outcome) {
     case AddStatus::added: break;
     case AddStatus::invalid: return problem(422, "bad-configuration", outcome.problem);
     case AddStatus::exists: return problem(409, "session-exists", outcome.problem);
+    case AddStatus::being_removed: return problem(409, "being-removed", outcome.problem);
     case AddStatus::stopping: return problem(409, "stopping", outcome.problem);
   }
   return {.body = document_of(outcome.session, "done"), .etag = etag_of(outcome.session)};
@@ -131,6 +134,7 @@ Answer answer_of(const ReloadReport& report) {
     case ReloadStatus::no_file: return problem(409, "no-file", report.problem);
     case ReloadStatus::stopping: return problem(409, "stopping", report.problem);
     case ReloadStatus::no_such_session: return refused({.status = CommandStatus::no_such_session});
+    case ReloadStatus::being_removed: return refused({.status = CommandStatus::being_removed});
     case ReloadStatus::not_answering: break;
   }
   return problem(504, "timed-out", report.problem);
@@ -147,7 +151,8 @@ std::string_view event_of(const ReloadReport& report) noexcept {
     case ReloadStatus::no_file:
     case ReloadStatus::stopping:
     case ReloadStatus::not_answering:
-    case ReloadStatus::no_such_session: break;
+    case ReloadStatus::no_such_session:
+    case ReloadStatus::being_removed: break;
   }
   return "refused";
 }

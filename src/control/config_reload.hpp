@@ -42,6 +42,7 @@ enum class ReloadStatus : std::uint8_t {
   stopping,       // the engine stops or drains
   not_answering,  // a poll thread: nothing was changed
   no_such_session,
+  being_removed,  // the session that was to be changed
 };
 
 struct ReloadReport {

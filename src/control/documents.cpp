@@ -124,7 +124,8 @@ std::string_view result_of(ReloadStatus status) noexcept {
     case ReloadStatus::no_file:
     case ReloadStatus::stopping:
     case ReloadStatus::not_answering:
-    case ReloadStatus::no_such_session: break;
+    case ReloadStatus::no_such_session:
+    case ReloadStatus::being_removed: break;
   }
   return "incomplete";
 }

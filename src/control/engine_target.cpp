@@ -68,6 +68,10 @@ AddOutcome EngineTarget::add(std::string_view config) {
     const Engine::SessionList running = engine_.list_sessions();
     if (std::ranges::find(running.sessions, name, &SessionStatus::name) != running.sessions.end())
       return {.status = AddStatus::exists, .problem = "the session " + name + " exists already"};
+    if (std::ranges::find(running.leaving, name, &SessionStatus::name) != running.leaving.end()) {
+      return {.status = AddStatus::being_removed,
+              .problem = "the session " + name + " is being removed: add it again once it is gone"};
+    }
     const std::size_t number = engine_.add_session(std::move(settings));
     reload_.added(config, name);
     AddOutcome outcome{.status = AddStatus::added, .session = engine_.command(number, {}).session};
@@ -89,9 +93,13 @@ std::expected<std::size_t, CommandStatus> EngineTarget::find(std::string_view na
   }
   const Engine::SessionList list = engine_.list_sessions();
   if (list.complete) numbers_.clear();
-  for (const SessionStatus& each : list.sessions) numbers_.insert_or_assign(each.name, each.number);
-  const auto found = std::ranges::find(list.sessions, name, &SessionStatus::name);
-  if (found != list.sessions.end()) return found->number;
+  for (const auto* sessions : {&list.leaving, &list.sessions}) {
+    for (const SessionStatus& each : *sessions) numbers_.insert_or_assign(each.name, each.number);
+  }
+  for (const auto* sessions : {&list.sessions, &list.leaving}) {
+    const auto found = std::ranges::find(*sessions, name, &SessionStatus::name);
+    if (found != sessions->end()) return found->number;
+  }
   return std::unexpected(list.complete ? CommandStatus::no_such_session : CommandStatus::timed_out);
 }
 
@@ -172,6 +180,7 @@ ReloadReport EngineTarget::change(std::size_t session, std::string_view config, 
   if (draining_ || engine_.stopping()) return {.status = ReloadStatus::stopping, .problem = stops_or_drains};
   const CommandOutcome there = engine_.command(session, {});
   if (there.status == CommandStatus::no_such_session) return {.status = ReloadStatus::no_such_session};
+  if (there.status == CommandStatus::being_removed) return {.status = ReloadStatus::being_removed};
   if (!there) return {.status = ReloadStatus::not_answering, .problem = std::string{explain(there)}};
   try {
     SessionSettings settings = settings_of(config);

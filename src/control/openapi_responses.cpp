@@ -50,12 +50,30 @@ const std::vector<Refusal>& refusals() {
       {"NotNow",
        409,
        "Not in the present state of the session or the engine.",
-       {"would-end-session", "not-logged-on", "not-now", "not-possible", "stopping"},
+       {"would-end-session", "not-logged-on", "not-now", "not-possible", "being-removed", "stopping"},
        {},
        {"ETag"}},
-      {"NotAdded", 409, "There is such a session, or the engine stops or drains.", {"session-exists", "stopping"}},
+      {"BeingRemoved",
+       409,
+       "The session is being removed: it logs out, and then there is no such session.",
+       {"being-removed"},
+       {},
+       {"ETag"}},
+      {"NotAdded",
+       409,
+       "There is such a session, also one that is being removed; or the engine stops or drains.",
+       {"session-exists", "being-removed", "stopping"}},
+      {"NotChanged",
+       409,
+       "The session is being removed, or the engine stops or drains.",
+       {"being-removed", "stopping"},
+       {},
+       {"ETag"}},
       {"NotReloaded", 409, "The configuration has no file, or the engine stops or drains.", {"no-file", "stopping"}},
-      {"NoJournal", 409, "The session's store is memory.", {"no-journal"}},
+      {"NoJournal",
+       409,
+       "The session's store is memory, or the session is being removed.",
+       {"no-journal", "being-removed"}},
       {"NumbersDiffer",
        412,
        "The sequence numbers are not the expected ones; nothing was changed.",
@@ -207,8 +225,10 @@ std::vector<std::string_view> refusals_of(const Route& route) {
   add(!route.of_session() && route.query.empty(), "NoSuchPath");
   add(true, "WrongMethod");
   add(is_command && may_not_fit(route.command), "NotNow");
+  add((is_command && !may_not_fit(route.command)) || route.resource == messages, "BeingRemoved");
   add(route.resource == add_session, "NotAdded");
-  add(reloads, "NotReloaded");
+  add(route.resource == change_session, "NotChanged");
+  add(reloads && route.resource != change_session, "NotReloaded");
   add(reads_journal, "NoJournal");
   add(route.takes_etag(), "NumbersDiffer");
   add(true, "TooLarge");

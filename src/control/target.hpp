@@ -33,7 +33,7 @@ struct EngineView {
 };
 
 // What became of a session that was to be added.
-enum class AddStatus : std::uint8_t { added, invalid, exists, stopping };
+enum class AddStatus : std::uint8_t { added, invalid, exists, being_removed, stopping };
 
 struct AddOutcome {
   AddStatus status = AddStatus::invalid;

@@ -424,6 +424,8 @@ Engine::SessionList Engine::list_sessions(Duration timeout) {
   SessionList list;
   for (const auto& thread : parts_->threads) list.complete = list_of(*thread, list.sessions, timeout) && list.complete;
   std::ranges::sort(list.sessions, {}, &SessionStatus::number);
+  std::ranges::copy_if(list.sessions, std::back_inserter(list.leaving), &SessionStatus::removing);
+  std::erase_if(list.sessions, [](const SessionStatus& each) { return each.removing; });
   return list;
 }
 

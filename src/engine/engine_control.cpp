@@ -31,6 +31,7 @@ std::string_view to_string(CommandStatus status) noexcept {
     case CommandStatus::no_such_session: return "there is no such session";
     case CommandStatus::busy:
       return "too many commands wait for this poll thread, or a reload replaces the session now: try again";
+    case CommandStatus::being_removed: return "the session is being removed: it logs out, and is gone then";
     case CommandStatus::timed_out: return "the poll thread did not take the command in time, and will not carry it out";
   }
   return "?";

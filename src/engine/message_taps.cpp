@@ -61,17 +61,19 @@ MessageTaps::Tapped* MessageTaps::find(std::size_t session) noexcept {
 }
 
 CommandStatus MessageTaps::attach(Tapped& tapped, Duration timeout) {
-  bool exists = false;
+  CommandStatus status = CommandStatus::no_such_session;
   const CallResult result = call_on(
       tapped.thread,
       [&](SessionRunner& runner) {
-        exists = runner.sessions().find(tapped.tap.session()) != nullptr;
-        if (exists) runner.reports().taps().attach(tapped.tap);
+        const LiveSession* const session = runner.sessions().find(tapped.tap.session());
+        if (session == nullptr) return;
+        status = session->removing ? CommandStatus::being_removed : CommandStatus::done;
+        if (status == CommandStatus::done) runner.reports().taps().attach(tapped.tap);
       },
       timeout);
   if (result == CallResult::busy) return CommandStatus::busy;
   if (result == CallResult::timed_out) return CommandStatus::timed_out;
-  return exists ? CommandStatus::done : CommandStatus::no_such_session;
+  return status;
 }
 
 void MessageTaps::take(Tapped& tapped) {

@@ -287,6 +287,7 @@ class SessionRunner {
               std::expected<SeqNum, SendError> result);
   void complete(const Submission& submission, std::expected<SeqNum, SendError> result) noexcept;
 
+  [[nodiscard]] CommandOutcome being_removed(const LiveSession& session) const;
   [[nodiscard]] CommandOutcome carry_out_command(LiveSession& session, const SessionCommand& command);
   [[nodiscard]] CommandOutcome set_numbers(LiveSession& session, const SessionCommand& command);
   [[nodiscard]] CommandOutcome enable(LiveSession& session, bool connect_now);

@@ -42,13 +42,20 @@ std::string line_of(const SessionCommand& command) {
 
 CommandOutcome SessionRunner::command(std::size_t number, const SessionCommand& command) {
   LiveSession* session = sessions_.find(number);
-  if (session == nullptr || session->removing) return {.status = CommandStatus::no_such_session};
+  if (session == nullptr) return {.status = CommandStatus::no_such_session};
+  if (session->removing) return being_removed(*session);
   CommandOutcome outcome{.status = CommandStatus::refused, .refusal = OperatorResult::numbers_differ};
   if (session->session.has_numbers(command.expected)) outcome = carry_out_command(*session, command);
   if (outcome.status == CommandStatus::done && !row_of(command.kind).only_reads)
     report_notice(*session, Notice::operator_command, SeqNum{}, line_of(command));
   // What it has made is sent in this iteration; what it removed is still there.
   fill_status(*session, outcome.session);
+  return outcome;
+}
+
+CommandOutcome SessionRunner::being_removed(const LiveSession& session) const {
+  CommandOutcome outcome{.status = CommandStatus::being_removed};
+  fill_status(session, outcome.session);
   return outcome;
 }
 
@@ -155,7 +162,8 @@ void SessionRunner::end_drain() {
 CommandOutcome SessionRunner::change(std::size_t number, SessionSettings& wanted, SessionConfig& rules,
                                      std::string_view what) {
   LiveSession* session = sessions_.find(number);
-  if (session == nullptr || session->removing) return {.status = CommandStatus::no_such_session};
+  if (session == nullptr) return {.status = CommandStatus::no_such_session};
+  if (session->removing) return being_removed(*session);
   if (identity(session->settings.session) != identity(wanted.session) ||
       session->settings.session.role != wanted.session.role || session->settings.listen != wanted.listen)
     return {.status = CommandStatus::refused, .refusal = OperatorResult::not_possible};
@@ -182,6 +190,7 @@ void SessionRunner::fill_status(const LiveSession& session, SessionStatus& into)
   into.sending_held = session.session.sending_held();
   into.connected = session.connection.exists() && !session.connection.connecting;
   into.from_template = session.from_template;
+  into.removing = session.removing;
   into.peer = session.connection.peer.view();
   into.next_in = session.next_inbound();
   into.next_out = session.next_outbound();
@@ -198,7 +207,7 @@ void SessionRunner::fill_status(const LiveSession& session, SessionStatus& into)
 void SessionRunner::journal(std::size_t number, JournalStatus& into) const {
   const LiveSession* session = sessions_.find(number);
   if (session == nullptr || session->removing) {
-    into.status = CommandStatus::no_such_session;
+    into.status = session == nullptr ? CommandStatus::no_such_session : CommandStatus::being_removed;
     return;
   }
   into.status = CommandStatus::done;
@@ -220,7 +229,6 @@ void SessionRunner::journal(std::size_t number, JournalStatus& into) const {
 
 SessionPage SessionRunner::list(std::size_t from_place, std::span<SessionStatus> into) const {
   return sessions_.page(from_place, into, [this](const LiveSession& session, SessionStatus& row) {
-    if (session.removing) return false;
     fill_status(session, row);
     return true;
   });

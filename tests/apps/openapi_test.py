@@ -25,7 +25,7 @@ Answer = collections.namedtuple("Answer", "status headers body")
 OPERATORS = [f"operator{i}" for i in range(16)]  # each may send 400 requests at once
 TOKENS = {name: name.ljust(40, "t") for name in [*OPERATORS, "viewer", "flood"]}
 SESSION = "/v1/sessions/{session}"
-CLIENT, MEMORY = "FIX.4.4:NEXUSFIX->CLIENT", "FIX.4.4:NEXUSFIX->MEMORY"
+CLIENT, MEMORY, LATER = (f"FIX.4.4:NEXUSFIX->{peer}" for peer in ("CLIENT", "MEMORY", "LATER"))
 # Members that are not in every document. Without one of them it is still as described.
 OPTIONAL = {"why", "problems", "session", "kernel_to_read", "read_to_application", "in_application", "send_to_commit",
             "commit_to_socket", "request_to_answer", "durable_lag"}
@@ -238,17 +238,31 @@ class Described(unittest.TestCase):
         peer.close()
         for path in ("/v1/engine", "/v1/threads", "/v1/placement", "/v1/sessions"):
             self.expect(plane, 200, "GET", path)
-        add = ("POST", "/v1/sessions", json.dumps({"config": session_text("LATER")}))
+        add = ("POST", "/v1/sessions", json.dumps({"config": session_text("LATER", "logout_timeout_s = 60")}))
         self.expect(plane, 200, *add)
         self.expect(plane, 409, *add)
         self.expect(plane, 422, "POST", "/v1/sessions", '{"config": "[[session]]"}')
         for body in ("{}", '{"config": 1}', '{"config": "", "text": ""}'):
             self.expect_wrong_body(plane, "POST", "/v1/sessions", body)
-        self.change(plane, "remove", '{"text": "bye"}', session="FIX.4.4:NEXUSFIX->LATER")
+        self.remove_a_session(plane, LATER)
         for level in ("warning", "info"):
             self.expect(plane, 200, "POST", "/v1/engine/log-level", json.dumps({"level": level}))
         for body in ("{}", '{"level": "loud"}'):
             self.expect_wrong_body(plane, "POST", "/v1/engine/log-level", body)
+
+    def remove_a_session(self, plane, name):
+        """Its peer does not answer the Logout: until it is gone, what is requested of it is a conflict."""
+        peer = Peer(plane.server.port, sender="LATER")
+        self.addCleanup(peer.close)
+        peer.log_on()
+        self.change(plane, "remove", '{"text": "bye"}', session=name)
+        for command in ("logout", "disable", "drop", "hold", "release", "remove"):
+            self.change(plane, command, status=409, session=name)
+        self.assertEqual(self.expect(plane, 409, "GET", SESSION, session=name)["session"]["state"], "logout_sent")
+        for end in ("/messages", "/store"):
+            self.expect(plane, 409, "GET", SESSION + end, session=name)
+        peer.close()
+        self.until(lambda: plane.ask("GET", target_of(SESSION, name)).status == 404)
 
     def read_a_journal(self, plane):
         for end in ("", "/verify", "/tail"):

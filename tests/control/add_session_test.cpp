@@ -2,8 +2,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
 #include <condition_variable>
 #include <filesystem>
+#include <initializer_list>
+#include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -33,6 +36,10 @@ class LogonCounter final : public Application {
   bool wait_for(int logons) {
     std::unique_lock lock{mutex_};
     return changed_.wait_for(lock, 30s, [&] { return logons_ >= logons; });
+  }
+  int logons() {
+    const std::lock_guard lock{mutex_};
+    return logons_;
   }
 
  private:
@@ -75,7 +82,26 @@ class AddedSessions : public ::testing::Test {
     EXPECT_TRUE(reply) << (reply ? "" : reply.error());
     return reply ? *reply : ControlReply{};
   }
+  ControlReply ask(std::string_view method, std::string target, std::string body = {}, std::string if_match = {}) {
+    const auto reply = ask_control(
+        {.socket = socket},
+        {.method = method, .target = std::move(target), .body = std::move(body), .if_match = std::move(if_match)});
+    EXPECT_TRUE(reply) << (reply ? "" : reply.error());
+    return reply ? *reply : ControlReply{};
+  }
+  static std::string type_of(const ControlReply& reply) { return Json::parse(reply.body).value("type", "none"); }
   static std::string detail_of(const ControlReply& reply) { return Json::parse(reply.body)["detail"]; }
+  [[nodiscard]] EngineConfig desk(const std::string& name) const {
+    EngineConfig config;
+    config.sessions.emplace_back();
+    config.sessions[0].session.begin_string = "FIX.4.4";
+    config.sessions[0].session.sender_comp_id = name;
+    config.sessions[0].session.target_comp_id = "VENUE";
+    config.sessions[0].session.role = Role::initiator;
+    config.sessions[0].reconnect_delay = 10ms;
+    config.sessions[0].connect = {{"127.0.0.1", port}};
+    return config;
+  }
   [[nodiscard]] std::size_t sessions() const {
     const auto reply = ask_control({.socket = socket}, {.target = "/v1/sessions"});
     return reply ? Json::parse(reply->body)["sessions"].size() : 0;
@@ -98,15 +124,7 @@ TEST_F(AddedSessions, log_on_and_have_their_journal_next_to_the_configuration) {
   EXPECT_EQ(shown["result"], "done");
   EXPECT_EQ(sessions(), 2U);
   EXPECT_TRUE(std::filesystem::is_directory(folder / "store"));
-  EngineConfig desk;
-  desk.sessions.emplace_back();
-  desk.sessions[0].session.begin_string = "FIX.4.4";
-  desk.sessions[0].session.sender_comp_id = "LATER";
-  desk.sessions[0].session.target_comp_id = "VENUE";
-  desk.sessions[0].session.role = Role::initiator;
-  desk.sessions[0].reconnect_delay = 10ms;
-  desk.sessions[0].connect = {{"127.0.0.1", port}};  // both acceptors have one listen address
-  Engine peer{desk, application};
+  Engine peer{desk("LATER"), application};  // both acceptors have one listen address
   const std::jthread running{[&peer] { peer.run(); }};
   EXPECT_TRUE(application.wait_for(2)) << "both sides";
   peer.stop();
@@ -146,6 +164,43 @@ TEST_F(AddedSessions, are_added_once_and_not_while_the_engine_drains) {
   ASSERT_TRUE(removed);
   EXPECT_EQ(removed->status, 200U);
   EXPECT_EQ(sessions(), 1U);
+}
+
+TEST_F(AddedSessions, that_are_being_removed_are_a_conflict_until_they_are_gone) {
+  const std::string later = session("LATER", "store = \"memory\"\nlogout_timeout_s = 60\n");
+  const ControlReply added = add(later);
+  ASSERT_EQ(added.status, 200U) << added.body;
+  const std::string name = "FIX.4.4:VENUE->LATER";
+  const std::string number = std::to_string(Json::parse(added.body)["number"].get<std::size_t>());
+  auto peer = std::make_unique<Engine>(desk("LATER"), application);
+  const auto end = std::chrono::steady_clock::now() + 30s;
+  while (application.logons() < 2 && std::chrono::steady_clock::now() < end) peer->turn(1ms);
+  ASSERT_EQ(application.logons(), 2);
+  // The peer takes no further turn, so the Logout is not answered.
+  ASSERT_EQ(ask("POST", control_path(name, "remove")).status, 200U);
+  const std::string body = Json{{"config", later}}.dump();
+  for (const std::string& path : {control_path(name), "/v1/sessions/" + number}) {
+    for (const auto& [method, part, with] : std::initializer_list<std::array<std::string, 3>>{{"GET", "", ""},
+                                                                                              {"POST", "/disable", ""},
+                                                                                              {"POST", "/logon", ""},
+                                                                                              {"POST", "/remove", ""},
+                                                                                              {"POST", "/change", body},
+                                                                                              {"GET", "/messages", ""},
+                                                                                              {"GET", "/store", ""}}) {
+      const ControlReply reply = ask(method, path + part, with);
+      EXPECT_EQ(reply.status, 409U) << method << ' ' << path << part << ": " << reply.body;
+      EXPECT_EQ(type_of(reply), "urn:nexusfix:problem:being-removed") << method << ' ' << path << part;
+    }
+  }
+  const ControlReply again = add(later);
+  EXPECT_EQ(again.status, 409U) << again.body;
+  EXPECT_EQ(type_of(again), "urn:nexusfix:problem:being-removed");
+  EXPECT_EQ(sessions(), 1U);
+  peer.reset();
+  while (ask("GET", control_path(name)).status == 409 && std::chrono::steady_clock::now() < end) continue;
+  EXPECT_EQ(ask("POST", control_path(name, "disable")).status, 404U);
+  EXPECT_EQ(ask("POST", "/v1/sessions/" + number + "/disable").status, 404U);
+  EXPECT_EQ(add(later).status, 200U);
 }
 
 }  // namespace

@@ -170,6 +170,7 @@ TEST_F(ControlApi, each_refusal_of_a_command_has_its_status_and_a_problem_docume
   };
   EXPECT_EQ(status_of({.status = CommandStatus::nothing_to_do}), 200U);
   EXPECT_EQ(status_of({.status = CommandStatus::no_such_session}), 404U);
+  EXPECT_EQ(status_of({.status = CommandStatus::being_removed}), 409U);
   EXPECT_EQ(status_of({.status = CommandStatus::busy}), 503U);
   EXPECT_EQ(status_of({.status = CommandStatus::timed_out}), 504U);
   EXPECT_EQ(status_of({.status = CommandStatus::store_refuses}), 503U);

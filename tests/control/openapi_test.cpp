@@ -64,12 +64,14 @@ class OpenApiDescription : public ::testing::Test {
   Api api{target, audit, [this] { return now; }};
 };
 
-TEST_F(OpenApiDescription, has_commands_whose_poll_thread_is_busy_or_hangs) {
+TEST_F(OpenApiDescription, has_commands_whose_poll_thread_hangs_or_whose_session_goes) {
   for (const SessionCommandRow& row : session_command_rows) {
     target.next = {.status = CommandStatus::busy};
     expect_described(row, 503);
     target.next = {.status = CommandStatus::timed_out};
     expect_described(row, 504);
+    target.next = {.status = CommandStatus::being_removed};
+    expect_described(row, 409);
     target.next = {.status = CommandStatus::nothing_to_do};
     expect_described(row, 200);
   }
@@ -109,7 +111,8 @@ TEST_F(OpenApiDescription, has_every_end_of_a_reload) {
   const auto expect = [&](ReloadStatus end, unsigned status, unsigned of_plan) {
     target.next_reload.status = end;
     expect_described("POST", "/v1/engine/reload", status);
-    expect_described("POST", "/v1/sessions/{session}/change", status, R"({"config": ""})");
+    if (end != ReloadStatus::no_file)
+      expect_described("POST", "/v1/sessions/{session}/change", status, R"({"config": ""})");
     expect_described("GET", "/v1/engine/reload", of_plan);
   };
   expect(ReloadStatus::planned, 200, 200);
@@ -117,6 +120,8 @@ TEST_F(OpenApiDescription, has_every_end_of_a_reload) {
   expect(ReloadStatus::no_file, 409, 409);
   expect(ReloadStatus::stopping, 409, 409);
   expect(ReloadStatus::not_answering, 504, 504);
+  target.next_reload.status = ReloadStatus::being_removed;
+  expect_described("POST", "/v1/sessions/{session}/change", 409, R"({"config": ""})");
 }
 
 TEST_F(OpenApiDescription, has_every_end_of_an_addition) {
@@ -127,12 +132,14 @@ TEST_F(OpenApiDescription, has_every_end_of_an_addition) {
   expect(AddStatus::added, 200);
   expect(AddStatus::invalid, 422);
   expect(AddStatus::exists, 409);
+  expect(AddStatus::being_removed, 409);
   expect(AddStatus::stopping, 409);
 }
 
 TEST_F(OpenApiDescription, has_journals_that_cannot_be_read) {
   const std::string path = "/v1/sessions/{session}/store/verify";
   for (const auto& [status, end] : {std::pair{404U, CommandStatus::no_such_session},
+                                    {409U, CommandStatus::being_removed},
                                     {503U, CommandStatus::busy},
                                     {504U, CommandStatus::timed_out}}) {
     target.next_verified = {.status = end};
@@ -144,6 +151,8 @@ TEST_F(OpenApiDescription, has_journals_that_cannot_be_read) {
   expect_described("GET", path, 503);
   target.recent_status = CommandStatus::busy;
   expect_described("GET", "/v1/sessions/{session}/messages", 503);
+  target.recent_status = CommandStatus::being_removed;
+  expect_described("GET", "/v1/sessions/{session}/messages", 409);
   target.recent_status = CommandStatus::timed_out;
   expect_described("GET", "/v1/sessions/{session}/messages", 504);
 }

@@ -238,7 +238,7 @@ TEST_F(Operator, every_command_is_refused_whose_caller_has_seen_other_numbers) {
   EXPECT_TRUE(ask({.kind = SessionCommandKind::hold, .expected = {.in = in}}));
 }
 
-TEST_F(Operator, names_a_session_that_is_not_there) {
+TEST_F(Operator, tells_a_session_that_is_not_there_from_one_that_is_being_removed) {
   begin();
   Asked asked{rig.venue, {}, 7};
   rig.turn();
@@ -247,7 +247,8 @@ TEST_F(Operator, names_a_session_that_is_not_there) {
   Asked after{rig.venue, {}};
   rig.turn();
   EXPECT_EQ(remove.outcome().status, CommandStatus::done);
-  EXPECT_EQ(after.outcome().status, CommandStatus::no_such_session);
+  EXPECT_EQ(after.outcome().status, CommandStatus::being_removed);
+  EXPECT_EQ(after.outcome().session.name, remove.outcome().session.name);
 }
 
 TEST_F(Operator, removes_no_session_with_a_connection_where_the_command_is_for_one_without) {

@@ -109,6 +109,7 @@ Engine::SessionList Console::list_sessions() {
   list.complete = call([&](SessionRunner& runner) { page = runner.list(0, rows); }) == CommandStatus::done;
   if (!list.complete) return list;
   list.sessions.assign(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(page.count));
+  std::erase_if(list.sessions, [](const SessionStatus& each) { return each.removing; });
   std::ranges::sort(list.sessions, {}, &SessionStatus::number);
   return list;
 }
@@ -166,7 +167,7 @@ CommandOutcome Console::change_session(std::size_t session, const SessionSetting
     const Holding world{Holder::world};
     trace_.add(side_, "reload", static_cast<std::uint64_t>(status), "change");
     outcome.status = status;
-    if (status == CommandStatus::no_such_session) return;  // it is leaving
+    if (status == CommandStatus::no_such_session || status == CommandStatus::being_removed) return;
     if (status != CommandStatus::done ||
         before != NextNumbers{.in = there->next_inbound(), .out = there->next_outbound()} ||
         was_logged_on != there->logged_on())
@@ -233,7 +234,8 @@ void Console::check(const ReloadReport& report, AllRunning before, std::uint64_t
     case ReloadStatus::planned:
     case ReloadStatus::no_file:
     case ReloadStatus::stopping:
-    case ReloadStatus::no_such_session: return violate("a reload ends with a status that it cannot have");
+    case ReloadStatus::no_such_session:
+    case ReloadStatus::being_removed: return violate("a reload ends with a status that it cannot have");
     case ReloadStatus::invalid:
     case ReloadStatus::not_answering:
       if (changes_ != 0) violate("a reload that was refused has changed something");

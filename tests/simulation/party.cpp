@@ -130,7 +130,7 @@ void Party::operate(SessionCommand command, Judge judge) {
         }();
         const Holding world{Holder::world};
         trace_.add(side_, "operator", static_cast<std::uint64_t>(outcome.status), row_of(command.kind).name);
-        if (outcome.status == CommandStatus::no_such_session) return;  // it is leaving
+        if (outcome.status == CommandStatus::no_such_session || outcome.status == CommandStatus::being_removed) return;
         if (outcome.status == CommandStatus::done) ++commands_done_;
         if (outcome.status == CommandStatus::done && command.kind == SessionCommandKind::set)
           ledger_.operated(side_, command.numbers);

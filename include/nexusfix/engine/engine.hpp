@@ -101,9 +101,10 @@ class Engine {
   // that has not begun within `timeout` never will.
   CommandOutcome command(std::size_t session, const SessionCommand& command, Duration timeout = command_timeout);
   // All sessions, by number; those of a poll thread that does not answer in time are missing. Read in pieces, so that
-  // no message waits for more than one piece.
+  // no message waits for more than one piece. Sessions that are being removed are apart from the others.
   struct SessionList {
     std::vector<SessionStatus> sessions;
+    std::vector<SessionStatus> leaving{};
     bool complete = true;
   };
   [[nodiscard]] SessionList list_sessions(Duration timeout = command_timeout);

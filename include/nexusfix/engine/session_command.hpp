@@ -101,13 +101,14 @@ struct SessionCommand {
 
 enum class CommandStatus : std::uint8_t {
   done,
-  nothing_to_do,    // it is so already
-  refused,          // for the reason in `refusal`
-  store_refuses,    // the journal cannot record a sequence number now
-  stopping,         // the engine stops or drains
-  no_such_session,  // there is none, or it is being removed
-  busy,             // too many requests wait for the poll thread
-  timed_out,        // the poll thread did not take it in time: it is not carried out
+  nothing_to_do,  // it is so already
+  refused,        // for the reason in `refusal`
+  store_refuses,  // the journal cannot record a sequence number now
+  stopping,       // the engine stops or drains
+  no_such_session,
+  busy,           // too many requests wait for the poll thread
+  timed_out,      // the poll thread did not take it in time: it is not carried out
+  being_removed,  // it logs out, and is gone then
 };
 
 [[nodiscard]] std::string_view to_string(CommandStatus status) noexcept;
@@ -121,6 +122,7 @@ struct SessionStatus {
   bool enabled = true;  // takes connections
   bool sending_held = false;
   bool connected = false;  // a TCP connection, logged on or not
+  bool removing = false;   // it takes no command, and goes when its connection has ended
   bool from_template = false;
   std::string peer;  // its address, of an acceptor's connection
   SeqNum next_in{};
