@@ -2,6 +2,8 @@
 #include "control/api.hpp"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <utility>
 
 #include "control/documents.hpp"
@@ -33,6 +35,7 @@ Kind kind_of(const CommandOutcome& outcome) noexcept {
   }
   switch (outcome.refusal) {
     case OperatorResult::numbers_differ: return {412, "numbers-differ"};
+    case OperatorResult::settings_differ: return {412, "settings-differ"};
     case OperatorResult::bad_number: return {422, "bad-number"};
     case OperatorResult::would_end_session: return {409, "would-end-session"};
     case OperatorResult::not_logged_on: return {409, "not-logged-on"};
@@ -55,29 +58,43 @@ std::string_view to_string(AddStatus status) noexcept {
   return "?";
 }
 
-// The sequence numbers that an ETag of this session has. Empty: it is not one.
-std::optional<NextNumbers> numbers_of(std::string_view etag, std::size_t session) noexcept {
+// What an ETag has: see etag_of().
+struct Seen {
+  NextNumbers numbers;
+  std::uint32_t revision;
+};
+
+// Empty: it is not an ETag of this session.
+std::optional<Seen> seen_in(std::string_view etag, std::size_t session) noexcept {
   if (etag.size() < 2 || etag.front() != '"' || etag.back() != '"') return std::nullopt;
   etag = etag.substr(1, etag.size() - 2);
-  const std::size_t first = etag.find('.');
-  const std::size_t second = first == std::string_view::npos ? first : etag.find('.', first + 1);
-  if (second == std::string_view::npos) return std::nullopt;
-  const auto number = number_in(etag.substr(0, first));
-  const auto in = number_in(etag.substr(first + 1, second - first - 1));
-  const auto out = number_in(etag.substr(second + 1));
-  if (number != session || !in || !out) return std::nullopt;
-  return NextNumbers{.in = SeqNum{*in}, .out = SeqNum{*out}};
+  std::array<std::uint64_t, 4> parts{};
+  for (std::uint64_t& part : parts) {
+    const bool is_last = &part == &parts.back();
+    const std::size_t end = is_last ? etag.size() : etag.find('.');
+    if (end == std::string_view::npos) return std::nullopt;
+    const auto number = number_in(etag.substr(0, end));
+    if (!number) return std::nullopt;
+    part = *number;
+    etag.remove_prefix(is_last ? end : end + 1);
+  }
+  if (parts[0] != session || parts[3] > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
+  return Seen{.numbers = {.in = SeqNum{parts[1]}, .out = SeqNum{parts[2]}},
+              .revision = static_cast<std::uint32_t>(parts[3])};
 }
 
 // What a later request may not meet.
 bool passes(unsigned status) noexcept { return status == 429 || status == 503 || status == 504; }
 
-// What an If-Match adds to the sequence numbers that a session has to have. False: it can have none of both.
-bool add_expected(std::string_view if_match, std::size_t session, NextNumbers& expected) noexcept {
+// What an If-Match adds to what a session has to have. False: no session has both.
+bool add_expected(std::string_view if_match, std::size_t session, SessionCommand& command) noexcept {
   if (if_match.empty() || if_match == "*") return true;
-  const auto seen = numbers_of(if_match, session);
-  if (!seen || (expected.in && expected.in != seen->in) || (expected.out && expected.out != seen->out)) return false;
-  expected = *seen;
+  const auto seen = seen_in(if_match, session);
+  const NextNumbers& expected = command.expected;
+  if (!seen || (expected.in && expected.in != seen->numbers.in) || (expected.out && expected.out != seen->numbers.out))
+    return false;
+  command.expected = seen->numbers;
+  command.expected_revision = seen->revision;
   return true;
 }
 
@@ -192,7 +209,7 @@ bool is_json(std::string_view content_type) noexcept {
 
 std::string etag_of(const SessionStatus& session) {
   return '"' + std::to_string(session.number) + '.' + std::to_string(value(session.next_in)) + '.' +
-         std::to_string(value(session.next_out)) + '"';
+         std::to_string(value(session.next_out)) + '.' + std::to_string(session.revision) + '"';
 }
 
 Answer problem(unsigned status, std::string_view kind, std::string_view detail) {
@@ -469,16 +486,22 @@ AnswerOrWork Api::change_session(const Request& request, const std::string& sess
   if (!config) return problem(400, "bad-request", config.error());
   const auto number = number_of(session);
   if (!number) return refused({.status = number.error()});
+  SessionCommand show;
   if (!request.if_match.empty()) {
-    SessionCommand show;
-    const bool is_one = add_expected(request.if_match, *number, show.expected);
+    const bool is_one = add_expected(request.if_match, *number, show);
     const CommandOutcome there = target_.command(*number, show);
     if (!there) return refused(there);
     if (!is_one) return refused({.status = CommandStatus::refused, .refusal = OperatorResult::numbers_differ});
   }
   const Audited by{request};
   if (!audit(by, "requested", {})) return not_audited();
-  return leave(true, [this, by, number = *number, config = *std::move(config)] {
+  return leave(true, [this, by, number = *number, config = *std::move(config), show = std::move(show)] {
+    // Another change may have been carried out since the request came.
+    const CommandOutcome there = show.expected_revision ? target_.command(number, show) : CommandOutcome{};
+    if (there.status == CommandStatus::refused) {
+      static_cast<void>(audit(by, "refused", explain(there)));
+      return refused(there);
+    }
     const ReloadReport report = target_.change(number, config, by.caller.name);
     static_cast<void>(audit(by, event_of(report), detail_of(report)));
     return answer_of(report);
@@ -507,7 +530,7 @@ Answer Api::command(const Route& route, const Request& request, const std::strin
         "state the sequence numbers that you have seen, in \"expected\" or as If-Match with the session's ETag; "
         "If-Match: * sets without");
   }
-  if (!add_expected(request.if_match, *number, command->expected))
+  if (!add_expected(request.if_match, *number, *command))
     return refused({.status = CommandStatus::refused, .refusal = OperatorResult::numbers_differ});
   if (row.only_reads) {
     const CommandOutcome outcome = target_.command(*number, *command);

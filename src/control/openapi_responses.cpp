@@ -16,11 +16,13 @@ Json header_of(std::string_view help, std::string_view pattern) {
 
 // By name.
 Json all_headers() {
-  return {{"ETag", header_of("Of the session: its number, next_in and next_out. For If-Match.",
-                             "^\"[0-9]+\\.[0-9]+\\.[0-9]+\"$")},
-          {"Allow", header_of("The methods of this path.", "^[A-Z]+(, [A-Z]+)*$")},
-          {"Retry-After", header_of("In seconds.", "^[0-9]+$")},
-          {"WWW-Authenticate", header_of("What to send.", "^Bearer realm=")}};
+  return {
+      {"ETag", header_of("Of the session: its number, next_in, next_out, and how often its settings have changed. For "
+                         "If-Match.",
+                         "^\"[0-9]+\\.[0-9]+\\.[0-9]+\\.[0-9]+\"$")},
+      {"Allow", header_of("The methods of this path.", "^[A-Z]+(, [A-Z]+)*$")},
+      {"Retry-After", header_of("In seconds.", "^[0-9]+$")},
+      {"WWW-Authenticate", header_of("What to send.", "^Bearer realm=")}};
 }
 
 struct Refusal {
@@ -76,8 +78,8 @@ const std::vector<Refusal>& refusals() {
        {"no-journal", "being-removed"}},
       {"NumbersDiffer",
        412,
-       "The sequence numbers are not the expected ones; nothing was changed.",
-       {"numbers-differ"},
+       "The sequence numbers are not the expected ones, or the settings have changed; nothing was changed.",
+       {"numbers-differ", "settings-differ"},
        {},
        {"ETag"}},
       {"TooLarge", 413, "The body is larger than 16 KiB.", {"too-large"}},

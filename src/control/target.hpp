@@ -66,7 +66,7 @@ struct RunningThread {
 class Target {
  public:
   virtual ~Target() = default;
-  virtual CommandOutcome command(std::size_t session, const SessionCommand& command) = 0;
+  virtual CommandOutcome command(std::size_t session, const SessionCommand& command) = 0;  // on both threads
   virtual Engine::SessionList sessions() = 0;
   virtual bool answers() = 0;  // all poll threads
   // By its name, "FIX.4.4:DESK->VENUE". Otherwise no_such_session, or timed_out where a poll thread that may have it

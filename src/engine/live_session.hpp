@@ -104,7 +104,8 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
 
   SessionRunner& runner;
   SessionStores& stores;
-  SessionSettings settings;  // after the start SessionRunner::change() alone changes it
+  SessionSettings settings;    // after the start SessionRunner::change() alone changes it
+  std::uint32_t revision = 0;  // of them: how often that was
   const std::size_t number;
   const std::string name = identity(settings.session);
   const std::string listen_name = to_string(settings.listen);

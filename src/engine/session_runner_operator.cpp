@@ -33,6 +33,7 @@ std::string line_of(const SessionCommand& command) {
     case OperatorResult::would_end_session:
     case OperatorResult::not_logged_on:
     case OperatorResult::not_now:
+    case OperatorResult::settings_differ:
     case OperatorResult::not_possible: break;
   }
   return {.status = CommandStatus::refused, .refusal = result};
@@ -45,7 +46,11 @@ CommandOutcome SessionRunner::command(std::size_t number, const SessionCommand& 
   if (session == nullptr) return {.status = CommandStatus::no_such_session};
   if (session->removing) return being_removed(*session);
   CommandOutcome outcome{.status = CommandStatus::refused, .refusal = OperatorResult::numbers_differ};
-  if (session->session.has_numbers(command.expected)) outcome = carry_out_command(*session, command);
+  if (command.expected_revision.value_or(session->revision) != session->revision) {
+    outcome.refusal = OperatorResult::settings_differ;
+  } else if (session->session.has_numbers(command.expected)) {
+    outcome = carry_out_command(*session, command);
+  }
   if (outcome.status == CommandStatus::done && !row_of(command.kind).only_reads)
     report_notice(*session, Notice::operator_command, SeqNum{}, line_of(command));
   // What it has made is sent in this iteration; what it removed is still there.
@@ -170,6 +175,7 @@ CommandOutcome SessionRunner::change(std::size_t number, SessionSettings& wanted
   const bool other_addresses = session->settings.connect != wanted.connect;
   logons_.forget(session->settings);
   swap_live_settings(session->settings, wanted);
+  ++session->revision;
   logons_.expect(session->settings);
   session->session.change(rules);
   if (other_addresses) session->reconnect.addresses_changed();
@@ -192,6 +198,7 @@ void SessionRunner::fill_status(const LiveSession& session, SessionStatus& into)
   into.from_template = session.from_template;
   into.removing = session.removing;
   into.peer = session.connection.peer.view();
+  into.revision = session.revision;
   into.next_in = session.next_inbound();
   into.next_out = session.next_outbound();
   into.gap_open = session.session.gap_open();

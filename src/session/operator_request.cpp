@@ -25,6 +25,8 @@ std::string_view to_string(OperatorResult result) noexcept {
       return "while logged on, next out can only grow and next in can only fall: log out or drop the connection first";
     case OperatorResult::not_logged_on: return "the session is not logged on";
     case OperatorResult::not_now: return "a Logon, reset or Logout is under way: try again";
+    case OperatorResult::settings_differ:
+      return "the session's settings have changed since it was shown; nothing was changed";
     case OperatorResult::not_possible: return "FIX 4.0 has no ResetSeqNumFlag: log out first, then reset";
   }
   return "?";

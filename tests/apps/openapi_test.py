@@ -161,7 +161,7 @@ class Described(unittest.TestCase):
                 refused(404, body, session="FIX.4.4:NEXUSFIX->NOBODY")
                 refused(404, body, session="987654", If_Match="*")
                 if method == "POST":
-                    refused(412, body, If_Match='"0.77.77"')
+                    refused(412, body, If_Match='"0.77.77.0"')
             if method == "POST":
                 refused(415, "{}", Content_Type="text/plain")
                 for body in ("[]", "{", '{"planted": 1}'):

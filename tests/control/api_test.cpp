@@ -105,7 +105,7 @@ TEST_F(ControlApi, a_path_with_two_methods_names_both) {
 TEST_F(ControlApi, a_session_is_added_from_a_text_that_the_audit_log_does_not_have) {
   const Answer answer = ask("POST", "/v1/sessions", R"({"config": "[[session]]\npassword = \"secret\""})");
   EXPECT_EQ(answer.status, 200U);
-  EXPECT_EQ(answer.etag, "\"3.5.9\"");
+  EXPECT_EQ(answer.etag, "\"3.5.9.0\"");
   EXPECT_EQ(nlohmann::json::parse(answer.body)["result"], "done");
   EXPECT_EQ(target.added, (std::vector<std::string>{"[[session]]\npassword = \"secret\""}));
   EXPECT_EQ(audit.lines, (std::vector<std::string>{"requested alice POST /v1/sessions ",
@@ -132,10 +132,11 @@ TEST_F(ControlApi, a_session_that_is_not_added_has_its_reason) {
 TEST_F(ControlApi, numbers_are_set_only_by_who_states_those_they_have_seen) {
   EXPECT_EQ(ask("POST", "/v1/sessions/3/set", R"({"next_out": 12})").status, 428U);
   EXPECT_EQ(target.changes, 0);
-  EXPECT_EQ(ask("POST", "/v1/sessions/3/set", R"({"next_out": 12})", "\"4.5.9\"").status, 412U) << "another session's";
+  EXPECT_EQ(ask("POST", "/v1/sessions/3/set", R"({"next_out": 12})", "\"4.5.9.0\"").status, 412U)
+      << "another session's";
   EXPECT_EQ(ask("POST", "/v1/sessions/3/set", R"({"next_out": 12})", "W/x").status, 412U);
   EXPECT_EQ(target.changes, 0);
-  EXPECT_EQ(ask("POST", "/v1/sessions/3/set", R"({"next_out": 12})", "\"3.5.9\"").status, 200U);
+  EXPECT_EQ(ask("POST", "/v1/sessions/3/set", R"({"next_out": 12})", "\"3.5.9.0\"").status, 200U);
   EXPECT_EQ(target.commands.back().expected, (NextNumbers{.in = SeqNum{5}, .out = SeqNum{9}}));
   EXPECT_EQ(target.commands.back().numbers, (NextNumbers{.out = SeqNum{12}}));
   EXPECT_EQ(target.commands.back().who, "alice");
@@ -145,7 +146,7 @@ TEST_F(ControlApi, numbers_are_set_only_by_who_states_those_they_have_seen) {
 
 TEST_F(ControlApi, the_etag_of_a_session_is_what_a_change_may_state) {
   const Answer shown = ask("GET", "/v1/sessions/FIX.4.4%3AA-%3EB");
-  EXPECT_EQ(shown.etag, "\"3.5.9\"");
+  EXPECT_EQ(shown.etag, "\"3.5.9.0\"");
   EXPECT_EQ(ask("POST", "/v1/sessions/3/reset", {}, shown.etag).status, 200U);
 }
 
@@ -280,22 +281,23 @@ TEST_F(ControlApi, what_another_operator_has_changed_refuses_each_command_that_s
   for (const Route& route : routes()) {
     if (!route.takes_etag()) continue;
     SCOPED_TRACE(route.path);
-    for (const std::string_view etag : {"\"3.5.8\"", "\"3.4.9\"", "\"4.5.9\"", "\"x\""}) {
+    for (const std::string_view etag :
+         {"\"3.5.8.0\"", "\"3.4.9.0\"", "\"4.5.9.0\"", "\"3.5.9.1\"", "\"3.5.9\"", "\"x\""}) {
       target.changes = 0;
       const Answer answer = ask(route.method, path_of(route), body_of(route), etag);
       EXPECT_EQ(answer.status, 412U) << etag;
       EXPECT_EQ(target.changes, 0) << etag;
       now.monotonic += std::chrono::seconds{1};
     }
-    EXPECT_EQ(ask(route.method, path_of(route), body_of(route), "\"3.5.9\"").status, 200U);
+    EXPECT_EQ(ask(route.method, path_of(route), body_of(route), "\"3.5.9.0\"").status, 200U);
   }
 }
 
 TEST_F(ControlApi, an_etag_and_expected_numbers_that_contradict_each_other_change_nothing) {
   const std::string_view set = "/v1/sessions/3/set";
-  EXPECT_EQ(ask("POST", set, R"({"next_out": 12, "expected": {"next_out": 7}})", "\"3.5.9\"").status, 412U);
+  EXPECT_EQ(ask("POST", set, R"({"next_out": 12, "expected": {"next_out": 7}})", "\"3.5.9.0\"").status, 412U);
   EXPECT_EQ(target.changes, 0);
-  EXPECT_EQ(ask("POST", set, R"({"next_out": 12, "expected": {"next_out": 9}})", "\"3.5.9\"").status, 200U);
+  EXPECT_EQ(ask("POST", set, R"({"next_out": 12, "expected": {"next_out": 9}})", "\"3.5.9.0\"").status, 200U);
 }
 
 TEST_F(ControlApi, a_session_of_a_poll_thread_that_does_not_answer_is_not_one_that_is_not_there) {

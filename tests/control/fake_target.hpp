@@ -18,7 +18,8 @@ class FakeTarget final : public Target {
     CommandOutcome outcome = next;
     outcome.session = status();
     if (command.expected.in.value_or(outcome.session.next_in) != outcome.session.next_in ||
-        command.expected.out.value_or(outcome.session.next_out) != outcome.session.next_out) {
+        command.expected.out.value_or(outcome.session.next_out) != outcome.session.next_out ||
+        command.expected_revision.value_or(0) != 0) {
       outcome.status = CommandStatus::refused;
       outcome.refusal = OperatorResult::numbers_differ;
       return outcome;

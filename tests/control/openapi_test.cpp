@@ -90,6 +90,7 @@ TEST_F(OpenApiDescription, has_commands_that_do_not_fit_the_present_state) {
   expect({logon, enable}, {.status = CommandStatus::stopping}, 409);
   expect({set, reset, resend}, {.status = CommandStatus::store_refuses}, 503);
   expect({set, reset, resend}, refused(OperatorResult::numbers_differ), 412);
+  expect({set, reset, resend}, refused(OperatorResult::settings_differ), 412);
   expect({set, reset, resend}, refused(OperatorResult::not_now), 409);
   expect({set}, refused(OperatorResult::would_end_session), 409);
   expect({reset}, refused(OperatorResult::not_possible), 409);

@@ -108,9 +108,11 @@ class Reload : public ::testing::Test {
   static std::string name_of(const std::string& peer_name) { return "FIX.4.4:VENUE->" + peer_name; }
   [[nodiscard]] std::string file() const { return folder / "engine.toml"; }
   void write(const std::string& text) const { std::ofstream{file(), std::ios::trunc} << text; }
-  ControlReply ask(std::string_view method, std::string target, std::string body = {}) const {
-    const auto reply = ask_control({.socket = folder / "control.sock"},
-                                   {.method = method, .target = std::move(target), .body = std::move(body)});
+  ControlReply ask(std::string_view method, std::string target, std::string body = {},
+                   std::string if_match = {}) const {
+    const auto reply = ask_control(
+        {.socket = folder / "control.sock"},
+        {.method = method, .target = std::move(target), .body = std::move(body), .if_match = std::move(if_match)});
     EXPECT_TRUE(reply) << (reply ? "" : reply.error());
     return reply ? *reply : ControlReply{};
   }
@@ -203,6 +205,32 @@ TEST_F(Reload, changes_what_a_session_looks_up_later) {
   while (refused() == 0 && std::chrono::steady_clock::now() < give_up) std::this_thread::yield();
   EXPECT_GT(refused(), 0U);
   EXPECT_EQ(shown("DESK")["counters"]["logons_total"], 1);
+}
+
+TEST_F(Reload, and_a_change_give_a_session_another_etag) {
+  const std::string other = control_path(name_of("OTHER"));
+  const auto etag = [&] { return ask("GET", other).etag; };
+  const auto command = [&](std::string_view name, const std::string& if_match) {
+    return ask("POST", control_path(name_of("OTHER"), name), {}, if_match).status;
+  };
+  const auto change = [&](const std::string& keys, const std::string& if_match) {
+    const std::string text = "[defaults]\nsender_comp_id = \"VENUE\"\nlisten = \"127.0.0.1:0\"\n";
+    return ask("POST", control_path(name_of("OTHER"), "change"), Json{{"config", text + session("OTHER", keys)}}.dump(),
+               if_match);
+  };
+  const std::string first = etag();
+  EXPECT_EQ(reload()["result"], "nothing_to_do");
+  EXPECT_EQ(etag(), first);
+  write(std::string{head} + session("DESK") + session("OTHER", "heartbeat_timeout_percent = 300\n"));
+  EXPECT_EQ(reload()["result"], "done");
+  for (const std::string_view name : {"disable", "reset", "remove"}) EXPECT_EQ(command(name, first), 412U) << name;
+  const std::string second = etag();
+  const ControlReply changed = change("heartbeat_timeout_percent = 350\n", second);
+  EXPECT_EQ(changed.status, 200U) << changed.body;
+  EXPECT_EQ(Json::parse(changed.body)["result"], "done") << changed.body;
+  EXPECT_EQ(change("heartbeat_timeout_percent = 400\n", second).status, 412U);
+  EXPECT_EQ(command("reset", second), 412U);
+  EXPECT_EQ(command("reset", etag()), 200U);
 }
 
 TEST_F(Reload, leaves_what_needs_a_disconnect_until_there_is_one) {

@@ -91,12 +91,13 @@ static_assert([] {
 
 struct SessionCommand {
   SessionCommandKind kind = SessionCommandKind::show;
-  NextNumbers numbers{};          // of set: what comes next
-  NextNumbers expected{};         // refused where the present ones are others
-  SeqNum from{};                  // of resend
-  std::string text{};             // of logout and remove: the Text of the Logout
-  bool unless_connected = false;  // of remove: refused where the session has a connection
-  std::string who{};              // stored with a number in the journal, and in the event log
+  NextNumbers numbers{};                             // of set: what comes next
+  NextNumbers expected{};                            // refused where the present ones are others
+  std::optional<std::uint32_t> expected_revision{};  // ... where the present settings are others
+  SeqNum from{};                                     // of resend
+  std::string text{};                                // of logout and remove: the Text of the Logout
+  bool unless_connected = false;                     // of remove: refused where the session has a connection
+  std::string who{};                                 // stored with a number in the journal, and in the event log
 };
 
 enum class CommandStatus : std::uint8_t {
@@ -124,7 +125,8 @@ struct SessionStatus {
   bool connected = false;  // a TCP connection, logged on or not
   bool removing = false;   // it takes no command, and goes when its connection has ended
   bool from_template = false;
-  std::string peer;  // its address, of an acceptor's connection
+  std::string peer;            // its address, of an acceptor's connection
+  std::uint32_t revision = 0;  // of its settings: how often they have changed since it began
   SeqNum next_in{};
   SeqNum next_out{};
   bool gap_open = false;            // a ResendRequest of this side is not answered completely

@@ -17,8 +17,9 @@ enum class OperatorResult : std::uint8_t {
   bad_number,         // no sequence number, or none that can be resent
   would_end_session,  // while logged on the peer would refuse the next message, or this side the peer's
   not_logged_on,
-  not_now,       // a Logon, reset or Logout is under way
-  not_possible,  // the FIX version has no message for it
+  not_now,          // a Logon, reset or Logout is under way
+  not_possible,     // the FIX version has no message for it
+  settings_differ,  // the settings have changed since the request's author saw them: nothing was changed
 };
 
 [[nodiscard]] std::string_view to_string(OperatorResult result) noexcept;
