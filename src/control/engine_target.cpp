@@ -26,6 +26,14 @@ bool is_late(CommandStatus status) noexcept {
 
 constexpr const char* stops_or_drains = "the engine stops or drains";
 
+// Waits until the poll thread has the session and, where it accepts connections, listens: after add_session(). Throws
+// ConfigError where it cannot. A poll thread that is late listens later, and a notice states it where it cannot.
+SessionStatus wait_until_added(Engine& engine, std::size_t session) {
+  CommandOutcome outcome = engine.command(session, {});
+  if (const auto why = engine.why_not_added(session)) throw ConfigError(*why);
+  return std::move(outcome.session);
+}
+
 // `read(journal)` reads the files of a session that has some.
 template <class Answer, class Read>
 StoreOutcome<Answer> store_outcome(JournalStatus journal, Read&& read) {
@@ -43,6 +51,10 @@ StoreOutcome<Answer> store_outcome(JournalStatus journal, Read&& read) {
 
 EngineTarget::EngineTarget(Engine& engine, std::string file)
     : engine_(engine), file_(std::move(file)), started_(read_utc()) {}
+
+void EngineTarget::Reloaded::add_session(const SessionSettings& settings, AddedSession as) {
+  static_cast<void>(wait_until_added(engine_, engine_.add_session(settings, as)));
+}
 
 void EngineTarget::Reloaded::wait(Duration time) { std::this_thread::sleep_for(time); }
 
@@ -73,8 +85,8 @@ AddOutcome EngineTarget::add(std::string_view config) {
               .problem = "the session " + name + " is being removed: add it again once it is gone"};
     }
     const std::size_t number = engine_.add_session(std::move(settings));
+    AddOutcome outcome{.status = AddStatus::added, .session = wait_until_added(engine_, number)};
     reload_.added(config, name);
-    AddOutcome outcome{.status = AddStatus::added, .session = engine_.command(number, {}).session};
     // A poll thread that is late has it nevertheless.
     outcome.session.number = number;
     outcome.session.name = name;

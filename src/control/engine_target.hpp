@@ -49,9 +49,7 @@ class EngineTarget final : public Target {
     ConfigWithKeys read_file() override { return load_with_keys(file_); }
     Engine::SessionList list_sessions() override { return engine_.list_sessions(); }
     void check_added(const SessionSettings& settings) const override { engine_.check_added(settings); }
-    void add_session(const SessionSettings& settings, AddedSession as) override {
-      static_cast<void>(engine_.add_session(settings, as));
-    }
+    void add_session(const SessionSettings& settings, AddedSession as) override;
     CommandOutcome command(std::size_t session, const SessionCommand& command) override {
       return engine_.command(session, command);
     }

@@ -400,6 +400,10 @@ std::size_t Engine::add_session(SessionSettings settings, AddedSession as) {
   }
 }
 
+std::optional<std::string> Engine::why_not_added(std::size_t session) const {
+  return parts_->thread_of(session).why_not_added(session);
+}
+
 bool Engine::remove_session(std::size_t session, std::string_view text) {
   if (!parts_->thread_of(session).remove(session, std::string{text})) return false;
   parts_->placement.leave_mapping(session);

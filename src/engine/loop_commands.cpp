@@ -59,6 +59,18 @@ bool LoopCommands::knows(const std::string& name) {
   return names_.contains(name);
 }
 
+void LoopCommands::not_added(std::size_t number, std::string_view why) {
+  const std::lock_guard lock{mutex_};
+  if (not_added_.size() == most_not_added) not_added_.pop_front();
+  not_added_.emplace_back(number, why);
+}
+
+std::optional<std::string> LoopCommands::why_not_added(std::size_t number) {
+  const std::lock_guard lock{mutex_};
+  const auto found = std::ranges::find(not_added_, number, [](const auto& each) { return each.first; });
+  return found == not_added_.end() ? std::nullopt : std::optional{found->second};
+}
+
 bool LoopCommands::may_exist(std::size_t number) const noexcept {
   if (number < config_.sessions.size())
     return !config_.sessions[number].is_template && !config_.sessions[number].is_replicated();

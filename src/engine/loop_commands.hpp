@@ -7,10 +7,14 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/live_session.hpp"
@@ -44,6 +48,7 @@ struct LoopCommand {
 class LoopCommands {
  public:
   static constexpr std::size_t max_waiting_calls = 64;
+  static constexpr std::size_t most_not_added = 16;
 
   // `config` outlives this; the loop is poll thread `thread`.
   LoopCommands(const EngineConfig& config, std::uint32_t thread);
@@ -57,6 +62,9 @@ class LoopCommands {
   // The session was not made, or is gone: its name and its place are free.
   void release(const std::string& name);
   [[nodiscard]] bool knows(const std::string& name);
+  // Why a session that was added goes again, for the thread that added it; of the last most_not_added ones.
+  void not_added(std::size_t number, std::string_view why);
+  [[nodiscard]] std::optional<std::string> why_not_added(std::size_t number);
   // Whether there has ever been a session of this number.
   [[nodiscard]] bool may_exist(std::size_t number) const noexcept;
 
@@ -77,6 +85,7 @@ class LoopCommands {
   std::mutex mutex_;
   std::vector<LoopCommand> commands_;
   std::set<std::string> names_;
+  std::deque<std::pair<std::size_t, std::string>> not_added_;
   std::size_t dynamic_count_ = 0;             // claimed and not released, without those that have a place
   std::atomic<std::size_t> dynamic_made_{0};  // ever
   std::atomic<bool> waiting_{false};

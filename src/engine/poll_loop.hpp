@@ -81,6 +81,7 @@ class PollLoop {
   // From any other thread: logs a session out and forgets it, store included. False: no such session.
   bool remove(std::size_t session, std::string text);
   [[nodiscard]] bool knows(const std::string& identity);
+  [[nodiscard]] std::optional<std::string> why_not_added(std::size_t session);
   // From any other thread: what the loop carries out in its next iteration. False: too many wait.
   [[nodiscard]] bool push(std::shared_ptr<LoopCall> call);
 

@@ -141,6 +141,11 @@ bool PollLoop<T, C>::knows(const std::string& identity) {
   return runner_.commands().knows(identity);
 }
 
+template <Transport T, class C>
+std::optional<std::string> PollLoop<T, C>::why_not_added(std::size_t session) {
+  return runner_.commands().why_not_added(session);
+}
+
 template <Transport T, Clock C>
 bool PollLoop<T, C>::push(std::shared_ptr<LoopCall> call) {
   if (!runner_.commands().push(std::move(call))) return false;

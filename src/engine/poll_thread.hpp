@@ -52,6 +52,7 @@ class PollThread : public MeasuredThread {
   virtual std::size_t add(SessionSettings settings, AddedSession as) = 0;
   virtual bool remove(std::size_t session, std::string text) = 0;
   [[nodiscard]] virtual bool knows(const std::string& identity) = 0;
+  [[nodiscard]] virtual std::optional<std::string> why_not_added(std::size_t session) = 0;  // see LoopCommands
   [[nodiscard]] virtual bool push(std::shared_ptr<LoopCall> call) = 0;
   [[nodiscard]] virtual SessionHandle* find(std::size_t session) noexcept = 0;
   [[nodiscard]] virtual std::optional<Endpoint> local_endpoint(const Endpoint& configured) const = 0;

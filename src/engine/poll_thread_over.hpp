@@ -76,6 +76,7 @@ class PollThreadOver final : public PollThread {
   std::size_t add(SessionSettings settings, AddedSession as) override { return loop_.add(std::move(settings), as); }
   bool remove(std::size_t session, std::string text) override { return loop_.remove(session, std::move(text)); }
   bool knows(const std::string& identity) override { return loop_.knows(identity); }
+  std::optional<std::string> why_not_added(std::size_t session) override { return loop_.why_not_added(session); }
   bool push(std::shared_ptr<LoopCall> call) override { return loop_.push(std::move(call)); }
   SessionHandle* find(std::size_t session) noexcept override { return loop_.find(session); }
   std::optional<Endpoint> local_endpoint(const Endpoint& configured) const override {

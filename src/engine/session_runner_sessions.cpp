@@ -115,7 +115,10 @@ std::optional<std::uint32_t> SessionRunner::execute_command(LoopCommand& command
   } catch (const ConfigError& error) {
     // Another program has taken the address since it was checked. A replicated one stays, since its gateway owns it.
     report_notice(session, Notice::connect_failed, SeqNum{}, error.what());
-    if (!session.settings.is_replicated()) begin_removal(session.number, {});
+    if (!session.settings.is_replicated()) {
+      commands_.not_added(session.number, error.what());
+      begin_removal(session.number, {});
+    }
   }
   if (stopping_ || draining_) {
     session.drained = draining_ && session.enabled;

@@ -21,6 +21,12 @@ using Json = nlohmann::json;
 
 struct Silent final : Application {
   void on_message(SessionHandle&, const MessageView&) override {}
+  // After the check of the listen address, and before the poll thread listens.
+  void on_added(SessionHandle&) override {
+    if (taken) static_cast<void>(other.listen(*taken));
+  }
+  EpollTransport other;
+  std::optional<Endpoint> taken;
 };
 
 // A program with a session with TLS, and its configuration in a folder of its own.
@@ -96,6 +102,23 @@ TEST_F(SharedListen, with_tls_is_not_planned_where_a_session_without_was_added) 
   ASSERT_EQ(plan["sessions"].size(), 1U) << plan;
   EXPECT_EQ(plan["sessions"][0]["when"], "restart") << plan;
   EXPECT_TRUE(plan.dump().contains("must share their tls and tls_... settings")) << plan;
+}
+
+// As another program that is faster.
+TEST_F(SharedListen, that_another_program_takes_after_the_check_is_the_answer_to_an_addition) {
+  application.taken = Endpoint::parse(listen);
+  const ControlReply reply = add(plain("PLAIN", listen));
+  EXPECT_EQ(reply.status, 422U) << reply.body;
+  EXPECT_TRUE(Json::parse(reply.body).value("detail", "none").contains("Address already in use")) << reply.body;
+  EXPECT_EQ(ask("GET", control_path("FIX.4.4:VENUE->PLAIN")).status, 404U);
+}
+
+TEST_F(SharedListen, that_another_program_takes_after_the_check_is_in_the_answer_to_a_reload) {
+  application.taken = Endpoint::parse(listen);
+  write(head() + encrypted("FIRST", "127.0.0.1:0") + plain("PLAIN", listen));
+  const Json report = Json::parse(ask("POST", "/v1/engine/reload").body);
+  EXPECT_EQ(report["result"], "incomplete") << report;
+  EXPECT_TRUE(report.dump().contains("Address already in use")) << report;
 }
 
 }  // namespace

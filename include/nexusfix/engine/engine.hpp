@@ -84,10 +84,14 @@ class Engine {
   // those at its listen address; its callbacks begin with Application::on_added. A removed session logs out first; its
   // store is closed with it, and its listener when it was the last session there. Throws ConfigError naming what to
   // change; remove_session returns false when there is no such session. Another program may take the listen address
-  // between the check and the poll thread's next iteration: then a notice states it, and on_removed follows.
+  // between the check and the poll thread's next iteration: then a notice states it, on_removed follows, and
+  // why_not_added() has the reason.
   // One that was removed and is added again continues with its sequence numbers, also without a journal.
   std::size_t add_session(SessionSettings settings, AddedSession as = {});
   bool remove_session(std::size_t session, std::string_view text);
+  // Why a session of this number could not listen and went again; of the last 16 of a poll thread. It is known once the
+  // poll thread has answered a command() for the session. From any thread. Empty: that did not happen.
+  [[nodiscard]] std::optional<std::string> why_not_added(std::size_t session) const;
   // What add_session() would throw for these settings, without adding; except that there is such a session, or no
   // place.
   void check_added(SessionSettings settings) const;
