@@ -147,6 +147,13 @@ struct Engine::Parts {
   }
   void add_threads(MetricsPage& page) {
     for (const ThreadReport& report : thread_reports()) add_thread(page, report);
+    if (placement.plan() != nullptr) return;
+    for (std::uint32_t i = 0; i < threads.size(); ++i) {
+      if (threads[i]->thread_id() == 0) continue;  // it has not begun
+      ThreadReport report = EnginePlacement::counted(threads[i]->thread_id(), thread_name(ThreadRole::poll, i));
+      report.worst_idle_gap = threads[i]->gap.worst();
+      add_thread(page, report);
+    }
   }
   [[nodiscard]] std::vector<ThreadReport> thread_reports() const {
     std::vector<ThreadReport> reports = placement.reports();

@@ -249,6 +249,13 @@ std::vector<ThreadReport> EnginePlacement::reports() const {
   return reports;
 }
 
+ThreadReport EnginePlacement::counted(int tid, std::string name) {
+  ThreadReport report;
+  report.name = std::move(name);
+  read_thread(tid, report);
+  return report;
+}
+
 void EnginePlacement::watch(Alert alert) {
   if (!plan_ || request_.check_interval.count() == 0 || monitor_.joinable()) return;
   alert_ = std::move(alert);

@@ -68,6 +68,8 @@ class EnginePlacement {
 
   // One report for each thread that has entered; for a thread that has ended, its state at that time.
   [[nodiscard]] std::vector<ThreadReport> reports() const;
+  // What the kernel counts for a thread, with or without a plan. Once it has ended there are no counts.
+  [[nodiscard]] static ThreadReport counted(int tid, std::string name);
 
  private:
   struct Entered;

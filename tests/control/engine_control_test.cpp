@@ -243,6 +243,13 @@ TEST_F(ControlledEngine, stops) {
   EXPECT_TRUE(venue->finished());
 }
 
+TEST_F(ControlledEngine, has_the_switches_of_its_poll_threads_without_a_placement) {
+  const std::string metrics = ask("GET", "/metrics").body;
+  EXPECT_TRUE(metrics.contains("\nnfx_thread_voluntary_switches_total{thread=\"nfx-poll-0\"} "));
+  EXPECT_TRUE(metrics.contains("\nnfx_thread_involuntary_switches_total{thread=\"nfx-poll-0\"} "));
+  EXPECT_EQ(Json::parse(ask("GET", "/v1/threads").body)["threads"].size(), 0U) << "those of a plan";
+}
+
 TEST_F(ControlledEngine, every_command_of_the_table_answers_while_others_ask_too) {
   std::vector<std::jthread> others;
   for (int i = 0; i < 3; ++i) {
