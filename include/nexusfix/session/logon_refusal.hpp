@@ -43,8 +43,9 @@ namespace nfx {
   ROW(not_owner, "another gateway of the cluster has the session",                                                    \
       "This gateway does not own the replicated session now. Its owner listens on its own address; see "              \
       "docs/cluster.md.")                                                                                             \
-  ROW(disabled, "the session is logged out by the application",                                                       \
-      "The application logged the session out and has not called logon() since.")                                     \
+  ROW(disabled, "the session is logged out or disabled",                                                              \
+      "The application logged the session out, an operator disabled, logged out or removed it, or a callback threw. " \
+      "logon() of the application ends that, as do logon and enable of an operator, and add for a removed one.")      \
   ROW(already_connected, "the session has a connection already",                                                      \
       "A second connection for a session whose first one has not ended. See takeover_timeout_s.")                     \
   ROW(certificate, "wrong certificate", "The peer's certificate has none of the names in tls_peer_names.")            \
