@@ -10,6 +10,7 @@ os.environ.setdefault("NFX_PROGRAM", "nfx")
 os.environ.setdefault("NFX_ATTACK_INNOCENT", "attack_innocent")
 
 from attack import all_attacks, chosen  # noqa: E402
+from beside import Beside  # noqa: E402
 from judge import judge  # noqa: E402
 from table import VARIANTS, Attack, Limits  # noqa: E402
 
@@ -21,6 +22,37 @@ def made(under_attack=120.0, probes=(), **costs):
     cost = {"memory_mb": 0, "memory_after_mb": 0, "shm_after_mb": 0, "disk_mb": 0, "shm_mb": 0, "lines": 0, "fds": 0, **costs}
     return {"failures": [], "phases": {**phases, "attack": {"p99_us": under_attack}}, "cost": cost, "probes": list(probes),
             "result": {"units": 1, "bytes_in": 0}}
+
+
+class OpenFiles:
+    """A server whose descriptors are these, one list after the other; the last one stays."""
+
+    def __init__(self, *lists):
+        self.lists = list(lists)
+
+    def open_files(self):
+        return self.lists.pop(0) if len(self.lists) > 1 else self.lists[0]
+
+    def sample(self):
+        return {"fds": len(self.open_files()), "memory": 0}
+
+    def lines(self):
+        return {"lines": 0}
+
+
+class Descriptors(unittest.TestCase):
+    def after(self, *lists):
+        beside = Beside.__new__(Beside)
+        beside.made, beside.server = {"samples": {}}, OpenFiles(*lists)
+        beside.sample_settled("after", 0.2, 1)
+        return beside.made["samples"]["after"]
+
+    def test_what_is_open_for_a_moment_does_not_count(self):
+        self.assertEqual(self.after(["log", "/proc/stat"], ["log", "/proc/1/status"], ["log"])["fds"], 1)
+
+    def test_what_stays_open_counts(self):
+        after = self.after(["log", "/proc/stat"], ["log", "socket:[7]"])
+        self.assertEqual((after["fds"], after["open"]), (2, ["log", "socket:[7]"]))
 
 
 class Judge(unittest.TestCase):
@@ -40,6 +72,9 @@ class Judge(unittest.TestCase):
                 found = self.failures(made(**cost))
                 self.assertEqual(len(found), 1, found)
                 self.assertIn(words, found[0])
+
+    def test_a_descriptor_too_many_is_named(self):
+        self.assertIn("limit 0: socket:[7]", self.failures(made(fds=1, opened=["socket:[7]"]))[0])
 
     def test_the_first_use_of_a_session_adds_its_ring_and_a_descriptor(self):
         attack = dataclasses.replace(ATTACK, limits=dataclasses.replace(ATTACK.limits, first_used=1))

@@ -57,13 +57,24 @@ class Beside:
     def sample(self, name):
         self.made["samples"][name] = self.server.sample() | self.server.lines()
 
+    def sample_settled(self, name, seconds, enough=0):
+        """With the fewest descriptors that were open within this time: the engine opens files of /proc ten times a second,
+        and segments of journals, each for a moment. One that stays open is in each list."""
+        limit, fewest = time.monotonic() + seconds, self.server.open_files()
+        while len(fewest) > enough and time.monotonic() < limit:
+            time.sleep(0.02)
+            now = self.server.open_files()
+            fewest = now if len(now) <= len(fewest) else fewest
+        self.sample(name)
+        self.made["samples"][name] |= {"fds": len(fewest), "open": fewest}
+
     def phase(self, name, seconds):
         time.sleep(seconds)
         self.made["phases"][name] = self.innocent.phase()
 
     def run_attack(self):
         attack, made = self.attack, self.made
-        self.sample("begin")
+        self.sample_settled("begin", 0.3)
         attacker = Child(lambda: attack.run(self.target(self.seconds)), cpus=self.cpus, nice=self.nice)
         prober = None
         if attack.probe:
@@ -108,7 +119,7 @@ class Beside:
             self.run_attack()
             self.wait_for_descriptors()
             self.phase("after", self.seconds / 2)
-            self.sample("after")
+            self.sample_settled("after", 3, self.made["samples"]["begin"]["fds"])
             self.run_control()
             self.stop()
             self.made["cost"] = cost_of(self.made["samples"])

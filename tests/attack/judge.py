@@ -1,4 +1,5 @@
 """Compares what an attack cost with its limits. No process and no clock."""
+from collections import Counter
 
 # A reference below this counts as this: the differences are those of the scheduler.
 LEAST_P99_US = 70
@@ -38,6 +39,7 @@ def cost_of(samples):
             "disk_mb": more(most, "disk") - usual_disk / 1e6, "shm_mb": max(0, more(most, "shm") - usual_shm / 1e6),
             "shm_after_mb": max(0, more(after, "shm") - usual_shm / 1e6),
             "fds": after["fds"] - begin["fds"],
+            "opened": sorted((Counter(after.get("open", [])) - Counter(begin.get("open", []))).elements()),
             "lines": end["lines"] - begin["lines"] - (begin["lines"] - alone["lines"]) * times}
 
 
@@ -69,7 +71,8 @@ def judge(attack, made, seconds, quick):
         if limit is not None:
             limit += limits.first_used * FIRST_USE.get(key, 0)
         if limit is not None and cost[key] > limit:
-            failures.append(f"{cost[key]:.0f} {unit} more, limit {limit:g}")
+            names = f": {', '.join(cost['opened'][:8])}" if key == "fds" and cost.get("opened") else ""
+            failures.append(f"{cost[key]:.0f} {unit} more, limit {limit:g}{names}")
     back = max(0, cost["memory_after_mb"]) + max(0, cost["shm_after_mb"])
     most_back = limits.back_mb + limits.first_used * FIRST_USE["shm_mb"]
     if back > most_back:

@@ -185,6 +185,16 @@ class Server:
             last = now
             time.sleep(0.2)
 
+    def open_files(self):
+        """What each of its descriptors is now."""
+        folder, names = f"/proc/{self.pid}/fd", []
+        for each in os.listdir(folder):
+            try:
+                names.append(os.readlink(f"{folder}/{each}"))
+            except FileNotFoundError:
+                pass  # closed meanwhile
+        return names
+
     def sample(self):
         """What the server occupies now."""
         status = pathlib.Path(f"/proc/{self.pid}/status").read_text(encoding="ascii")
