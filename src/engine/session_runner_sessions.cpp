@@ -183,8 +183,9 @@ void SessionRunner::retire(LiveSession& session) {
   deadlines_.set(index, MonotonicTime::max());
   for (IndexList* list : {&dirty_, &replaying_, &waiting_, &leaving_, &failed_, &keeping_}) list->erase(index);
   if (gone_) gone_(session);
-  commands_.release(session.name);
+  const std::string name = session.name;
   sessions_.remove(index);
+  commands_.release(name);  // from now on it may be added again, and waits for its journal to be closed
 }
 
 // A template's session has no connection any more. One whose first Logon failed is removed in this iteration; one

@@ -2,10 +2,9 @@
 #include "engine/session_stores.hpp"
 
 #include <algorithm>
-#include <condition_variable>
+#include <chrono>
 #include <deque>
-#include <mutex>
-#include <string>
+#include <optional>
 #include <utility>
 
 #include "engine/clock.hpp"
@@ -16,6 +15,8 @@
 
 namespace nfx {
 namespace {
+
+constexpr std::chrono::seconds longest_close{2};
 
 SessionStore memory_store(const SessionSettings& settings, UtcTime now) {
   MemoryMessageStore store{settings.store, settings.numbers_as_of == UtcTime{} ? now : settings.numbers_as_of};
@@ -107,6 +108,7 @@ SessionStore JournalStores::open(const SessionSettings& settings, UtcTime now) {
 }
 
 SessionStore JournalStores::open_journal(const SessionSettings& settings, UtcTime now) {
+  wait_until_closed(identity(settings.session));
   const UtcTime begun = settings.numbers_as_of == UtcTime{} ? now : settings.numbers_as_of;
   JournalStore store{disk_, settings.journal, journal_identity(disk_, settings), begun};
   // Each by itself: a kill may come between the two. What a killed process had in memory alone counts as well.
@@ -123,8 +125,25 @@ void JournalStores::close(std::string_view session, SessionStore store) noexcept
   if (store.journal() == nullptr) return;
   // A journal leaves its flusher and closes when it is destroyed. That waits for the disk: another thread does it where
   // there is one.
-  auto closing = std::make_shared<SessionStore>(std::move(store));
-  static_cast<void>(later(session, [closing]() mutable { closing.reset(); }));
+  const std::string name{session};
+  const auto closing = std::make_shared<std::optional<SessionStore>>(std::move(store));
+  {
+    const std::lock_guard lock{closing_mutex_};
+    closing_.insert(name);
+  }
+  const auto close_it = [this, name, closing] {
+    closing->reset();
+    const std::lock_guard lock{closing_mutex_};
+    closing_.erase(closing_.find(name));
+    closed_.notify_all();
+  };
+  if (!later(session, close_it)) close_it();
+}
+
+// By another worker of these stores, or by this one before: its jobs have their order.
+void JournalStores::wait_until_closed(const std::string& session) {
+  std::unique_lock lock{closing_mutex_};
+  closed_.wait_for(lock, longest_close, [&] { return !closing_.contains(session); });
 }
 
 bool JournalStores::later(std::string_view session, std::function<void()> job) {

@@ -4,9 +4,13 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,7 +28,7 @@ class SessionStores {
  public:
   virtual ~SessionStores() = default;
   // With the sequence numbers at which the session begins: those of a journal that has any, otherwise those of the
-  // settings.
+  // settings. Where the session's journal is still being closed, it waits for that, two seconds at most.
   [[nodiscard]] virtual SessionStore open(const SessionSettings& settings, UtcTime now) = 0;
   // Writes the rest to disk and waits for it. `session` is its identity().
   virtual void close(std::string_view session, SessionStore store) noexcept = 0;
@@ -77,11 +81,15 @@ class JournalStores final : public SessionStores {
 
   [[nodiscard]] JournalFlusher& flusher_for(const SessionSettings& settings);
   [[nodiscard]] SessionStore open_journal(const SessionSettings& settings, UtcTime now);
+  void wait_until_closed(const std::string& session);
 
   Disk& disk_;
   std::function<void()> woken_, changed_;  // for replicas: something may leave; also, a condition may have changed
   std::vector<std::unique_ptr<JournalFlusher>> flushers_;
   std::vector<std::unique_ptr<Worker>> workers_;
+  std::mutex closing_mutex_;
+  std::condition_variable closed_;
+  std::multiset<std::string> closing_;  // the sessions whose journals wait for a worker to close them
 };
 
 }  // namespace nfx

@@ -245,6 +245,8 @@ class Described(unittest.TestCase):
         for body in ("{}", '{"config": 1}', '{"config": "", "text": ""}'):
             self.expect_wrong_body(plane, "POST", "/v1/sessions", body)
         self.remove_a_session(plane, LATER)
+        self.expect(plane, 200, *add)  # also while its journal is still being closed
+        self.change(plane, "remove", '{"text": "bye"}', session=LATER)
         for level in ("warning", "info"):
             self.expect(plane, 200, "POST", "/v1/engine/log-level", json.dumps({"level": level}))
         for body in ("{}", '{"level": "loud"}'):

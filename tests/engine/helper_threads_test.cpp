@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <latch>
 #include <map>
 #include <set>
@@ -118,6 +119,22 @@ TEST(JournalStores, run_the_jobs_of_one_session_in_order_whatever_worker_has_the
     EXPECT_EQ(workers[session].size(), 1U) << session;
   }
   EXPECT_EQ(done.size(), 6U);
+}
+
+TEST(JournalStores, open_a_journal_again_once_another_thread_has_closed_it) {
+  MemoryDisk disk;
+  JournalStores stores{disk, {}, {.flushers = 1, .workers = 1}};
+  const UtcTime now = engine_test_start().utc;
+  const SessionSettings settings = journalled("A");
+  const std::string name = identity(settings.session);
+  SessionStore first = stores.open(settings, now);
+  first.set_next_inbound(SeqNum{7}, now);
+  stores.close(name, std::move(first));
+  auto again = std::async(std::launch::async, [&] { return stores.open(settings, now).next_inbound(); });
+  EXPECT_EQ(again.wait_for(20ms), std::future_status::timeout) << "it does not fail";
+  stores.end_jobs();
+  stores.run_jobs();  // what a thread of its own would do
+  EXPECT_EQ(again.get(), SeqNum{7});
 }
 
 TEST(JournalStores, run_jobs_on_a_thread_that_sleeps_and_on_one_that_spins) {
