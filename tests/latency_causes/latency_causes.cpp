@@ -190,7 +190,7 @@ struct Scene {
 constexpr std::array scenes{
     Scene{"application", SlowCause::application, planted, 3},
     Scene{"scheduler", SlowCause::scheduler, 1ms, 3},
-    Scene{"interrupt", SlowCause::interrupt, 30us, 3},
+    Scene{"interrupt", SlowCause::interrupt, 15us, 3},
     Scene{"peer", SlowCause::peer, 100ms, 1},
     Scene{"disk", SlowCause::disk, 15ms, 3},
 };
