@@ -141,7 +141,7 @@ bool PollLoop<T, C>::knows(const std::string& identity) {
   return runner_.commands().knows(identity);
 }
 
-template <Transport T, class C>
+template <Transport T, Clock C>
 std::optional<std::string> PollLoop<T, C>::why_not_added(std::size_t session) {
   return runner_.commands().why_not_added(session);
 }
