@@ -45,7 +45,8 @@ class Load {
       is_open = is_open && now() < end && !is_enough();
       if (is_open) options_.rate > 0 ? append_due() : append_next();
       owners_.poll([&](std::size_t session, std::uint64_t released) { take(session, released); });
-      if (now() - last_answer_ > patience) throw std::runtime_error("no frame was acknowledged for half a minute");
+      if (now() - last_answer_ > patience)
+        throw std::runtime_error("no frame was acknowledged for half a minute: nfx cluster check names the reason");
       owners_.wait(wait_time(is_open));
     }
     if (options_.rate > 0) result_.late = due_by(end) - appended_;
