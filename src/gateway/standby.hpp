@@ -19,7 +19,7 @@ namespace nfx::gateway {
 struct Written {
   Followed followed;
   std::string error;     // empty: none
-  bool changed = false;  // ... but that the journal is not as it was left: all frames have to be read again
+  bool changed = false;  // the error: the journal is not as it was left, so all frames have to be read again
 };
 
 class Standby {

@@ -1,8 +1,8 @@
 // Slows an engine's messages on purpose, one way after the other, and checks that the slowest moments have that cause:
-// a callback that is busy, a process on the poll thread's CPU, a disk's interrupts on that CPU, a peer that does not
-// read, a disk whose syncs are slow. Exit status 1 when a run has a moment of another cause and --needed does not allow
-// for it, 77 with fewer than two CPUs. Without a disk whose interrupts are seen, that disturbance is left out, with a
-// line.
+// a callback that is busy, a process on the poll thread's CPU, a disk's interrupts on that CPU (the thread is put where
+// they arrive), a peer that does not read, a disk whose syncs are slow. Exit status 1 when a run has a moment of
+// another cause and --needed does not allow for it, 77 with fewer than two CPUs. Without a disk whose interrupts are
+// seen, that disturbance is left out, with a line.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -235,28 +235,22 @@ class Noise {
   std::array<pid_t, 2> pids_{};
 };
 
-// Where a disk's interrupts arrive, and reads past the page cache that cause them. They are moved to a CPU where the
-// kernel allows it; with a driver that has a queue for each CPU they stay where they are.
+// Where a disk's interrupts arrive, and reads past the page cache that cause them.
 class DiskInterrupts {
  public:
-  DiskInterrupts(const std::filesystem::path& folder, int wanted) : path_(folder / "read") {
+  explicit DiskInterrupts(const std::filesystem::path& folder) {
+    const std::filesystem::path path = folder / "read";
     std::vector<char> content(file_size);
     std::ranges::generate(content, std::minstd_rand{1});
-    std::ofstream{path_, std::ios::binary}.write(content.data(), static_cast<std::streamsize>(content.size()));
-    file_ = ::open(path_.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC);
+    std::ofstream{path, std::ios::binary}.write(content.data(), static_cast<std::streamsize>(content.size()));
+    file_ = ::open(path.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC);
     if (file_ < 0 || ::fsync(file_) != 0) return;
-    for (int i = 0; i < 5 && !find(); ++i) {
-    }
-    if (!cpu_) return;
-    affinity_ = "/proc/irq/" + std::to_string(number_) + "/smp_affinity_list";
-    std::ifstream{affinity_} >> allowed_;
-    if (std::ofstream moved{affinity_}; *cpu_ != wanted && moved << wanted << std::flush) find();
+    for (int tries = 0; tries < 5 && !cpu_; ++tries) find();
   }
   ~DiskInterrupts() {
     stop_ = true;
     readers_.clear();
     if (file_ >= 0) ::close(file_);
-    if (!allowed_.empty()) std::ofstream{affinity_} << allowed_;
   }
   DiskInterrupts(const DiskInterrupts&) = delete;
   DiskInterrupts& operator=(const DiskInterrupts&) = delete;
@@ -289,9 +283,8 @@ class DiskInterrupts {
       if (::pread(file_, into.get(), block, at) < 0) return;
     }
   }
-  // Which interrupt the reads cause, and where.
-  bool find() {
-    cpu_.reset();
+  // Where the reads cause interrupts.
+  void find() {
     const HostFiles files;
     const CounterSample before = sample_counters(files);
     const MonotonicTime until = read_monotonic() + 100ms;
@@ -302,18 +295,13 @@ class DiskInterrupts {
       for (std::size_t i = 0; i < each.per_cpu.size(); ++i) {
         if (each.per_cpu[i] < most) continue;
         most = each.per_cpu[i];
-        number_ = each.number;
         cpu_ = counted.cpus[i].cpu;
       }
     }
-    return cpu_.has_value();
   }
 
-  std::filesystem::path path_;
   int file_ = -1;
-  int number_ = 0;
   std::optional<int> cpu_;
-  std::string affinity_, allowed_;
   std::atomic<bool> stop_{false};
   std::vector<std::jthread> readers_;
 };
@@ -323,7 +311,7 @@ std::optional<std::vector<SlowMoment>> play(const Scene& scene, int cpu, const s
   const bool noise = scene.cause == SlowCause::scheduler, disk = scene.cause == SlowCause::disk;
   std::optional<DiskInterrupts> interrupts;
   if (scene.cause == SlowCause::interrupt) {
-    interrupts.emplace(folder, cpu);
+    interrupts.emplace(folder);
     if (!interrupts->cpu()) return {};
     cpu = *interrupts->cpu();
   }
