@@ -278,8 +278,11 @@ function(nfx_add_modules layers_file)
       ${PROJECT_SOURCE_DIR}/src/nats/nats_stream_absent.cpp PROPERTIES COMPILE_DEFINITIONS NFX_WITH_NATS SKIP_PRECOMPILE_HEADERS ON)
   endif()
   if(NFX_BEAST_INCLUDE_DIR AND TARGET nexusfix_control)
-    # The thread sanitizer knows no fences, and g++ refuses them there. The queue of asio has a mutex besides.
-    set(beast NFX_WITH_BEAST $<$<STREQUAL:${NFX_SANITIZE},thread>:BOOST_ASIO_DISABLE_FENCED_BLOCK>)
+    set(beast NFX_WITH_BEAST)
+    if(NFX_SANITIZE STREQUAL "thread")
+      # The thread sanitizer knows no fences, and g++ refuses them there. The queue of asio has a mutex besides.
+      list(APPEND beast BOOST_ASIO_DISABLE_FENCED_BLOCK)
+    endif()
     set_source_files_properties(
       ${PROJECT_SOURCE_DIR}/src/control/http_server.cpp ${PROJECT_SOURCE_DIR}/src/control/http_server_absent.cpp
       ${PROJECT_SOURCE_DIR}/src/control/client.cpp PROPERTIES
