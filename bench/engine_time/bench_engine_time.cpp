@@ -19,6 +19,8 @@ namespace {
 using namespace nfx;
 using namespace nfx::bench;
 
+constexpr std::uint32_t orders_of_long_read = 64;
+
 struct Options {
   std::uint32_t repeats = 5;
   std::uint32_t warm_up = 10'000;
@@ -37,6 +39,7 @@ void print_row(const char* what, const std::string& condition, const std::vector
 // What is measured of one store in all repeats.
 struct Results {
   std::vector<Figures> in, out, iteration, idle;
+  std::vector<Figures> long_read;             // an iteration with a read of many orders
   std::vector<std::vector<Figures>> account;  // by phase
 };
 
@@ -65,9 +68,12 @@ void print_cost(const Results& timed, const Results& not_timed) {
   std::printf(
       "\ntiming the stages costs %.1f ns of an iteration, %.1f for each of its two messages (%.1f of in, %.1f of "
       "out),\n"
-      "and %.1f ns of the idle iteration after it, which counts them\n",
+      "and %.1f ns of the idle iteration after it, which counts them; %.1f for each of two messages in a read of %u "
+      "orders,\n"
+      "counting included, of %.0f ns\n",
       cost(&Results::iteration), cost(&Results::iteration) / 2, cost(&Results::in), cost(&Results::out),
-      cost(&Results::idle));
+      cost(&Results::idle), cost(&Results::long_read) / (2 * orders_of_long_read), orders_of_long_read,
+      middle(timed.long_read, &Figures::mean) / (2 * orders_of_long_read));
 }
 
 int run(const Options& options) {
@@ -112,6 +118,13 @@ int run(const Options& options) {
       results[i].out.push_back(figures_of_ticks(out, clock, own));
       results[i].iteration.push_back(figures_of_ticks(iteration, clock, own));
       results[i].idle.push_back(figures_of_ticks(idle, clock, own));
+      if (each.settings().store_kind == StoreKind::memory) {
+        std::vector<std::uint32_t> reads;
+        each.exchange_reads(options.measured / orders_of_long_read + 1, orders_of_long_read, [&](const Marks& marks) {
+          reads.push_back(static_cast<std::uint32_t>(marks.iteration + marks.idle));
+        });
+        results[i].long_read.push_back(figures_of_ticks(reads, clock, own));
+      }
       const TimeOptions shorter{std::max(options.measured / 5, 100U), options.pace_ns};
       const std::vector<Figures> account = account_of(each, shorter, clock, own);
       for (std::size_t phase = 0; phase < account.size(); ++phase) results[i].account[phase].push_back(account[phase]);

@@ -109,22 +109,22 @@ void OneSession::next_order() {
   ++seq_;
 }
 
-void OneSession::answer(std::uint32_t number, bool account) {
+void OneSession::answer(std::uint32_t number, bool account, std::uint32_t orders) {
   transport_.arriving = bytes_;
-  marks_ = {.account = account};
-  application_.sent = false;
+  marks_ = {.account = account, .long_read = orders > 1};
+  application_.sent = 0;
   const std::uint64_t begin = ticks_before();
   loop_->turn(Duration::zero());
   const std::uint64_t end = ticks_after();
   marks_.iteration = end - begin;
   // Where the disk is slower than the pace an order waits for space in the journal, which counts.
-  for (int turns = 0; turns < 10'000'000 && !application_.sent; ++turns) loop_->turn(Duration::zero());
+  for (int turns = 0; turns < 10'000'000 && application_.sent < orders; ++turns) loop_->turn(Duration::zero());
   // A poll thread turns until the next message arrives.
   const std::uint64_t idle_begin = ticks_before();
   loop_->turn(Duration::zero());
   marks_.idle = ticks_after() - idle_begin;
-  if (!application_.sent || marks_.ticks.back() == 0 || marks_.handed_bytes < report_size - 8)
-    throw WrongAnswerError(name_ + ": order " + std::to_string(number) + " got no answer");
+  if (application_.sent != orders || marks_.ticks.back() == 0 || marks_.handed_bytes < (report_size - 8) * orders)
+    throw WrongAnswerError(name_ + ": the answer to read " + std::to_string(number) + " is not whole");
 }
 
 }  // namespace nfx::bench

@@ -49,6 +49,7 @@ struct Marks {
   std::uint64_t idle = 0;       // and of the next one, which finds nothing
   std::size_t handed_bytes = 0;
   bool account = false;
+  bool long_read = false;  // of many messages: only the iteration is read
 
   void end(Point point) noexcept { ticks[static_cast<std::size_t>(point)] = ticks_after(); }
   void begin(Point point) noexcept { ticks[static_cast<std::size_t>(point)] = ticks_before(); }
@@ -123,19 +124,19 @@ class Answering final : public Application {
  public:
   explicit Answering(Marks& marks, const std::vector<std::string>& reports) : marks_(marks), reports_(reports) {}
   void on_message(SessionHandle& session, const MessageView& message) override {
-    marks_.end(Point::delivered);
+    if (!marks_.long_read) marks_.end(Point::delivered);
     order_id = message.get_view(Tag::ClOrdID);
     const std::string& body = reports_[next_];
     next_ = (next_ + 1) % reports_.size();
-    marks_.begin(Point::send_begins);
-    sent = session.send({.msg_type = "8", .body = body, .header_fields = {}}).has_value();
+    if (!marks_.long_read) marks_.begin(Point::send_begins);
+    sent += session.send({.msg_type = "8", .body = body, .header_fields = {}}).has_value() ? 1 : 0;
     marks_.pass(Point::send_ends);
   }
   void on_traffic(SessionHandle&, Direction direction, std::string_view) override {
     marks_.pass(direction == Direction::in ? Point::message_read : Point::encoded);
   }
   std::string_view order_id;
-  bool sent = false;
+  std::uint32_t sent = 0;
 
  private:
   Marks& marks_;
@@ -175,6 +176,22 @@ class OneSession {
     }
   }
 
+  // Reads with this count of orders each, one after the other; `each(marks)` is called when their reports have been
+  // handed over.
+  template <class Each>
+  void exchange_reads(std::uint32_t reads, std::uint32_t orders, Each&& each) {
+    for (std::uint32_t i = 0; i < reads; ++i) {
+      std::string bytes;
+      for (std::uint32_t order = 0; order < orders; ++order) {
+        next_order();
+        bytes += bytes_;
+      }
+      bytes_ = std::move(bytes);
+      answer(i, false, orders);
+      each(marks_);
+    }
+  }
+
   // A whole order that is next in sequence; the engine does not see it.
   [[nodiscard]] std::string_view peek_order();
   [[nodiscard]] const std::string& report_body(std::uint32_t i) const noexcept { return reports_[i % reports_.size()]; }
@@ -192,7 +209,7 @@ class OneSession {
 
   std::string composed(Composer& composer, std::string_view type, std::string_view body, std::uint64_t seq);
   void next_order();
-  void answer(std::uint32_t number, bool account);
+  void answer(std::uint32_t number, bool account, std::uint32_t orders = 1);
 
   std::string name_;
   Marks marks_;

@@ -48,7 +48,7 @@ std::expected<SeqNum, SendError> LiveSession::send(const Outgoing& message) noex
                           [&](Actions& out) { return session.send(message, runner.now(), out); });
   if (sent && meter.on()) {
     const bool in_message = runner.delivering() == this;
-    const StageTicks ended = timed || !in_message ? runner.notes().ticks() : 0;
+    const StageTicks ended = timed || (!in_message && meter.group_is_empty()) ? runner.notes().ticks() : 0;
     if (timed) runner.notes().send_timed(book.get(), began, ended);
     in_message ? meter.sent_in_callback() : meter.sent(ended);
   }

@@ -262,7 +262,8 @@ template <Transport T, Clock C>
 BatchEnd PollLoop<T, C>::receive_batch(LiveSession& session, std::string_view bytes) {
   NFX_TRACE();
   const ConnectionId id = session.connection.id;
-  return read_batch(bytes, frames_, message_, [&](const BatchItem& item) {
+  runner_.callback_times().read_began();
+  const BatchEnd end = read_batch(bytes, frames_, message_, [&](const BatchItem& item) {
     NFX_ASSERT(item.bytes.data() >= bytes.data() &&
                item.bytes.data() + item.bytes.size() <= bytes.data() + bytes.size());
     if (session.may_park() && item.error == WireError::none) {
@@ -282,6 +283,8 @@ BatchEnd PollLoop<T, C>::receive_batch(LiveSession& session, std::string_view by
     if (item.bytes_behind != 0 && bytes.size() <= eager_flush_limit) runner_.flush(transport_, session);
     return session.connection.id == id;
   });
+  runner_.callback_times().read_ended();
+  return end;
 }
 
 // When the message just read may be handed to the session: a time in the past means now.

@@ -38,6 +38,9 @@ class SessionMeter {
   // The application has sent a message: committed with its callback, or now.
   void sent_in_callback() noexcept { ++uncommitted_; }
   void sent(StageTicks at) noexcept { committed(at, 1); }
+  // Whether sent(), and callback_ended() after a callback that sent, use their time: only that of the oldest counts.
+  [[nodiscard]] bool group_is_empty() const noexcept { return (sealed_ ? following_ : leaving_).messages == 0; }
+  [[nodiscard]] bool answered() const noexcept { return uncommitted_ != 0; }
   // on_message has returned, which was given a message of bytes read at `read`. Returns the answers that the kernel
   // does not have, this message's included; 0: it was not answered.
   std::uint32_t callback_ended(StageTicks read, StageTicks at) noexcept {

@@ -50,6 +50,27 @@ SessionRunner::SessionRunner(const SessionRunnerOptions& options)
   }
 }
 
+void SessionRunner::deliver_timed(LiveSession& session, const MessageView& message, SeqNum seq) {
+  struct Timed {
+    SessionRunner& runner;
+    LiveSession& session;
+    const LiveSession* const outer;
+    const SeqNum seq;
+    const StageTicks read, called;
+    ~Timed() {
+      runner.delivering_ = outer;
+      const StageTicks back = runner.notes_.ticks();
+      const std::uint32_t outstanding = session.meter.callback_ended(read, back);
+      runner.callback_times_.timed(session.meter.book(), read, called, back, seq, outstanding);
+    }
+  };
+  const Timed timed{*this, session, std::exchange(delivering_, &session), seq, notes_.ticks_read(), notes_.ticks()};
+  // What was sent between two messages of one read.
+  if (notes_.waits_for_time()) [[unlikely]]
+    notes_.left_at(timed.called);
+  application_.on_message(session, message);
+}
+
 // Actions other than a message to send or to deliver as it is.
 void SessionRunner::carry_out(LiveSession& session, const Action& action) {
   switch (action.kind) {

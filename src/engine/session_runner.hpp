@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/callback_times.hpp"
 #include "engine/connection_owners.hpp"
 #include "engine/deadline_heap.hpp"
 #include "engine/index_list.hpp"
@@ -91,6 +92,7 @@ class SessionRunner {
 
   // Notes of what is measured.
   [[nodiscard]] StageNotes& notes() noexcept { return notes_; }
+  [[nodiscard]] CallbackTimes& callback_times() noexcept { return callback_times_; }
   [[nodiscard]] LatencyLedger& latencies() noexcept { return latencies_; }
   [[nodiscard]] const LatencyLedger& latencies() const noexcept { return latencies_; }
   [[nodiscard]] std::uint32_t thread() const noexcept { return thread_; }
@@ -257,6 +259,7 @@ class SessionRunner {
 
  private:
   void deliver(LiveSession& session, const MessageView& message, SeqNum seq);
+  void deliver_timed(LiveSession& session, const MessageView& message, SeqNum seq);
   // Carries actions out, in their order.
   void execute(LiveSession& session, const Actions& actions);
   void carry_out(LiveSession& session, const Action& action);
@@ -338,6 +341,7 @@ class SessionRunner {
   const LiveSession* delivering_ = nullptr;
   LatencyLedger latencies_;
   StageNotes notes_{latencies_.slow(), now_, network_};
+  CallbackTimes callback_times_{notes_};
   LoopReports reports_;
   LogonGate logons_;
   ConnectionOwners owners_;
@@ -430,27 +434,22 @@ inline void SessionRunner::execute(LiveSession& session, const Actions& actions)
   if (session.session.next_deadline() < deadlines_.due(session.index)) rearm(session);
 }
 
-// Calls on_message, and times it.
+// Calls on_message, and times it where it is to be timed. What follows the call also does where it throws.
 inline void SessionRunner::deliver(LiveSession& session, const MessageView& message, SeqNum seq) {
   if (!session.meter.on()) return application_.on_message(session, message);
-  // Also where it throws.
-  struct Timed {
+  if (!callback_times_.skips_next()) return deliver_timed(session, message, seq);
+  struct Untimed {
     SessionRunner& runner;
     LiveSession& session;
     const LiveSession* const outer;
-    const SeqNum seq;
-    const StageTicks read, called;
-    ~Timed() {
+    ~Untimed() {
       runner.delivering_ = outer;
-      const StageTicks back = runner.notes_.ticks();
-      const std::uint32_t outstanding = session.meter.callback_ended(read, back);
-      runner.notes_.delivered(session.meter.book(), read, called, back, seq, outstanding);
+      if (!session.meter.answered()) return;
+      const StageTicks back = session.meter.group_is_empty() ? runner.notes_.ticks() : 0;
+      session.meter.callback_ended(runner.notes_.ticks_read(), back);
     }
   };
-  const Timed timed{*this, session, std::exchange(delivering_, &session), seq, notes_.ticks_read(), notes_.ticks()};
-  // What was sent between two messages of one read.
-  if (notes_.waits_for_time()) [[unlikely]]
-    notes_.left_at(timed.called);
+  const Untimed untimed{*this, session, std::exchange(delivering_, &session)};
   application_.on_message(session, message);
 }
 

@@ -42,6 +42,7 @@ class StageNotes {
   void follow(const CounterReading& reading) noexcept { reading_ = &reading; }
   // One delivered message in `every` becomes a trace. The ring outlives the notes.
   void trace_to(TraceRing& ring, std::uint32_t every) noexcept { traces_.begin(ring, every); }
+  [[nodiscard]] bool traces() const noexcept { return traces_.on(); }
   // The rate of the counter is that of the beginning of an iteration until its end.
   void turn_began() noexcept {
     const std::uint64_t rate = reading_->time_per_count;
@@ -58,16 +59,27 @@ class StageNotes {
       return nanoseconds(network_.monotonic());
     return cycle_count();
   }
+  // Two cores' counters may differ by a little: then nothing has passed.
+  [[nodiscard]] Duration between(StageTicks from, StageTicks to) const noexcept {
+    const StageTicks ticks = to > from ? to - from : 0;
+    if (rate_ == 0) return Duration{static_cast<Duration::rep>(ticks)};
+    // In two parts, so that hours do not overflow.
+    const StageTicks whole = (ticks >> 32) * rate_;
+    const StageTicks rest = (ticks & UINT32_MAX) * (rate_ & UINT32_MAX) >> 32;
+    const StageTicks more = (ticks & UINT32_MAX) * (rate_ >> 32);
+    return Duration{static_cast<Duration::rep>(whole + rest + more)};
+  }
   [[nodiscard]] std::uint32_t generation() const noexcept { return generation_; }
 
-  // on_message was called with a message of this read, and has returned. `outstanding`: the session's answers that the
-  // kernel does not have, that of this message included; 0: it has none.
+  // on_message was called with a message of this read, and has returned; `times`: so many had these times.
+  // `outstanding`: the session's answers that the kernel does not have, that of this message included; 0: it has none.
   void delivered(const SessionBook* book, StageTicks read, StageTicks called, StageTicks back, SeqNum seq,
-                 std::uint32_t outstanding) noexcept {
+                 std::uint32_t outstanding, std::uint32_t times = 1) noexcept {
     Note& note = next();
     note.kind = Kind::delivered;
     note.seq_num = seq;
     note.answers = outstanding;
+    note.times = times;
     note.book = book;
     note.at = {read, called, back};
   }
@@ -77,7 +89,7 @@ class StageNotes {
     Note& note = next();
     note.kind = Kind::left;
     note.wait = wait;
-    note.messages = messages;
+    note.times = messages;
     note.answers = answers;
     note.book = book;
     note.at = {committed, asked, 0};
@@ -136,10 +148,8 @@ class StageNotes {
     Kind kind;
     SendWait wait;
     std::uint32_t answers;
-    union {
-      std::uint32_t messages;
-      SeqNum seq_num;  // of what was delivered
-    };
+    std::uint32_t times;  // messages with these times
+    SeqNum seq_num;       // of what was delivered
     union {
       const SessionBook* book;
       LoopLatency* into;
@@ -161,21 +171,12 @@ class StageNotes {
     last_received_ = {};
     ++generation_;
   }
-  // Two cores' counters may differ by a little: then nothing has passed.
-  [[nodiscard]] Duration between(StageTicks from, StageTicks to) const noexcept {
-    const StageTicks ticks = to > from ? to - from : 0;
-    if (rate_ == 0) return Duration{static_cast<Duration::rep>(ticks)};
-    // In two parts, so that hours do not overflow.
-    const StageTicks whole = (ticks >> 32) * rate_;
-    const StageTicks rest = (ticks & UINT32_MAX) * (rate_ & UINT32_MAX) >> 32;
-    const StageTicks more = (ticks & UINT32_MAX) * (rate_ >> 32);
-    return Duration{static_cast<Duration::rep>(whole + rest + more)};
-  }
   [[nodiscard]] MonotonicTime time_of(StageTicks at) const noexcept {
     return at >= ticks_read() ? now_.monotonic + between(ticks_read(), at) : now_.monotonic - between(at, ticks_read());
   }
-  void record(const SessionBook& book, LatencyStage stage, Duration took, StageTicks ended) noexcept {
-    book.pages.set()[stage].record(took);
+  void record(const SessionBook& book, LatencyStage stage, Duration took, StageTicks ended,
+              std::uint32_t times = 1) noexcept {
+    book.pages.set()[stage].record(took, times);
     offer(took, ended, book.serial, stage);
   }
   void offer(Duration took, StageTicks ended, std::uint64_t session, LatencyStage stage,
@@ -190,12 +191,12 @@ class StageNotes {
       case Kind::delivered:
         if (traces_.on()) [[unlikely]]
           trace(note);
-        record(*note.book, LatencyStage::read_to_application, between(first, second), second);
-        return record(*note.book, LatencyStage::in_application, between(second, third), third);
+        record(*note.book, LatencyStage::read_to_application, between(first, second), second, note.times);
+        return record(*note.book, LatencyStage::in_application, between(second, third), third, note.times);
       case Kind::left: {
         LatencySet& set = note.book->pages.set();
         const Duration took = between(first, third);
-        set[LatencyStage::commit_to_socket].record(took, note.messages);
+        set[LatencyStage::commit_to_socket].record(took, note.times);
         offer(took, third, note.book->serial, LatencyStage::commit_to_socket, note.wait);
         if (note.answers == 0) return;
         set[LatencyStage::request_to_answer].record(between(second, third), note.answers);

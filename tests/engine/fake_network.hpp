@@ -39,7 +39,10 @@ class FakeNetwork final : public LoopNetwork {
   std::optional<UtcTime> received_at() const noexcept override { return std::nullopt; }
   void wake() noexcept override { ++wakes; }
   UtcTime time_on_any_thread() const noexcept override { return {}; }
-  MonotonicTime monotonic() const noexcept override { return {}; }
+  MonotonicTime monotonic() const noexcept override {
+    ++readings;
+    return time;
+  }
 
   // Ids with slots from 1 on, each in its first generation.
   ConnectionId next_id() { return ConnectionId{(std::uint64_t{1} << 32) | ++connections}; }
@@ -50,6 +53,8 @@ class FakeNetwork final : public LoopNetwork {
   std::string sent;
   std::size_t room = SIZE_MAX;  // what try_send takes
   std::uint64_t connections = 0;
+  MonotonicTime time{};
+  mutable std::size_t readings = 0;  // of the clock
   int holds = 0;
   int listeners_closed = 0;
   int wakes = 0;

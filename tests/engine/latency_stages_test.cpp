@@ -83,6 +83,31 @@ TEST_F(LatencyStages, a_second_message_of_a_read_waits_for_the_callback_of_the_f
   EXPECT_EQ(since(LatencyStage::request_to_answer).count(), 0U) << "nothing was answered";
 }
 
+TEST_F(LatencyStages, all_messages_of_a_long_read_and_their_answers_are_counted) {
+  start();
+  rig->venue.application.when_traffic = [this](SessionHandle&, Direction) { rig->clock.advance(300ns); };
+  std::size_t delivered = 0;
+  rig->venue.application.when_message = [&](SessionHandle& session, const MessageView&) {
+    rig->clock.advance(100ns);
+    // The first that is answered is the eighth, so none before it has read the clock for its answer.
+    if (++delivered < 8) return;
+    ASSERT_TRUE(session.send({.msg_type = "8", .body = order(1), .header_fields = {}}));
+  };
+  send_orders(60);
+  rig->venue.loop->turn(0ns);
+  EXPECT_EQ(delivered, 60U);
+  EXPECT_EQ(since(LatencyStage::read_to_application).count(), 60U);
+  EXPECT_EQ(since(LatencyStage::in_application).count(), 60U);
+  EXPECT_NEAR(static_cast<double>(since(LatencyStage::in_application).sum_ns()), 60 * 100 + 53 * 300, 60)
+      << "equal parts";
+  const LatencyCounts left = since(LatencyStage::commit_to_socket);
+  EXPECT_EQ(left.count(), 53U);
+  EXPECT_EQ(left.sum_ns(), 53U * (60 - 8) * 700) << "all with the oldest, from the end of its callback on";
+  const LatencyCounts answers = since(LatencyStage::request_to_answer);
+  EXPECT_EQ(answers.count(), 53U);
+  EXPECT_EQ(answers.sum_ns(), 53U * (7 * 400 + 53 * 700));
+}
+
 TEST_F(LatencyStages, what_is_sent_outside_of_a_callback_waits_from_its_send_on) {
   start();
   ASSERT_TRUE(rig->venue.session().send({.msg_type = "8", .body = order(1), .header_fields = {}}));
