@@ -1,4 +1,4 @@
-// Actions, stores and messages sent again.
+// Actions, timed callbacks, stores and messages sent again.
 #include "engine/session_runner.hpp"
 
 #include <algorithm>
