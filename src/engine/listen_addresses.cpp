@@ -30,7 +30,7 @@ void ListenAddresses::require_free(const SessionSettings& settings) const {
     const std::lock_guard lock{mutex_};
     if (listening_.contains({settings.listen.host, settings.listen.port})) return;
   }
-  if (const auto free = ListenTrial{}.listen(settings.listen); !free) throw ConfigError(cannot_listen(free.error()));
+  if (const auto free = ListenTrial{}.bind(settings.listen); !free) throw ConfigError(cannot_listen(free.error()));
 }
 
 std::vector<std::string> ListenAddresses::handshake_names(const SessionSettings& settings) const {

@@ -38,7 +38,7 @@ std::vector<std::string> check_listen_addresses(const EngineConfig& config) {
   for (const SessionSettings& settings : config.sessions) {
     const Endpoint& listen = settings.listen;
     if (settings.session.role != Role::acceptor || !known.emplace(listen.host, listen.port).second) continue;
-    const auto free = trial.listen(listen);
+    const auto free = trial.bind(listen);
     if (free) {
       tried.push_back(listen);
       continue;

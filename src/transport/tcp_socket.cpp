@@ -276,14 +276,16 @@ void acknowledge_at_once(int fd) noexcept { (void)set_option(fd, IPPROTO_TCP, TC
 namespace nfx {
 
 ListenTrial::~ListenTrial() {
-  for (const int fd : descriptors_) ::close(fd);
+  for (const Bound& each : bound_) ::close(each.descriptor);
 }
 
-std::expected<void, TransportError> ListenTrial::listen(const Endpoint& endpoint) {
-  detail::Warnings ignored;
-  const auto listener = detail::open_listener(endpoint, {}, 0, ignored);
-  if (!listener) return std::unexpected(listener.error());
-  descriptors_.push_back(*listener);
+std::expected<void, TransportError> ListenTrial::bind(const Endpoint& endpoint) {
+  for (const Bound& each : bound_) {
+    if (each.port == endpoint.port && endpoint.port != 0) (void)::listen(each.descriptor, 0);
+  }
+  const auto bound = detail::open_bound(endpoint, [](int) {});
+  if (!bound) return std::unexpected(bound.error());
+  bound_.push_back({endpoint.port, *bound});
   return {};
 }
 

@@ -3,6 +3,7 @@
 // each until the end. Errors: a TransportError.
 #pragma once
 
+#include <cstdint>
 #include <expected>
 #include <vector>
 
@@ -10,8 +11,9 @@
 
 namespace nfx {
 
-// Listens on each address that it tries and accepts nothing; all are released at its end. An address that includes
-// another one, such as 0.0.0.0:9878 and 127.0.0.1:9878, is in use then, as at a start.
+// Binds each address that it tries, and releases all at its end. A peer that connects meanwhile is refused, as before a
+// start. Of addresses with the same port those before the last are listened on too: only then is one that includes
+// another, such as 0.0.0.0:9878 and 127.0.0.1:9878, in use, as at a start.
 class ListenTrial {
  public:
   ListenTrial() = default;
@@ -19,10 +21,14 @@ class ListenTrial {
   ListenTrial& operator=(const ListenTrial&) = delete;
   ~ListenTrial();
 
-  [[nodiscard]] std::expected<void, TransportError> listen(const Endpoint& endpoint);
+  [[nodiscard]] std::expected<void, TransportError> bind(const Endpoint& endpoint);
 
  private:
-  std::vector<int> descriptors_;
+  struct Bound {
+    std::uint16_t port;
+    int descriptor;
+  };
+  std::vector<Bound> bound_;
 };
 
 }  // namespace nfx
