@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -106,6 +107,21 @@ TEST_F(LatencyStages, all_messages_of_a_long_read_and_their_answers_are_counted)
   const LatencyCounts answers = since(LatencyStage::request_to_answer);
   EXPECT_EQ(answers.count(), 53U);
   EXPECT_EQ(answers.sum_ns(), 53U * (7 * 400 + 53 * 700));
+}
+
+TEST_F(LatencyStages, a_callback_that_throws_within_a_long_read_is_counted_too) {
+  start();
+  std::size_t delivered = 0;
+  rig->venue.application.when_message = [&](SessionHandle&, const MessageView&) {
+    rig->clock.advance(100ns);
+    if (++delivered == 7) throw std::runtime_error("no such instrument");
+  };
+  send_orders(20);
+  rig->venue.loop->turn(0ns);
+  EXPECT_EQ(delivered, 7U) << "those after it are not consumed";
+  EXPECT_EQ(since(LatencyStage::in_application).count(), 7U);
+  EXPECT_EQ(since(LatencyStage::in_application).sum_ns(), 700U);
+  EXPECT_FALSE(rig->venue.session().logged_on());
 }
 
 TEST_F(LatencyStages, what_is_sent_outside_of_a_callback_waits_from_its_send_on) {
