@@ -31,6 +31,8 @@ namespace fs = std::filesystem;
 
 constexpr int needed_major = 2, needed_minor = 12;
 constexpr int stop_polls = 1000, stop_poll_ms = 10;
+// Servers that elect a leader, as after the loss of one, answer no request until then: 4 to 9 s, more on a busy host.
+constexpr std::chrono::seconds election_most{30};
 
 [[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what); }
 [[noreturn]] void fail_with_errno(const std::string& what) { fail(what + ": " + std::strerror(errno)); }
@@ -311,8 +313,11 @@ std::string LocalCluster::url() const {
 std::string LocalCluster::credentials(std::string_view user) const { return credentials_file(folder_, user).string(); }
 
 nats::NatsOptions LocalCluster::client(std::string_view user) const {
-  return {
-      .url = url(), .credentials = credentials(user), .certificate_authority = authority(), .stream = options_.stream};
+  return {.url = url(),
+          .credentials = credentials(user),
+          .certificate_authority = authority(),
+          .stream = options_.stream,
+          .timeout = election_most};
 }
 
 std::string LocalCluster::last_log_line(const LocalServer& server) const {
