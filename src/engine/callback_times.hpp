@@ -72,6 +72,8 @@ class CallbackTimes {
 
   // `parts`: so many times the engine's own part is in what the run took.
   [[gnu::noinline]] void end_run(StageTicks at, std::uint32_t parts) noexcept {
+    // A run comes after `timed_first` messages, and after a quick one.
+    NFX_ASSERT(untimed_ != 0 && engine_ != never && usual_ <= longest_);
     const StageTicks took = at > back_ ? at - back_ : 0;
     const StageTicks own = engine_ * parts;
     const StageTicks callbacks = took > own ? took - own : 0;
