@@ -8,30 +8,26 @@
 #include <utility>
 
 #include "nexusfix/base/clocks.hpp"
-#include "nexusfix/placement/cpu_counters.hpp"
 
 namespace nfx {
 
-HostSample HostSampler::sample(int tid, const CounterSample& counters, MonotonicTime now) {
-  const auto thread = sample_thread(files_, ::getpid(), tid);
-  if (thread) {
-    sum_.waited = Duration{static_cast<Duration::rep>(thread->wait_ns.value_or(0))};
+HostSample HostSampler::sample(int tid, std::span<const CpuInterruptions> cpus, MonotonicTime now) {
+  if (tid != std::exchange(tid_, tid)) thread_.emplace(files_, ::getpid(), tid);
+  if (const auto thread = thread_->read()) {
+    sum_.waited = Duration{static_cast<Duration::rep>(thread->wait_ns)};
     sum_.involuntary_switches = thread->involuntary_switches;
-    sum_.migrations = thread->migrations.value_or(0);
+    sum_.migrations = thread->migrations;
     sum_.minor_faults = thread->minor_faults;
     sum_.major_faults = thread->major_faults;
-    const auto cpu = std::ranges::find(counters.cpus, thread->cpu, &CpuCounters::cpu);
-    if (cpu != counters.cpus.end()) {
-      const CpuCounts now_counts{
-          cpu->cpu, cpu->steal,
-          cpu->timer + cpu->rescheduling + cpu->function_calls + cpu->tlb_shootdowns + cpu->devices + cpu->other};
-      if (now_counts.cpu == before_.cpu) {
+    const auto cpu = std::ranges::find(cpus, thread->cpu, &CpuInterruptions::cpu);
+    if (cpu != cpus.end()) {
+      if (cpu->cpu == before_.cpu) {
         static const long ticks_per_second = std::max(::sysconf(_SC_CLK_TCK), 1L);
-        const auto ticks = static_cast<Duration::rep>(now_counts.stolen_ticks - before_.stolen_ticks);
+        const auto ticks = static_cast<Duration::rep>(cpu->stolen_ticks - before_.stolen_ticks);
         sum_.stolen += Duration{std::chrono::seconds{1}} * ticks / ticks_per_second;
-        sum_.interrupts += now_counts.interrupts - before_.interrupts;
+        sum_.interrupts += cpu->interrupts - before_.interrupts;
       }
-      before_ = now_counts;
+      before_ = *cpu;
     }
   }
   return {now, sum_};
@@ -85,9 +81,9 @@ void LatencyMonitor::step(Instant now) {
     each.records.clear();
     each.thread->slow().take(each.records);
   }
-  const CounterSample counters = sample_counters(HostFiles{});
+  const std::span<const CpuInterruptions> cpus = cpus_.read();
   const Instant sampled{now.utc + (read_monotonic() - now.monotonic), read_monotonic()};
-  for (std::uint32_t i = 0; i < watched_.size(); ++i) take(watched_[i], i, counters, sampled);
+  for (std::uint32_t i = 0; i < watched_.size(); ++i) take(watched_[i], i, cpus, sampled);
   moments_.turn(now.monotonic);
   if (traces_ != nullptr) write_traces();
 }
@@ -102,9 +98,9 @@ void LatencyMonitor::write_traces() {
   traces_->write(named_traces_, read_clocks());
 }
 
-void LatencyMonitor::take(Watched& watched, std::uint32_t number, const CounterSample& counters, Instant now) {
+void LatencyMonitor::take(Watched& watched, std::uint32_t number, std::span<const CpuInterruptions> cpus, Instant now) {
   if (const int tid = watched.thread->thread_id(); tid != 0) {
-    watched.samples.push_back(watched.sampler.sample(tid, counters, now.monotonic));
+    watched.samples.push_back(watched.sampler.sample(tid, cpus, now.monotonic));
     if (watched.samples.size() > SlowMoments::most_samples) watched.samples.pop_front();
   }
   SlowRing& ring = watched.thread->slow();

@@ -12,6 +12,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -23,9 +25,8 @@
 #include "engine/trace_log.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/engine/latency.hpp"
-#include "nexusfix/placement/cpu_counters.hpp"
 #include "nexusfix/placement/host_files.hpp"
-#include "nexusfix/placement/thread_sampler.hpp"
+#include "placement/counter_files.hpp"
 
 namespace nfx {
 
@@ -34,17 +35,14 @@ class HostSampler {
  public:
   explicit HostSampler(HostFiles files = HostFiles{}) : files_(std::move(files)) {}
 
-  // `tid` is a thread of this process. `counters` are of the same time.
-  [[nodiscard]] HostSample sample(int tid, const CounterSample& counters, MonotonicTime now);
+  // `tid` is a thread of this process. `cpus` are of the same time.
+  [[nodiscard]] HostSample sample(int tid, std::span<const CpuInterruptions> cpus, MonotonicTime now);
 
  private:
-  struct CpuCounts {
-    int cpu = -1;
-    std::uint64_t stolen_ticks = 0, interrupts = 0;
-  };
-
-  const HostFiles files_;
-  CpuCounts before_;
+  HostFiles files_;
+  int tid_ = 0;
+  std::optional<ThreadCounterFiles> thread_;  // of tid_
+  CpuInterruptions before_{.cpu = -1};
   HostEvidence sum_;
 };
 
@@ -80,11 +78,12 @@ class LatencyMonitor {
   };
 
   void run();
-  void take(Watched& watched, std::uint32_t number, const CounterSample& counters, Instant now);
+  void take(Watched& watched, std::uint32_t number, std::span<const CpuInterruptions> cpus, Instant now);
   void write_traces();
   [[nodiscard]] const std::string& name_of(std::uint64_t serial);
 
   std::vector<Watched> watched_;
+  CpuCounterFiles cpus_{HostFiles{}};
   TraceLog* const traces_;
   std::vector<TraceRecord> trace_records_;
   std::vector<NamedTrace> named_traces_;

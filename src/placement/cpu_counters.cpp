@@ -3,26 +3,17 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
 #include <utility>
 
-#include "nexusfix/placement/cpu_set.hpp"
 #include "placement/proc_text.hpp"
 
 namespace nfx {
 namespace {
 
-// "cpu3" of /proc/stat, "CPU3" of the tables' first lines.
-std::optional<int> cpu_name(std::string_view word) {
-  if (!word.starts_with("cpu") && !word.starts_with("CPU")) return std::nullopt;
-  const auto cpu = number<int>(word.substr(3));
-  return cpu && *cpu >= 0 && *cpu < CpuSet::max_cpus ? cpu : std::nullopt;
-}
-
 std::vector<int> table_head(std::string_view line) {
   std::vector<int> cpus;
   for (std::string_view word = next_word(line); !word.empty(); word = next_word(line)) {
-    if (const auto cpu = cpu_name(word)) cpus.push_back(*cpu);
+    if (const auto cpu = cpu_number(word)) cpus.push_back(*cpu);
   }
   return cpus;
 }
@@ -82,7 +73,7 @@ void read_stat(const HostFiles& files, CounterSample& sample) {
     std::string_view line = next_line(rest);
     const std::string_view name = next_word(line);
     if (name == "ctxt") sample.context_switches = number<std::uint64_t>(next_word(line)).value_or(0);
-    const auto cpu = cpu_name(name);
+    const auto cpu = cpu_number(name);
     if (!cpu) continue;  // "cpu" alone is the sum of all
     // user nice system idle iowait irq softirq steal; guest time is in user already.
     std::array<std::uint64_t, 8> ticks{};

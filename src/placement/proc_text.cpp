@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "nexusfix/placement/cpu_set.hpp"
+
 namespace nfx {
 namespace {
 
@@ -44,6 +46,12 @@ std::optional<std::string_view> value_of(std::string_view text, std::string_view
     return line;
   }
   return std::nullopt;
+}
+
+std::optional<int> cpu_number(std::string_view word) noexcept {
+  if (!word.starts_with("cpu") && !word.starts_with("CPU")) return std::nullopt;
+  const auto cpu = number<int>(word.substr(3));
+  return cpu && *cpu >= 0 && *cpu < CpuSet::max_cpus ? cpu : std::nullopt;
 }
 
 bool Mount::has_option(std::string_view option) const {
