@@ -113,7 +113,8 @@ def figures(result):
 
 
 def main():
-    options = demonstration_options(__doc__, idle="block", quick_repeats=1)
+    # Ten seconds of open loop: in fewer its p99 is that of some interruptions by the host.
+    options = demonstration_options(__doc__, idle="block", quick_repeats=1, orders=200000)
     print(f"# {machine()}; idle {options.idle}; load {os.getloadavg()[0]:.2f}; times in us, off and on")
     ratios = {}
     for repeat in range(1, options.repeats + 1):
