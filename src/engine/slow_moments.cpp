@@ -14,6 +14,8 @@ constexpr Duration one_major_fault = std::chrono::milliseconds{1};
 constexpr Duration one_migration = std::chrono::microseconds{100};
 constexpr Duration one_interrupt = std::chrono::microseconds{5};
 constexpr Duration one_disturbing_interrupt = std::chrono::microseconds{20};  // with the softirqs that follow it
+// What a hypervisor runs instead mostly takes longer; the kernel reports steal in steps of 10 ms.
+constexpr Duration usual_steal = std::chrono::microseconds{100};
 
 template <class Moment>
 bool slower(const Moment& a, const Moment& b) noexcept {
@@ -77,10 +79,12 @@ SlowCause cause_of(const SlowRecord& record, const HostEvidence& host, Duration 
     case SendWait::nothing: break;
   }
   if (host.involuntary_switches != 0 && host.waited >= half) return SlowCause::scheduler;
+  const bool interrupted = interrupts_within(record.took, host) * one_disturbing_interrupt >= half;
+  if (interrupted && record.took < usual_steal) return SlowCause::interrupt;
   if (host.stolen >= half) return SlowCause::steal;
   if (times(host.major_faults, one_major_fault) + times(host.minor_faults, one_minor_fault) >= half)
     return SlowCause::page_fault;
-  if (interrupts_within(record.took, host) * one_disturbing_interrupt >= half) return SlowCause::interrupt;
+  if (interrupted) return SlowCause::interrupt;
   if (!runs_throughout(record.stage) && host.waited >= half) return SlowCause::scheduler;
   if (in_callback >= half) return SlowCause::application;
   if (times(host.migrations, one_migration) >= half) return SlowCause::migration;

@@ -179,6 +179,17 @@ TEST(SlowCauses, a_callback_is_not_blamed_for_interrupts_that_come_at_a_high_rat
   EXPECT_EQ(cause_of(record, host, 20ms), SlowCause::application) << "300 interrupts do not take 10 ms";
 }
 
+TEST(SlowCauses, ten_milliseconds_of_steal_are_not_those_of_a_short_moment_with_interrupts) {
+  SlowRecord record{.ended = MonotonicTime{1s}, .took = 35us, .stage = LatencyStage::in_application};
+  HostEvidence host{.between = 100ms, .stolen = 10ms, .interrupts = 756};
+  EXPECT_EQ(cause_of(record, host, 35us), SlowCause::interrupt);
+  record.took = 200us;
+  EXPECT_EQ(cause_of(record, host, 200us), SlowCause::steal);
+  record.took = 35us;
+  host.interrupts = 25;
+  EXPECT_EQ(cause_of(record, host, 35us), SlowCause::steal);
+}
+
 TEST(SlowCauses, the_callback_time_of_a_message_is_that_of_the_callbacks_before_it) {
   const MonotonicTime end{1s};
   const std::vector<SlowRecord> records{
