@@ -1,19 +1,18 @@
 """The control port of the acceptance server: sets sequence numbers while it runs."""
 import os
+import pathlib
 import re
 import socket
 import subprocess
+import sys
 import time
 import unittest
 import urllib.error
 import urllib.parse
 import urllib.request
 
-
-def free_ports():
-    """Two different ones."""
-    with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as other:
-        return one.getsockname()[1], other.getsockname()[1]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from free_port import free_port  # noqa: E402
 
 
 def connected(port):
@@ -35,7 +34,8 @@ def message(fields):
 
 class ControlPort(unittest.TestCase):
     def setUp(self):
-        self.port, self.control = free_ports()
+        self.port = free_port()
+        self.control = self.port + 1
         server = subprocess.Popen([os.environ["NFX_ACCEPTANCE_SERVER"], "--port", str(self.port), "--no-reset",
                                    "--one-version", "FIX.4.4", "--control", str(self.control)])
         self.addCleanup(server.wait)

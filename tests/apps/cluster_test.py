@@ -11,7 +11,7 @@ import threading
 import time
 import unittest
 
-from support import run
+from support import free_port, run
 
 SERVER = os.environ.get("NFX_NATS_SERVER") or shutil.which("nats-server", path=str(pathlib.Path.home() / "go/bin"))
 
@@ -80,9 +80,7 @@ class WithServer(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            cls.port = probe.getsockname()[1]
+        cls.port = free_port()
         cls.server = subprocess.Popen(
             [SERVER, "-a", "127.0.0.1", "-p", str(cls.port), "-js", "-sd", cls.folder.name],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

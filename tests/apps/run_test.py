@@ -10,7 +10,7 @@ import tempfile
 import threading
 import unittest
 
-from support import ENVIRONMENT, PATIENCE_S, fix
+from support import ENVIRONMENT, PATIENCE_S, fix, free_port
 from tls_support import Certificates, ssl
 
 DESK = os.environ["NFX_DESK"]
@@ -146,9 +146,7 @@ class Run(unittest.TestCase):
         self.assertFalse((self.folder / "store").exists())
 
     def test_check_tries_the_addresses_and_releases_them(self):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            address = free.getsockname()
+        address = ("127.0.0.1", free_port())
         config = self.config(TOML.replace(":0", f":{address[1]}"))
         self.assertEqual(run("--check", config)[0], 0)
         with socket.socket() as taken:

@@ -3,9 +3,12 @@ import os
 import pathlib
 import re
 import signal
-import socket
 import subprocess
+import sys
 import threading
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from free_port import free_port  # noqa: E402, F401
 
 PROGRAM = os.environ["NFX_PROGRAM"]
 ENVIRONMENT = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
@@ -36,12 +39,6 @@ def run_in(folder, *arguments):
     result = subprocess.run([PROGRAM, *arguments], stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE_S,
                             env=ENVIRONMENT, check=False, cwd=folder)
     return result.returncode, result.stdout.decode("utf-8"), result.stderr.decode("utf-8")
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Running:

@@ -3,10 +3,9 @@ import dataclasses
 import pathlib
 import re
 import secrets
-import socket
 from collections.abc import Callable
 
-from support import run
+from support import free_port, run
 from tls_support import ssl
 
 VARIANTS = {
@@ -67,8 +66,7 @@ class Control:
         self.certificates = certificates  # of HTTP with TLS, or None
         self.contexts = {}
         self.socket = pathlib.Path(folder) / "control.sock"
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.host = f"127.0.0.1:{self.port}"
         self.tokens = {role: secrets.token_hex(32) for role in ("operator", "viewer")}
         file = pathlib.Path(folder) / "tokens"

@@ -14,6 +14,7 @@
 #include "nexusfix/wire/framer.hpp"
 #include "session/session_rig.hpp"
 #include "session_peer.hpp"
+#include "transport/loopback.hpp"
 
 namespace nfx::conformance {
 namespace {
@@ -24,14 +25,6 @@ constexpr Duration one_wait = std::chrono::milliseconds{1};
 constexpr int quiet_turns = 3;
 // And so many mean that what a scenario waits for does not come, however busy the machine.
 constexpr int patient_turns = 5000;
-
-sockaddr_in loopback(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
 
 void check(bool right, const char* what) {
   if (!right) throw std::runtime_error(std::string{what} + ": " + std::system_category().message(errno));
@@ -49,7 +42,7 @@ TcpPeer::TcpPeer(const Setup& setup) {
   if (!setup.keep_messages) settings.store.retain_messages = 0;
   if (setup.config.role == Role::initiator) {
     listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-    sockaddr_in address = loopback(0);
+    sockaddr_in address = test::loopback();
     socklen_t size = sizeof address;
     check(::bind(listener_, reinterpret_cast<sockaddr*>(&address), size) == 0 && ::listen(listener_, 4) == 0, "listen");
     check(::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size) == 0, "getsockname");
@@ -73,7 +66,7 @@ void TcpPeer::connect() {
   received_.clear();
   if (!std::exchange(started_, true)) loop_->start();
   if (listener_ < 0) {
-    const sockaddr_in address = loopback(loop_->local_endpoint(config_.sessions[0].listen)->port);
+    const sockaddr_in address = test::loopback(loop_->local_endpoint(config_.sessions[0].listen)->port);
     socket_ = ::socket(AF_INET, SOCK_STREAM, 0);
     check(::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0, "connect");
     check(::fcntl(socket_, F_SETFL, O_NONBLOCK) == 0, "fcntl");

@@ -1,6 +1,5 @@
 // An engine with 1,000 sessions, some with traffic, and two operators who use every route of the API over HTTP, those
 // of sessions with every session: each request is answered, the audit log has each change, and no message is lost.
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -31,6 +30,7 @@
 #include "nexusfix/engine/program.hpp"
 #include "nexusfix/observe/line_log.hpp"
 #include "nexusfix/wire/field_writer.hpp"
+#include "transport/loopback.hpp"
 
 namespace nfx {
 namespace {
@@ -183,10 +183,7 @@ class Operator {
     if (fd_ >= 0 && used_ % requests_of_a_token != 0) return true;
     disconnect();
     fd_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port_);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    sockaddr_in address = test::loopback(port_);
     return ::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
   }
   Reply hear() {

@@ -1,7 +1,6 @@
 // Real clients on real sockets: good ones, and those that are slow, huge, malformed or many.
 #include "control/http_server.hpp"
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -20,6 +19,7 @@
 
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/control/client.hpp"
+#include "transport/loopback.hpp"
 
 namespace nfx::control {
 namespace {
@@ -37,10 +37,7 @@ class RawClient {
     connected_ = ::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
   }
   explicit RawClient(std::uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    sockaddr_in address = test::loopback(port);
     connected_ = ::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
   }
   RawClient(const RawClient&) = delete;

@@ -49,8 +49,6 @@ class Pair {
   bool settled_ = false;
 };
 
-[[nodiscard]] std::uint16_t free_port();
-
 // Kills either or both at random moments, starts them again, and audits now and then.
 void run_kill(const CrashOptions& options);
 // Fills the disks of both, frees space, and continues. False: not possible on this host (not root, no tmpfs).

@@ -1,6 +1,4 @@
 // Starts, kills and settles the exchange and the trader of the crash test, with a durability drawn for each start.
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 
 #include "account.hpp"
 #include "modes.hpp"
+#include "transport/loopback.hpp"
 
 namespace nfx::crash {
 namespace {
@@ -39,20 +38,6 @@ std::string open_orders(const PartyOptions& trader) {
 
 }  // namespace
 
-std::uint16_t free_port() {
-  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto* const generic = reinterpret_cast<sockaddr*>(&address);
-  const bool found = fd >= 0 && ::bind(fd, generic, size) == 0 && ::getsockname(fd, generic, &size) == 0;
-  const int reason = errno;
-  if (fd >= 0) ::close(fd);
-  if (!found) throw std::system_error{reason, std::generic_category(), "no free port"};
-  return ntohs(address.sin_port);
-}
-
 Pair::Pair(const CrashOptions& options, Random& random, bool small) : random_(random) {
   for (PartyOptions* party : {&exchange_options, &trader_options}) {
     const bool is_exchange = party == &exchange_options;
@@ -65,7 +50,7 @@ Pair::Pair(const CrashOptions& options, Random& random, bool small) : random_(ra
     std::filesystem::create_directories(party->folder);
     std::filesystem::create_directories(party->ring);
   }
-  exchange_options.port = trader_options.port = free_port();
+  exchange_options.port = trader_options.port = test::free_port();
 }
 
 Pair::~Pair() {

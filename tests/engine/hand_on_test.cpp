@@ -18,24 +18,13 @@
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/engine/handed_on.hpp"
 #include "nexusfix/transport/io_uring_transport.hpp"
+#include "transport/loopback.hpp"
 
 namespace nfx::test {
 namespace {
 
 constexpr std::string_view other_gateway = "127.0.0.2";
 constexpr std::string_view too_many = "too many connections wait to be handed on, or the gateway has not begun";
-
-std::uint16_t free_port() {
-  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  EXPECT_EQ(::bind(fd, reinterpret_cast<const sockaddr*>(&address), size), 0);
-  EXPECT_EQ(::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  ::close(fd);
-  return ntohs(address.sin_port);
-}
 
 // A peer with an address of its own.
 class Client {

@@ -9,6 +9,7 @@
 
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/transport/epoll_transport.hpp"
+#include "transport/loopback.hpp"
 #include "transport/tls_certificates.hpp"
 
 namespace nfx {
@@ -32,10 +33,7 @@ SessionSettings acceptor_for(const std::string& peer, const Endpoint& listen) {
 }
 
 // A free address of this host.
-Endpoint free_address() {
-  EpollTransport other;
-  return other.local_endpoint(other.listen({"127.0.0.1", 0}).value()).value();
-}
+Endpoint free_address() { return {"127.0.0.1", test::free_port()}; }
 
 bool is_free(const Endpoint& address) { return EpollTransport{}.listen(address).has_value(); }
 

@@ -1,10 +1,8 @@
 // The driver: starts both sides, waits for their progress, kills, and compares their accounts.
 #include "fabric_kill/kills.hpp"
 
-#include <netinet/in.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +21,7 @@
 #include <thread>
 
 #include "fabric_kill/side.hpp"
+#include "transport/loopback.hpp"
 
 namespace nfx::fabric_kill {
 namespace {
@@ -31,18 +30,6 @@ using namespace std::chrono_literals;
 
 // A healthy run takes milliseconds; this is for machines with much else to do.
 constexpr auto patience = 60s;
-
-std::uint16_t free_port() {
-  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto* const generic = reinterpret_cast<sockaddr*>(&address);
-  const bool found = ::bind(fd, generic, size) == 0 && ::getsockname(fd, generic, &size) == 0;
-  ::close(fd);
-  return found ? ntohs(address.sin_port) : 0;
-}
 
 class Pair {
  public:
@@ -176,7 +163,7 @@ std::vector<std::string> places_of(const std::string& rails, const std::string& 
     if (word != "shm" && word != "tcp")
       throw std::runtime_error("--rails " + word + ": write shm, tcp, or several of them with commas");
     places.push_back(word == "shm" ? folder + "/rail." + std::to_string(places.size())
-                                   : "127.0.0.1:" + std::to_string(free_port()));
+                                   : "127.0.0.1:" + std::to_string(test::free_port()));
   }
   return places;
 }

@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "nexusfix/transport/proxy_header.hpp"
+#include "transport/loopback.hpp"
 #include "transport/tcp_testing.hpp"
 
 namespace nfx::gateway {
@@ -155,9 +156,7 @@ TEST_F(Proxying, gives_up_a_gateway_that_does_not_accept_in_time) {
   begin({.connect_max = 50ms});
   // A queue that is full answers no further connect.
   const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  sockaddr_in address = test::loopback();
   socklen_t size = sizeof address;
   ASSERT_EQ(::bind(listener, reinterpret_cast<const sockaddr*>(&address), size), 0);
   ASSERT_EQ(::listen(listener, 0), 0);

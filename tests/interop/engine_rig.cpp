@@ -7,6 +7,7 @@
 
 #include "nexusfix/dictionary/load.hpp"
 #include "peer_program.hpp"
+#include "transport/loopback.hpp"
 
 namespace nfx::interop {
 namespace {
@@ -70,7 +71,7 @@ EngineRig::EngineRig(const Matchup& matchup, const RigOptions& options)
   if (we_connect()) {
     // Another process can open a free port before the peer does: then another is tried.
     for (int attempt = 0; attempt < 3; ++attempt) {
-      const std::uint16_t port = free_port();
+      const std::uint16_t port = test::free_port();
       start_peer("--acceptor", std::to_string(port), options);
       settings.connect = {{"127.0.0.1", port}};
       if (peer_->wait_for("READY")) break;

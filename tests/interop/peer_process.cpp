@@ -1,13 +1,10 @@
 // Starts a counterparty's program, sends it commands, and waits for its event lines with a limit.
 #include "peer_process.hpp"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,21 +38,6 @@ void close_once(int& descriptor) {
 }
 
 }  // namespace
-
-std::uint16_t free_port() {
-  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (socket < 0) fail(errno, "socket");
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  const bool bound = ::bind(socket, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
-                     ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) == 0;
-  const int error = errno;
-  ::close(socket);
-  if (!bound) fail(error, "bind");
-  return ntohs(address.sin_port);
-}
 
 PeerProcess::PeerProcess(std::string path, std::vector<std::string> arguments) {
   // A peer that has died must show as a missing event, not end the test program.

@@ -17,9 +17,6 @@ namespace nfx::interop {
 
 inline constexpr std::chrono::seconds event_limit{20};
 
-// A TCP port of the loopback address that was free a moment ago; the other engines cannot choose one themselves.
-[[nodiscard]] std::uint16_t free_port();
-
 class PeerProcess {
  public:
   // Starts the program at `path`. It inherits standard error.

@@ -11,13 +11,14 @@
 
 #include "peer_process.hpp"
 #include "peer_program.hpp"
+#include "transport/loopback.hpp"
 
 namespace nfx::interop {
 namespace {
 
 struct Pair {
   explicit Pair(const std::vector<std::string>& both = {}, const std::string& initiator_store = {})
-      : port(std::to_string(free_port())),
+      : port(std::to_string(test::free_port())),
         acceptor(peer_program().path, with({"--acceptor", port, "--sender", "ACC", "--target", "INI"}, both)) {
     // The initiator would wait a whole ReconnectInterval if it came before the listener.
     listening = acceptor.wait_for("READY").has_value();
@@ -226,7 +227,7 @@ TEST(QuickFixOrderWith, changes_and_leaves_out_fields_of_one_order) {
 }
 
 TEST(QuickFixPeer, reports_a_wrong_command_and_says_so_in_its_exit_code) {
-  PeerProcess peer(peer_program().path, {"--acceptor", std::to_string(free_port())});
+  PeerProcess peer(peer_program().path, {"--acceptor", std::to_string(test::free_port())});
   ASSERT_TRUE(peer.wait_for("READY"));
   for (const char* command : {"sell everything", "order", "order 5 slice 3", "order 5 cut 6", "order-with symbol"}) {
     peer.send_command(command);
@@ -236,7 +237,7 @@ TEST(QuickFixPeer, reports_a_wrong_command_and_says_so_in_its_exit_code) {
 }
 
 TEST(QuickFixPeer, refuses_to_start_without_a_usable_port_or_dictionary) {
-  const std::string port = std::to_string(free_port());
+  const std::string port = std::to_string(test::free_port());
   PeerProcess first(peer_program().path, {"--acceptor", port});
   ASSERT_TRUE(first.wait_for("READY"));
   PeerProcess second(peer_program().path, {"--acceptor", port});

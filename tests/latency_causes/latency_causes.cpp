@@ -3,7 +3,6 @@
 // they arrive), a peer that does not read, a disk whose syncs are slow. Exit status 1 when a run has a moment of
 // another cause and --needed does not allow for it, 77 with fewer than two CPUs. Without a disk whose interrupts are
 // seen, that disturbance is left out, with a line.
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sched.h>
@@ -40,6 +39,7 @@
 #include "nexusfix/session/composer.hpp"
 #include "nexusfix/store/flusher_thread.hpp"
 #include "nexusfix/store/forwarding_disk.hpp"
+#include "transport/loopback.hpp"
 
 namespace {
 
@@ -146,10 +146,7 @@ class Client {
     composer_ = std::make_unique<Composer>(config);
     const int small = 16 * 1024;
     ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    sockaddr_in address = test::loopback(port);
     if (::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
       throw std::runtime_error("the venue accepts no connection");
     send("A",

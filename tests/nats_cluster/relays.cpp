@@ -12,19 +12,13 @@
 #include <stdexcept>
 #include <vector>
 
+#include "transport/loopback.hpp"
+
 namespace nfx::test {
 namespace {
 
 constexpr std::size_t wait_max = 1 << 20;  // then no more is read
 constexpr int turn_ms = 5;                 // until a change of a flow has an effect
-
-sockaddr_in loopback(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(port);
-  return address;
-}
 
 void send_at_once(int fd) {
   constexpr int yes = 1;
@@ -50,7 +44,7 @@ Relays::~Relays() {
 
 std::size_t Relays::add(std::uint16_t target) {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  sockaddr_in address = loopback(0);
+  sockaddr_in address = loopback();
   socklen_t size = sizeof address;
   const bool listens = fd >= 0 && ::bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
                        ::listen(fd, 64) == 0 && ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0;

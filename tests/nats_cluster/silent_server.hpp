@@ -17,14 +17,14 @@
 #include <utility>
 #include <vector>
 
+#include "transport/loopback.hpp"
+
 namespace nfx::test {
 
 class SilentServer {
  public:
   SilentServer() {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    sockaddr_in address = test::loopback();
     socklen_t size = sizeof address;
     const bool listens = listener_ >= 0 && ::bind(listener_, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
                          ::listen(listener_, 16) == 0 &&

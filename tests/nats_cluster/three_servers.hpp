@@ -3,7 +3,6 @@
 // Thread: one. Errors: std::runtime_error.
 #pragma once
 
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <spawn.h>
 #include <sys/socket.h>
@@ -23,6 +22,8 @@
 #include <string_view>
 #include <vector>
 
+#include "transport/loopback.hpp"
+
 extern char** environ;
 
 namespace nfx::test {
@@ -30,20 +31,6 @@ namespace nfx::test {
 inline std::string nats_server_program() {
   const char* chosen = std::getenv("NFX_NATS_SERVER");
   return chosen != nullptr ? chosen : NFX_NATS_SERVER;
-}
-
-// Free a moment ago. A port that another process takes meanwhile shows as a server that does not start.
-inline std::uint16_t free_port() {
-  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  const bool found = fd >= 0 && ::bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
-                     ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0;
-  ::close(fd);
-  if (!found) throw std::runtime_error("no free port on loopback");
-  return ntohs(address.sin_port);
 }
 
 // The port by which a server reaches another one, which listens on `port`.
@@ -103,10 +90,7 @@ class ThreeServers {
   // It answers, and has all that its streams have.
   [[nodiscard]] bool is_healthy(int i) const {
     const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    address.sin_port = htons(monitors_[static_cast<std::size_t>(i)]);
+    sockaddr_in address = test::loopback(monitors_[static_cast<std::size_t>(i)]);
     constexpr timeval longest{.tv_sec = 2, .tv_usec = 0};
     constexpr std::string_view request = "GET /healthz HTTP/1.0\r\n\r\n";
     std::array<char, 512> answer{};

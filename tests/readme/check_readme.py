@@ -10,6 +10,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from free_port import free_port  # noqa: E402
+
 failures = []
 
 
@@ -20,12 +23,6 @@ def check(right, message):
 
 def blocks(text, language):
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.S | re.M)
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def wait_for_port(port, process, seconds=20):

@@ -1,5 +1,6 @@
 // Whether an address could be listened on, without an effect on peers.
 #include "nexusfix/transport/listen_address.hpp"
+#include "transport/loopback.hpp"
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -11,19 +12,11 @@
 namespace nfx::test {
 namespace {
 
-sockaddr_in loopback(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
-
 // A socket that has a port of the kernel's choice, and listens where `listens`.
 class Taken {
  public:
   explicit Taken(bool listens) {
-    sockaddr_in address = loopback(0);
+    sockaddr_in address = loopback();
     socklen_t size = sizeof address;
     const int reuse = 1;
     EXPECT_EQ(::setsockopt(fd_, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse), 0);

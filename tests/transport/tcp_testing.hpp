@@ -1,7 +1,6 @@
 // What the tests over TCP share: a socket that may misbehave, and a transport that listens.
 #pragma once
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -9,6 +8,7 @@
 
 #include <string_view>
 
+#include "transport/loopback.hpp"
 #include "transport/transport_testing.hpp"
 
 namespace nfx::testing {
@@ -17,10 +17,7 @@ namespace nfx::testing {
 class RawClient {
  public:
   explicit RawClient(std::uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    sockaddr_in address = test::loopback(port);
     EXPECT_EQ(::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   }
   ~RawClient() { close(); }
