@@ -113,7 +113,7 @@ def figures(result):
 
 
 def main():
-    # Ten seconds of open loop: in fewer its p99 is that of some interruptions by the host.
+    # Ten seconds of open loop, so that one interruption of 25 ms by the host is not its p99.
     options = demonstration_options(__doc__, idle="block", quick_repeats=1, orders=200000)
     print(f"# {machine()}; idle {options.idle}; load {os.getloadavg()[0]:.2f}; times in us, off and on")
     ratios = {}
