@@ -19,10 +19,6 @@ std::string task_folder(int pid, int tid) {
   return "/proc/" + std::to_string(pid) + "/task/" + std::to_string(tid) + '/';
 }
 
-std::optional<std::uint64_t> count(std::string_view text, std::string_view key) {
-  return number<std::uint64_t>(value_of(text, key).value_or(""));
-}
-
 }  // namespace
 
 void KeptFile::close() noexcept {
@@ -104,11 +100,11 @@ std::optional<ThreadCounters> ThreadCounterFiles::read() {
   if (!stat || stat->cpu < 0) return std::nullopt;
   ThreadCounters counters{.cpu = stat->cpu, .minor_faults = stat->minor_faults, .major_faults = stat->major_faults};
   const std::string_view sched = sched_.read();
-  counters.migrations = count(sched, "se.nr_migrations").value_or(0);
+  counters.migrations = count_of(sched, "se.nr_migrations").value_or(0);
   // A kernel without CONFIG_SCHED_DEBUG has no sched.
-  const auto switches = count(sched, "nr_involuntary_switches");
+  const auto switches = count_of(sched, "nr_involuntary_switches");
   counters.involuntary_switches =
-      switches ? *switches : count(status_.read(), "nonvoluntary_ctxt_switches").value_or(0);
+      switches ? *switches : count_of(status_.read(), "nonvoluntary_ctxt_switches").value_or(0);
   std::string_view times = schedstat_.read();
   static_cast<void>(next_word(times));  // on a CPU
   counters.wait_ns = number<std::uint64_t>(next_word(times)).value_or(0);

@@ -1,8 +1,7 @@
-// What the kernel counts of a thread and of the CPUs, from files of /proc that stay open: for a thread that samples
-// many times a second. Thread: one owner. Cost: one system call for each file, mostly; opening one takes longer than
-// reading it. No allocation once the buffers fit. Errors: what the kernel does not show counts as 0. Lifetime: the
-// spans, until the next read(). Source: proc(5), /proc/stat, /proc/interrupts,
-// /proc/<pid>/task/<tid>/{stat,sched,status,schedstat}.
+// What the kernel counts of a thread and of the CPUs, from files of /proc that stay open, for frequent samples.
+// Thread: one owner. Cost: one system call for each file, mostly; opening one takes longer than reading it. No
+// allocation once the buffers fit. Errors: what the kernel does not show counts as 0. Lifetime: views and spans until
+// the next read(). Source: proc(5): stat, interrupts, and stat, sched, status and schedstat of a task.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +37,7 @@ class KeptFile {
 
 struct CpuInterruptions {
   int cpu = 0;
-  std::uint64_t stolen_ticks = 0;  // 1/100 s
+  std::uint64_t stolen_ticks = 0;  // clock ticks, as /proc/stat has them
   std::uint64_t interrupts = 0;    // of every kind
 };
 

@@ -48,6 +48,10 @@ std::optional<std::string_view> value_of(std::string_view text, std::string_view
   return std::nullopt;
 }
 
+std::optional<std::uint64_t> count_of(std::string_view text, std::string_view key) noexcept {
+  return number<std::uint64_t>(value_of(text, key).value_or(""));
+}
+
 std::optional<int> cpu_number(std::string_view word) noexcept {
   if (!word.starts_with("cpu") && !word.starts_with("CPU")) return std::nullopt;
   const auto cpu = number<int>(word.substr(3));

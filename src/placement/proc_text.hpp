@@ -32,6 +32,9 @@ template <typename Number>
 // What follows "key:", "key :" or "key" and blanks at the beginning of a line; may be empty.
 [[nodiscard]] std::optional<std::string_view> value_of(std::string_view text, std::string_view key) noexcept;
 
+// That value as a count.
+[[nodiscard]] std::optional<std::uint64_t> count_of(std::string_view text, std::string_view key) noexcept;
+
 // "cpu3" of /proc/stat, "CPU3" of the first lines of tables.
 [[nodiscard]] std::optional<int> cpu_number(std::string_view word) noexcept;
 

@@ -16,9 +16,6 @@ namespace {
 constexpr std::size_t max_unreadable = 8;
 constexpr std::size_t max_groups = 64;
 constexpr std::size_t max_group_depth = 32;
-std::optional<std::uint64_t> count(std::string_view text, std::string_view key) {
-  return number<std::uint64_t>(value_of(text, key).value_or(""));
-}
 
 // Where a controller's groups are: "cpu" of version 1, or the unified hierarchy.
 struct GroupMounts {
@@ -150,10 +147,10 @@ class Sampler {
   void details(ThreadSample& thread, const std::string& folder) {
     if (const auto status = text(folder + "status")) {
       thread.allowed = CpuSet::parse_list(value_of(*status, "Cpus_allowed_list").value_or("")).value_or(CpuSet{});
-      thread.voluntary_switches = count(*status, "voluntary_ctxt_switches").value_or(0);
-      thread.involuntary_switches = count(*status, "nonvoluntary_ctxt_switches").value_or(0);
+      thread.voluntary_switches = count_of(*status, "voluntary_ctxt_switches").value_or(0);
+      thread.involuntary_switches = count_of(*status, "nonvoluntary_ctxt_switches").value_or(0);
     }
-    if (const auto sched = text(folder + "sched")) thread.migrations = count(*sched, "se.nr_migrations");
+    if (const auto sched = text(folder + "sched")) thread.migrations = count_of(*sched, "se.nr_migrations");
     run_times(thread, folder);
   }
 
@@ -179,9 +176,9 @@ class Sampler {
   void throttling(const std::string& folder) {
     const auto stat = files_.text(folder + "/cpu.stat");
     if (!stat) return;
-    const auto periods = count(*stat, "nr_throttled");
+    const auto periods = count_of(*stat, "nr_throttled");
     if (!periods) return;  // no limit can be set here
-    const auto us = count(*stat, "throttled_usec"), ns = count(*stat, "throttled_time");
+    const auto us = count_of(*stat, "throttled_usec"), ns = count_of(*stat, "throttled_time");
     sample_.groups.push_back({.group = printable_text(folder),
                               .throttled_periods = *periods,
                               .throttled_us = us ? *us : ns.value_or(0) / 1000});

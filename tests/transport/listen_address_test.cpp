@@ -1,6 +1,5 @@
 // Whether an address could be listened on, without an effect on peers.
 #include "nexusfix/transport/listen_address.hpp"
-#include "transport/loopback.hpp"
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -8,6 +7,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+
+#include "transport/loopback.hpp"
 
 namespace nfx::test {
 namespace {
