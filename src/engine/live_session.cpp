@@ -42,7 +42,7 @@ std::expected<SeqNum, SendError> LiveSession::send(const Outgoing& message) noex
   if (journal_store != nullptr &&
       !journal_store->accepts(message.body.size() + message.header_fields.size() + header_room)) [[unlikely]]
     return refuse_send();
-  const bool timed = meter.times_next_send();
+  const bool timed = reads.times() && meter.times_next_send();
   const StageTicks began = timed ? runner.notes().ticks() : 0;
   auto sent = runner.step(*this, SessionRunner::admin_reserve,
                           [&](Actions& out) { return session.send(message, runner.now(), out); });

@@ -262,7 +262,7 @@ template <Transport T, Clock C>
 BatchEnd PollLoop<T, C>::receive_batch(LiveSession& session, std::string_view bytes) {
   NFX_TRACE();
   const ConnectionId id = session.connection.id;
-  runner_.callback_times().read_began();
+  runner_.begin_read(session);
   const BatchEnd end = read_batch(bytes, frames_, message_, [&](const BatchItem& item) {
     NFX_ASSERT(item.bytes.data() >= bytes.data() &&
                item.bytes.data() + item.bytes.size() <= bytes.data() + bytes.size());
@@ -283,7 +283,7 @@ BatchEnd PollLoop<T, C>::receive_batch(LiveSession& session, std::string_view by
     if (item.bytes_behind != 0 && bytes.size() <= eager_flush_limit) runner_.flush(transport_, session);
     return session.connection.id == id;
   });
-  runner_.callback_times().read_ended();
+  runner_.end_read(session);
   return end;
 }
 
@@ -418,7 +418,9 @@ void PollLoop<T, C>::on_receive(ConnectionId id, std::span<const char> bytes) {
   NFX_ASSERT(!bytes.empty());
   const ConnectionOwner owner = runner_.owners().find(id);
   read_clock();
-  meter_.received(runner_.notes().ticks_read());
+  StageNotes& notes = runner_.notes();
+  if (notes.waits_for_time()) notes.left_at(notes.ticks_read());
+  meter_.received(notes.ticks_read());
   switch (owner.kind) {
     case ConnectionOwner::Kind::none: return;
     case ConnectionOwner::Kind::pending: return receive_pending(owner.index, bytes);

@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include "engine/latency_ledger.hpp"
+#include "engine/read_sampler.hpp"
 #include "engine/stage_notes.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/time.hpp"
@@ -25,9 +26,10 @@ class SessionMeter {
   static constexpr std::uint32_t send_sample = 16;  // one send in this number is timed by itself
 
   // From now on it notes; until then everything is ignored.
-  void begin(const SessionBook& book, StageNotes& notes) noexcept {
+  void begin(const SessionBook& book, StageNotes& notes, std::uint32_t every = 1) noexcept {
     book_ = &book;
     notes_ = &notes;
+    every_ = every;
   }
   [[nodiscard]] bool on() const noexcept { return book_ != nullptr; }
   [[nodiscard]] const SessionBook* book() const noexcept { return book_; }
@@ -38,11 +40,10 @@ class SessionMeter {
   // The application has sent a message: committed with its callback, or now.
   void sent_in_callback() noexcept { ++uncommitted_; }
   void sent(StageTicks at) noexcept { committed(at, 1); }
-  // Whether sent(), and callback_ended() after a callback that sent, use their time: only that of the oldest counts.
+  // Whether sent() uses its time: only that of the oldest counts.
   [[nodiscard]] bool group_is_empty() const noexcept { return (sealed_ ? following_ : leaving_).messages == 0; }
-  [[nodiscard]] bool answered() const noexcept { return uncommitted_ != 0; }
-  // on_message has returned, which was given a message of bytes read at `read`. Returns the answers that the kernel
-  // does not have, this message's included; 0: it was not answered.
+  // on_message has returned, which was given a message of bytes read at `read`; at StageNotes::never: it was not timed.
+  // Returns the answers that the kernel does not have, this message's included; 0: it was not answered.
   std::uint32_t callback_ended(StageTicks read, StageTicks at) noexcept {
     if (uncommitted_ == 0) return 0;
     Group& group = committed(at, uncommitted_);
@@ -50,6 +51,9 @@ class SessionMeter {
     if (group.answers++ == 0) group.asked = read;
     return leaving_.answers + following_.answers;
   }
+
+  // Whether the kernel does not have all answers to on_message.
+  [[nodiscard]] bool answers_wait() const noexcept { return leaving_.answers + following_.answers != 0; }
 
   // What is appended from now on leaves later than what waits for the disk.
   void waits_for_disk() noexcept {
@@ -59,6 +63,10 @@ class SessionMeter {
   // The kernel has taken so many bytes; `all`: nothing is left; `blocked`: it took fewer than it was given.
   void left(std::size_t bytes, bool all, bool blocked) noexcept {
     NFX_ASSERT(on());
+    if (all && !sealed_ && !blocked) [[likely]] {
+      note(leaving_);
+      return leaving_.clear();
+    }
     if (blocked) leaving_.wait = SendWait::peer;
     // What follows those that wait has waited with them.
     if (sealed_) following_.wait = std::max(following_.wait, leaving_.wait);
@@ -90,12 +98,18 @@ class SessionMeter {
  private:
   struct Group {
     std::size_t bytes = 0;
-    StageTicks committed = 0;  // the oldest
+    StageTicks committed = 0;  // the oldest; StageNotes::never: it was not timed
     StageTicks asked = 0;      // the oldest
     std::uint32_t messages = 0;
     std::uint32_t answers = 0;
     std::uint32_t generation = 0;  // of the ticks
     SendWait wait = SendWait::nothing;
+
+    void clear() noexcept {
+      bytes = 0;
+      messages = answers = 0;
+      wait = SendWait::nothing;
+    }
   };
 
   Group& committed(StageTicks at, std::uint32_t messages) noexcept {
@@ -110,15 +124,25 @@ class SessionMeter {
 
   void note(const Group& group) noexcept {
     if (group.messages == 0 || group.generation != notes_->generation()) return;
-    notes_->left(book_, group.committed, group.asked, group.messages, group.answers, group.wait);
+    if (group.committed != StageNotes::never || group.wait != SendWait::nothing) return note_times(group);
+    left_out_.add(group.messages);
+    answers_left_out_.add(group.answers);
+  }
+  [[gnu::noinline]] void note_times(const Group& group) noexcept {
+    // Of a read that was not timed a wait for disk or peer, which is long, counts from the read on.
+    const StageTicks committed = group.committed != StageNotes::never ? group.committed : group.asked;
+    notes_->left(book_, committed, group.asked, left_out_.counted_with(group.messages, every_),
+                 answers_left_out_.counted_with(group.answers, every_), group.wait);
   }
 
   const SessionBook* book_ = nullptr;
   StageNotes* notes_ = nullptr;
+  std::uint32_t every_ = 1;
   std::uint32_t sends_ = 0;
   std::uint32_t uncommitted_ = 0;
   bool sealed_ = false;
   Group leaving_, following_;
+  LeftOut left_out_, answers_left_out_;
 };
 
 }  // namespace nfx

@@ -61,7 +61,8 @@ void SessionRunner::deliver_timed(LiveSession& session, const MessageView& messa
       runner.delivering_ = outer;
       const StageTicks back = runner.notes_.ticks();
       const std::uint32_t outstanding = session.meter.callback_ended(read, back);
-      runner.callback_times_.timed(session.meter.book(), read, called, back, seq, outstanding);
+      const std::uint32_t times = session.reads.timed(runner.notes_.between(called, back));
+      runner.notes_.delivered(session.meter.book(), read, called, back, seq, outstanding, times);
     }
   };
   const Timed timed{*this, session, std::exchange(delivering_, &session), seq, notes_.ticks_read(), notes_.ticks()};

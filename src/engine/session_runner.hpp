@@ -22,7 +22,6 @@
 #include <utility>
 #include <vector>
 
-#include "engine/callback_times.hpp"
 #include "engine/connection_owners.hpp"
 #include "engine/deadline_heap.hpp"
 #include "engine/index_list.hpp"
@@ -92,7 +91,13 @@ class SessionRunner {
 
   // Notes of what is measured.
   [[nodiscard]] StageNotes& notes() noexcept { return notes_; }
-  [[nodiscard]] CallbackTimes& callback_times() noexcept { return callback_times_; }
+  // Around the messages of a read of the session.
+  void begin_read(LiveSession& session) noexcept {
+    if (session.meter.on()) session.reads.read_began(now_.monotonic);
+  }
+  void end_read(LiveSession& session) noexcept {
+    if (session.reads.read_ended()) notes_.handled(session.meter.book(), session.meter.answers_wait());
+  }
   [[nodiscard]] LatencyLedger& latencies() noexcept { return latencies_; }
   [[nodiscard]] const LatencyLedger& latencies() const noexcept { return latencies_; }
   [[nodiscard]] std::uint32_t thread() const noexcept { return thread_; }
@@ -341,7 +346,6 @@ class SessionRunner {
   const LiveSession* delivering_ = nullptr;
   LatencyLedger latencies_;
   StageNotes notes_{latencies_.slow(), now_, network_};
-  CallbackTimes callback_times_{notes_};
   LoopReports reports_;
   LogonGate logons_;
   ConnectionOwners owners_;
@@ -437,16 +441,15 @@ inline void SessionRunner::execute(LiveSession& session, const Actions& actions)
 // Calls on_message, and times it where it is to be timed. What follows the call also does where it throws.
 inline void SessionRunner::deliver(LiveSession& session, const MessageView& message, SeqNum seq) {
   if (!session.meter.on()) return application_.on_message(session, message);
-  if (!callback_times_.skips_next()) return deliver_timed(session, message, seq);
+  if (session.reads.times()) return deliver_timed(session, message, seq);
   struct Untimed {
     SessionRunner& runner;
     LiveSession& session;
     const LiveSession* const outer;
     ~Untimed() {
       runner.delivering_ = outer;
-      if (!session.meter.answered()) return;
-      const StageTicks back = session.meter.group_is_empty() ? runner.notes_.ticks() : 0;
-      session.meter.callback_ended(runner.notes_.ticks_read(), back);
+      session.reads.not_timed();
+      session.meter.callback_ended(runner.notes_.ticks_read(), StageNotes::never);
     }
   };
   const Untimed untimed{*this, session, std::exchange(delivering_, &session)};

@@ -29,7 +29,8 @@ std::uint64_t since(std::uint64_t later, std::uint64_t earlier) noexcept {
 // Whether the thread sleeps in no part of it: then it waits for its CPU only after another task took that from it.
 bool runs_throughout(LatencyStage stage) noexcept {
   return stage == LatencyStage::read_to_application || stage == LatencyStage::in_application ||
-         stage == LatencyStage::commit_to_socket || stage == LatencyStage::turn;
+         stage == LatencyStage::commit_to_socket || stage == LatencyStage::request_to_answer ||
+         stage == LatencyStage::turn;
 }
 
 // How many interrupts so long a time has at their rate, and three standard deviations more.
@@ -61,7 +62,9 @@ HostEvidence evidence_between(const std::deque<HostSample>& samples, MonotonicTi
 }
 
 Duration callback_time(const SlowRecord& record, std::span<const SlowRecord> records) noexcept {
-  if (record.stage == LatencyStage::in_application) return record.took;
+  // A request whose stages were not timed is mostly its callback.
+  if (record.stage == LatencyStage::in_application || record.stage == LatencyStage::request_to_answer)
+    return record.took;
   Duration within{};
   for (const SlowRecord& each : records) {
     if (each.stage != LatencyStage::in_application) continue;

@@ -33,6 +33,7 @@ using StageTicks = std::uint64_t;
 class StageNotes {
  public:
   static constexpr std::size_t capacity = 128;
+  static constexpr StageTicks never = UINT64_MAX;
 
   // `now` is the loop's latest reading of its clock, and `network` reads it again. Both outlive the notes.
   StageNotes(SlowRing& slow, const Instant& now, const LoopNetwork& network) noexcept
@@ -83,6 +84,15 @@ class StageNotes {
     note.book = book;
     note.at = {read, called, back};
   }
+  // A read at the loop's latest reading was handled, whose messages were not timed.
+  void handled(const SessionBook* book, bool answered) noexcept {
+    Note& note = next();
+    note.kind = Kind::handled;
+    note.answers = answered ? 1 : 0;
+    note.book = book;
+    note.at = {ticks_read(), 0, 0};
+    if (untimed_ == none) untimed_ = count_ - 1;
+  }
   // The kernel has taken messages, the oldest committed and requested at these times.
   void left(const SessionBook* book, StageTicks committed, StageTicks asked, std::uint32_t messages,
             std::uint32_t answers, SendWait wait) noexcept {
@@ -99,7 +109,8 @@ class StageNotes {
   // All of them, by now.
   void left_at(StageTicks at) noexcept {
     for (std::size_t i = untimed_; i < count_; ++i) {
-      if (notes_[i].kind == Kind::left && notes_[i].at[2] == 0) notes_[i].at[2] = at;
+      Note& note = notes_[i];
+      if ((note.kind == Kind::left || note.kind == Kind::handled) && note.at[2] == 0) note.at[2] = at;
     }
     untimed_ = none;
   }
@@ -118,7 +129,6 @@ class StageNotes {
   }
   // An iteration that received something, which was handled by `ended`, and one that was idle. `began` is never for one
   // that may have waited.
-  static constexpr StageTicks never = UINT64_MAX;
   void busy_turn(LoopLatency& into, StageTicks began, StageTicks received, StageTicks ended) noexcept {
     Note& note = next();
     note.kind = Kind::busy_turn;
@@ -143,7 +153,7 @@ class StageNotes {
  private:
   static constexpr std::size_t none = SIZE_MAX;
 
-  enum class Kind : std::uint8_t { delivered, left, send, received, busy_turn, turn, idle_turn };
+  enum class Kind : std::uint8_t { delivered, handled, left, send, received, busy_turn, turn, idle_turn };
   struct Note {
     Kind kind;
     SendWait wait;
@@ -193,6 +203,9 @@ class StageNotes {
           trace(note);
         record(*note.book, LatencyStage::read_to_application, between(first, second), second, note.times);
         return record(*note.book, LatencyStage::in_application, between(second, third), third, note.times);
+      case Kind::handled:
+        return offer(between(first, third), third, note.book->serial,
+                     note.answers != 0 ? LatencyStage::request_to_answer : LatencyStage::in_application);
       case Kind::left: {
         LatencySet& set = note.book->pages.set();
         const Duration took = between(first, third);

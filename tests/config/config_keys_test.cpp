@@ -68,7 +68,8 @@ std::string fingerprint(const EngineConfig& e) {
       << e.max_pending_known_logons << ' ' << e.max_known_addresses << ' ' << e.max_tls_handshakes << ' '
       << e.max_refusal_reports << ' ' << e.max_dynamic_sessions << ' ' << e.dynamic_session_idle.count() << ' '
       << to_string(e.transport) << ' ' << e.hold_off.count() << ' ' << e.max_invalid_logons << ' '
-      << e.submit_queue_bytes << ' ' << e.submit_keep_bytes << ' ' << e.latency << ' ' << e.latency_histograms << '\n';
+      << e.submit_queue_bytes << ' ' << e.submit_keep_bytes << ' ' << e.latency << ' ' << e.latency_every << ' '
+      << e.latency_histograms << '\n';
   const LogConfig& l = e.log;
   out << l.directory << ' ' << l.messages << l.events << ' ' << to_string(l.format) << ' ' << to_string(l.lines) << ' '
       << to_string(l.level) << ' ' << l.rotate_bytes << ' ' << l.keep_files << ' ' << l.keep_age.count() << ' '

@@ -112,6 +112,7 @@ TEST(EngineThreads, engine_latencies_can_be_read_while_its_thread_records) {
   PingPong venue_side, trader_side{orders};
   EngineConfig config;
   config.sessions = {acceptor_for("A")};
+  config.latency_every = 1;
   Engine venue{config, venue_side};
   venue.start();
   SessionSettings client;

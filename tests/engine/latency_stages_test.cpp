@@ -11,15 +11,18 @@
 #include "engine/latency_ledger.hpp"
 #include "engine/loop_rig.hpp"
 #include "engine/session_meter.hpp"
+#include "engine/slow_moments.hpp"
 
 namespace nfx::test {
 namespace {
 
 class LatencyStages : public ::testing::Test {
  protected:
-  void start(LoopbackOptions options = {}) {
+  // One read in `every` is timed.
+  void start(LoopbackOptions options = {}, std::uint32_t every = 1) {
     rig.emplace(options);
     rig->venue.config.sessions = {acceptor()};
+    rig->venue.config.latency_every = every;
     rig->trader.config.sessions = {initiator()};
     rig->start_both();
     ASSERT_TRUE(rig->venue.session().logged_on());
@@ -44,6 +47,11 @@ class LatencyStages : public ::testing::Test {
     const LatencyCounts counts = since(stage);
     EXPECT_EQ(counts.count(), 1U) << to_string(stage);
     EXPECT_EQ(counts.sum_ns(), static_cast<std::uint64_t>(took.count())) << to_string(stage);
+  }
+  void expect_stage_counts(std::uint64_t messages) {
+    for (LatencyStage stage : {LatencyStage::read_to_application, LatencyStage::in_application,
+                               LatencyStage::commit_to_socket, LatencyStage::request_to_answer})
+      EXPECT_EQ(since(stage).count(), messages) << to_string(stage);
   }
   void send_orders(std::size_t count = 1) {
     for (std::size_t i = 0; i < count; ++i)
@@ -86,27 +94,152 @@ TEST_F(LatencyStages, a_second_message_of_a_read_waits_for_the_callback_of_the_f
 
 TEST_F(LatencyStages, all_messages_of_a_long_read_and_their_answers_are_counted) {
   start();
-  rig->venue.application.when_traffic = [this](SessionHandle&, Direction) { rig->clock.advance(300ns); };
-  std::size_t delivered = 0;
   rig->venue.application.when_message = [&](SessionHandle& session, const MessageView&) {
     rig->clock.advance(100ns);
-    // The first that is answered is the eighth, so none before it has read the clock for its answer.
-    if (++delivered < 8) return;
     ASSERT_TRUE(session.send({.msg_type = "8", .body = order(1), .header_fields = {}}));
   };
   send_orders(60);
   rig->venue.loop->turn(0ns);
-  EXPECT_EQ(delivered, 60U);
   EXPECT_EQ(since(LatencyStage::read_to_application).count(), 60U);
+  EXPECT_EQ(since(LatencyStage::read_to_application).sum_ns(), 100U * 60 * 59 / 2);
   EXPECT_EQ(since(LatencyStage::in_application).count(), 60U);
-  EXPECT_NEAR(static_cast<double>(since(LatencyStage::in_application).sum_ns()), 60 * 100 + 53 * 300, 60)
-      << "equal parts";
+  EXPECT_EQ(since(LatencyStage::in_application).sum_ns(), 60U * 100);
   const LatencyCounts left = since(LatencyStage::commit_to_socket);
-  EXPECT_EQ(left.count(), 53U);
-  EXPECT_EQ(left.sum_ns(), 53U * (60 - 8) * 700) << "all with the oldest, from the end of its callback on";
+  EXPECT_EQ(left.count(), 60U);
+  EXPECT_EQ(left.sum_ns(), 60U * 59 * 100) << "all with the oldest, from the end of its callback on";
   const LatencyCounts answers = since(LatencyStage::request_to_answer);
-  EXPECT_EQ(answers.count(), 53U);
-  EXPECT_EQ(answers.sum_ns(), 53U * (7 * 400 + 53 * 700));
+  EXPECT_EQ(answers.count(), 60U);
+  EXPECT_EQ(answers.sum_ns(), 60U * 60 * 100);
+}
+
+// Orders of a busy session, one for each read, of which one in eight is timed.
+class SampledStages : public LatencyStages {
+ protected:
+  static constexpr std::uint32_t every = 8;
+
+  void order_each(Duration interval, std::size_t orders) {
+    for (std::size_t i = 0; i < orders; ++i) {
+      rig->clock.advance(interval);
+      send_orders();
+      rig->venue.loop->turn(0ns);
+    }
+  }
+  void take(Duration callback) {
+    rig->venue.application.when_message = [this, callback](SessionHandle& session, const MessageView&) {
+      rig->clock.advance(callback);
+      ASSERT_TRUE(session.send({.msg_type = "8", .body = order(1), .header_fields = {}}));
+    };
+  }
+  [[nodiscard]] std::vector<SlowRecord> slow_moments() {
+    rig->venue.loop->count_latency();
+    std::vector<SlowRecord> records;
+    rig->venue.loop->slow().take(records);
+    // The time between two iterations is the test's.
+    std::erase_if(records, [](const SlowRecord& record) { return record.stage == LatencyStage::turn; });
+    return records;
+  }
+};
+
+TEST_F(SampledStages, the_timed_reads_count_for_the_others) {
+  start({}, every);
+  take(300ns);
+  order_each(20us, 50 * every);
+  take(700ns);
+  order_each(20us, 50 * every + 1);
+  for (LatencyStage stage : {LatencyStage::read_to_application, LatencyStage::in_application,
+                             LatencyStage::commit_to_socket, LatencyStage::request_to_answer})
+    EXPECT_NEAR(static_cast<double>(since(stage).count()), 100.0 * every, every) << to_string(stage);
+  EXPECT_NEAR(static_cast<double>(since(LatencyStage::in_application).count_up_to_ns(400)), 50 * every, every);
+  EXPECT_NEAR(static_cast<double>(since(LatencyStage::request_to_answer).sum_ns()), 50 * every * 1000, every * 1000);
+  EXPECT_TRUE(slow_moments().empty());
+}
+
+TEST_F(SampledStages, so_do_the_messages_of_long_reads) {
+  start({}, every);
+  take(10ns);
+  std::uint64_t sent = 0;
+  for (std::size_t round = 0; round < 40 * every; ++round) {
+    rig->clock.advance(20us);
+    const std::size_t orders = 1 + round * 7 % 30;
+    sent += orders;
+    send_orders(orders);
+    rig->venue.loop->turn(0ns);
+  }
+  for (LatencyStage stage : {LatencyStage::read_to_application, LatencyStage::in_application,
+                             LatencyStage::commit_to_socket, LatencyStage::request_to_answer})
+    EXPECT_NEAR(static_cast<double>(since(stage).count()), static_cast<double>(sent), 60.0 * every) << to_string(stage);
+  EXPECT_EQ(since(LatencyStage::in_application).sum_ns(), 10 * since(LatencyStage::in_application).count());
+}
+
+TEST_F(SampledStages, after_a_pause_each_read_is_timed) {
+  start({}, every);
+  take(300ns);
+  order_each(ReadSampler::pause + 1us, 30);
+  expect_stage_counts(30);
+  take(900ns);
+  order_each(ReadSampler::pause + 1us, 1);
+  EXPECT_EQ(since(LatencyStage::in_application).sum_ns(), 30U * 300 + 900);
+}
+
+TEST_F(SampledStages, slow_callbacks_are_timed_each) {
+  start({}, every);
+  take(5us);
+  order_each(20us, 30);
+  expect_stage_counts(30);
+  EXPECT_EQ(since(LatencyStage::in_application).sum_ns(), 30U * 5000);
+}
+
+TEST_F(SampledStages, a_slow_callback_in_a_read_that_is_not_timed_is_a_moment_of_its_request) {
+  start({}, every);
+  std::size_t requests = 0;
+  for (std::size_t slow_one = 0; slow_one < 2 * every; ++slow_one) {
+    take(300ns);
+    order_each(20us, slow_one);
+    ASSERT_TRUE(slow_moments().empty());
+    take(50us);
+    order_each(20us, 1);
+    const std::vector<SlowRecord> moments = slow_moments();
+    ASSERT_FALSE(moments.empty()) << slow_one;
+    EXPECT_EQ(moments.back().took, Duration{50us});
+    if (moments.back().stage == LatencyStage::request_to_answer) ++requests;
+    EXPECT_EQ(callback_time(moments.back(), moments), Duration{50us});
+    EXPECT_EQ(cause_of(moments.back(), {}, 50us), SlowCause::application);
+    take(300ns);
+    order_each(20us, every);
+  }
+  EXPECT_GE(requests, 2 * (every - 2));
+}
+
+TEST_F(SampledStages, so_is_one_that_answers_nothing) {
+  start({}, every);
+  take(300ns);
+  order_each(20us, 2);
+  rig->venue.application.when_message = [this](SessionHandle&, const MessageView&) { rig->clock.advance(50us); };
+  order_each(20us, 1);
+  rig->venue.loop->turn(0ns);
+  const std::vector<SlowRecord> moments = slow_moments();
+  ASSERT_EQ(moments.size(), 1U);
+  EXPECT_EQ(moments[0].stage, LatencyStage::in_application);
+  EXPECT_EQ(moments[0].took, Duration{50us});
+}
+
+TEST_F(SampledStages, answers_that_the_peer_does_not_read_are_moments_of_the_socket) {
+  start({.stream_buffer = 4096}, every);
+  take(300ns);
+  order_each(20us, 2);
+  rig->venue.application.when_message = [this](SessionHandle& session, const MessageView&) {
+    ASSERT_TRUE(
+        session.send({.msg_type = "8", .body = order(1) + field(58, std::string(6000, 'x')), .header_fields = {}}));
+  };
+  send_orders();
+  rig->venue.loop->turn(0ns);
+  rig->clock.advance(5ms);
+  rig->turn(8);
+  const std::vector<SlowRecord> moments = slow_moments();
+  ASSERT_FALSE(moments.empty());
+  EXPECT_EQ(moments.back().stage, LatencyStage::commit_to_socket);
+  EXPECT_EQ(moments.back().wait, SendWait::peer);
+  EXPECT_GE(moments.back().took, Duration{5ms});
 }
 
 TEST_F(LatencyStages, a_callback_that_throws_within_a_long_read_is_counted_too) {
