@@ -26,6 +26,7 @@ struct Options {
   std::uint32_t warm_up = 10'000;
   std::uint32_t measured = 100'000;
   std::uint32_t pace_ns = 4000;
+  std::uint32_t latency_every = EngineConfig{}.latency_every;
   std::string folder;
   bool dictionary = true;
 };
@@ -88,6 +89,7 @@ int run(const Options& options) {
   choice.helpers = allowed.size() == 1 ? allowed : allowed - CpuSet{static_cast<int>(*core)};
   if (options.dictionary)
     choice.dictionary = std::make_shared<const Dictionary>(load_dictionary(NFX_SOURCE_DIR "/dictionaries/FIX44.xml"));
+  choice.latency_every = options.latency_every;
   std::vector<std::unique_ptr<OneSession>> sessions;
   const auto add = [&](const char* name, StoreKind store, Durability durability, bool latency = true) {
     choice.name = name;
@@ -169,6 +171,10 @@ int main(int argc, char** argv) {
                   {.names = "--pace-ns",
                    .target = &options.pace_ns,
                    .help = "Nanoseconds from one message to the next"},
+                  {.names = "--latency-every",
+                   .target = &options.latency_every,
+                   .help = "Time the stages of one read in this many",
+                   .range = {{1, 1000}}},
                   {.names = "--folder,--directory",
                    .target = &options.folder,
                    .help = "Where journals are created",

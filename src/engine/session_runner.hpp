@@ -91,6 +91,8 @@ class SessionRunner {
 
   // Notes of what is measured.
   [[nodiscard]] StageNotes& notes() noexcept { return notes_; }
+  [[nodiscard]] LatencyLedger& latencies() noexcept { return latencies_; }
+  [[nodiscard]] const LatencyLedger& latencies() const noexcept { return latencies_; }
   // Around the messages of a read of the session.
   void begin_read(LiveSession& session) noexcept {
     if (session.meter.on()) session.reads.read_began(now_.monotonic);
@@ -98,8 +100,6 @@ class SessionRunner {
   void end_read(LiveSession& session) noexcept {
     if (session.reads.read_ended()) notes_.handled(session.meter.book(), session.meter.answers_wait());
   }
-  [[nodiscard]] LatencyLedger& latencies() noexcept { return latencies_; }
-  [[nodiscard]] const LatencyLedger& latencies() const noexcept { return latencies_; }
   [[nodiscard]] std::uint32_t thread() const noexcept { return thread_; }
   // The session whose on_message runs; null: none.
   [[nodiscard]] const LiveSession* delivering() const noexcept { return delivering_; }
