@@ -1,5 +1,5 @@
-// Chooses the reads of a session whose messages are timed stage by stage, so that a busy session does not pay for it
-// with each message. Thread: the poll thread. Cost: some comparisons for each read. Errors: none.
+// Chooses the reads of a session whose messages are timed stage by stage: a busy session does not pay for each message.
+// Thread: the poll thread. Cost: some comparisons for each read. Errors: none.
 //
 // One read in `every` is timed, and each after a pause: a session with few messages has all of its messages timed. So
 // has one whose callbacks are slow, until one of them is quick. What is timed counts for what was left out before it.

@@ -227,7 +227,7 @@ TEST_F(SampledStages, answers_that_the_peer_does_not_read_are_moments_of_the_soc
   start({.stream_buffer = 4096}, every);
   take(300ns);
   order_each(20us, 2);
-  rig->venue.application.when_message = [this](SessionHandle& session, const MessageView&) {
+  rig->venue.application.when_message = [](SessionHandle& session, const MessageView&) {
     ASSERT_TRUE(
         session.send({.msg_type = "8", .body = order(1) + field(58, std::string(6000, 'x')), .header_fields = {}}));
   };
