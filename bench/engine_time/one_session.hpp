@@ -151,8 +151,8 @@ struct SessionChoice {
   std::shared_ptr<const Dictionary> dictionary;  // null: the header fields alone are validated
   std::filesystem::path folder;                  // of journals
   bool latency = true;                           // the engine times its stages
-  std::uint32_t latency_every = 8;               // of one read in this many
-  CpuSet helpers;                                // where the journal's flusher runs: not on the measured CPU
+  std::uint32_t latency_every = EngineConfig{}.latency_every;
+  CpuSet helpers;  // where the journal's flusher runs: not on the measured CPU
 };
 
 class OneSession {

@@ -2,7 +2,8 @@
 // Thread: the poll thread. Cost: some comparisons for each read. Errors: none.
 //
 // One read in `every` is timed, and each after a pause: a session with few messages has all of its messages timed. So
-// has one whose callbacks are slow, until one of them is quick. What is timed counts for what was left out before it.
+// has one whose callbacks are slow, until a read has quick ones only. What is timed counts for what was left out
+// before.
 #pragma once
 
 #include <algorithm>

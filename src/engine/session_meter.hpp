@@ -26,10 +26,9 @@ class SessionMeter {
   static constexpr std::uint32_t send_sample = 16;  // one send in this number is timed by itself
 
   // From now on it notes; until then everything is ignored.
-  void begin(const SessionBook& book, StageNotes& notes, std::uint32_t every = 1) noexcept {
+  void begin(const SessionBook& book, StageNotes& notes) noexcept {
     book_ = &book;
     notes_ = &notes;
-    every_ = every;
   }
   [[nodiscard]] bool on() const noexcept { return book_ != nullptr; }
   [[nodiscard]] const SessionBook* book() const noexcept { return book_; }
@@ -49,11 +48,10 @@ class SessionMeter {
     Group& group = committed(at, uncommitted_);
     uncommitted_ = 0;
     if (group.answers++ == 0) group.asked = read;
-    return leaving_.answers + following_.answers;
+    return waiting_answers();
   }
-
-  // Whether the kernel does not have all answers to on_message.
-  [[nodiscard]] bool answers_wait() const noexcept { return leaving_.answers + following_.answers != 0; }
+  // Answers to on_message that the kernel does not have.
+  [[nodiscard]] std::uint32_t waiting_answers() const noexcept { return leaving_.answers + following_.answers; }
 
   // What is appended from now on leaves later than what waits for the disk.
   void waits_for_disk() noexcept {
@@ -124,20 +122,25 @@ class SessionMeter {
 
   void note(const Group& group) noexcept {
     if (group.messages == 0 || group.generation != notes_->generation()) return;
-    if (group.committed != StageNotes::never || group.wait != SendWait::nothing) return note_times(group);
+    const bool timed = group.committed != StageNotes::never;
+    if (timed || group.wait != SendWait::nothing) return note_times(group, timed);
     left_out_.add(group.messages);
     answers_left_out_.add(group.answers);
   }
-  [[gnu::noinline]] void note_times(const Group& group) noexcept {
-    // Of a read that was not timed a wait for disk or peer, which is long, counts from the read on.
-    const StageTicks committed = group.committed != StageNotes::never ? group.committed : group.asked;
-    notes_->left(book_, committed, group.asked, left_out_.counted_with(group.messages, every_),
-                 answers_left_out_.counted_with(group.answers, every_), group.wait);
+  [[gnu::noinline]] void note_times(const Group& group, bool timed) noexcept {
+    NFX_ASSERT(timed || group.answers != 0);
+    std::uint32_t messages = group.messages, answers = group.answers;
+    // What waits for disk or peer is noted in any case, so it counts for itself alone. Such a wait is long: it may
+    // begin at the read.
+    if (group.wait == SendWait::nothing) {
+      messages = left_out_.counted_with(messages, notes_->one_read_in());
+      answers = answers_left_out_.counted_with(answers, notes_->one_read_in());
+    }
+    notes_->left(book_, timed ? group.committed : group.asked, group.asked, messages, answers, group.wait);
   }
 
   const SessionBook* book_ = nullptr;
   StageNotes* notes_ = nullptr;
-  std::uint32_t every_ = 1;
   std::uint32_t sends_ = 0;
   std::uint32_t uncommitted_ = 0;
   bool sealed_ = false;

@@ -98,7 +98,7 @@ class SessionRunner {
     if (session.meter.on()) session.reads.read_began(now_.monotonic);
   }
   void end_read(LiveSession& session) noexcept {
-    if (session.reads.read_ended()) notes_.handled(session.meter.book(), session.meter.answers_wait());
+    if (session.reads.read_ended()) notes_.handled(session.meter.book(), session.meter.waiting_answers() != 0);
   }
   [[nodiscard]] std::uint32_t thread() const noexcept { return thread_; }
   // The session whose on_message runs; null: none.

@@ -20,10 +20,8 @@ void SessionRunner::attach(LiveSession& session, ConnectionId id, std::string_vi
   session.memory.prepare();
   if (config_.latency && session.book == nullptr) {
     session.book = latencies_.enter(session.name);
-    // A trace has each stage of its message.
-    const std::uint32_t every = notes_.traces() ? 1 : config_.latency_every;
-    session.meter.begin(*session.book, notes_, every);
-    session.reads.begin(every);
+    session.meter.begin(*session.book, notes_);
+    session.reads.begin(notes_.one_read_in());
     if (session.settings.prefault) session.book->pages.take();
     if (session.journal_store != nullptr)
       session.journal_store->record_lags_in({session.book, &session.book->pages.set()[LatencyStage::durable_lag]});

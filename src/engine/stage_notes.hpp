@@ -43,7 +43,9 @@ class StageNotes {
   void follow(const CounterReading& reading) noexcept { reading_ = &reading; }
   // One delivered message in `every` becomes a trace. The ring outlives the notes.
   void trace_to(TraceRing& ring, std::uint32_t every) noexcept { traces_.begin(ring, every); }
-  [[nodiscard]] bool traces() const noexcept { return traces_.on(); }
+  // Of a busy session one read in this many is timed; each, where messages become traces.
+  void time_one_read_in(std::uint32_t every) noexcept { one_read_in_ = every; }
+  [[nodiscard]] std::uint32_t one_read_in() const noexcept { return traces_.on() ? 1 : one_read_in_; }
   // The rate of the counter is that of the beginning of an iteration until its end.
   void turn_began() noexcept {
     const std::uint64_t rate = reading_->time_per_count;
@@ -258,6 +260,7 @@ class StageNotes {
   const CounterReading* reading_ = &no_counter;
   std::uint64_t rate_ = 0;  // of the counter; 0: it is not used
   std::uint32_t generation_ = 0;
+  std::uint32_t one_read_in_ = 1;
   std::size_t count_ = 0;
   std::size_t untimed_ = none;  // the first without a time
   TraceSampler traces_;

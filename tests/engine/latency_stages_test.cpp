@@ -240,6 +240,8 @@ TEST_F(SampledStages, answers_that_the_peer_does_not_read_are_moments_of_the_soc
   EXPECT_EQ(moments.back().stage, LatencyStage::commit_to_socket);
   EXPECT_EQ(moments.back().wait, SendWait::peer);
   EXPECT_GE(moments.back().took, Duration{5ms});
+  const LatencyCounts left = since(LatencyStage::commit_to_socket);
+  EXPECT_EQ(left.count() - left.count_up_to_ns(4'000'000), 1U) << "it counts for itself alone";
 }
 
 TEST_F(LatencyStages, a_callback_that_throws_within_a_long_read_is_counted_too) {
