@@ -20,6 +20,7 @@ using namespace nfx;
 using namespace nfx::bench;
 
 constexpr std::uint32_t orders_of_long_read = 64;
+constexpr std::uint32_t parts = 20;  // of a repeat
 
 struct Options {
   std::uint32_t repeats = 5;
@@ -66,6 +67,13 @@ void print_cost(const Results& timed, const Results& not_timed) {
   const auto cost = [&](std::vector<Figures> Results::* of) {
     return middle(timed.*of, &Figures::mean) - middle(not_timed.*of, &Figures::mean);
   };
+  const auto ratio = [&](std::vector<Figures> Results::* of, double Figures::* figure) {
+    return middle(timed.*of, figure) / middle(not_timed.*of, figure);
+  };
+  std::printf("\ntimed against not timed, of an iteration: p50 %.3f, p99 %.3f; of in: %.3f, %.3f; of out: %.3f, %.3f",
+              ratio(&Results::iteration, &Figures::p50), ratio(&Results::iteration, &Figures::p99),
+              ratio(&Results::in, &Figures::p50), ratio(&Results::in, &Figures::p99),
+              ratio(&Results::out, &Figures::p50), ratio(&Results::out, &Figures::p99));
   std::printf(
       "\ntiming the stages costs %.1f ns of an iteration, %.1f for each of its two messages (%.1f of in, %.1f of "
       "out),\n"
@@ -75,6 +83,26 @@ void print_cost(const Results& timed, const Results& not_timed) {
       cost(&Results::iteration), cost(&Results::iteration) / 2, cost(&Results::in), cost(&Results::out),
       cost(&Results::idle), cost(&Results::long_read) / (2 * orders_of_long_read), orders_of_long_read,
       middle(timed.long_read, &Figures::mean) / (2 * orders_of_long_read));
+}
+
+// Of one session in one repeat.
+struct Samples {
+  std::vector<std::uint32_t> in, out, iteration, idle, long_read;
+};
+
+void measure(OneSession& session, std::uint32_t warm_up, std::uint32_t measured, std::uint32_t pace_ns,
+             const CycleClock& clock, Samples& samples) {
+  session.exchange(warm_up, pace_ns, clock, false, [](const Marks&) {});
+  session.exchange(measured, pace_ns, clock, false, [&](const Marks& marks) {
+    samples.in.push_back(marks.between(Point::bytes_in, Point::delivered));
+    samples.out.push_back(marks.between(Point::send_begins, Point::handed_over));
+    samples.iteration.push_back(static_cast<std::uint32_t>(marks.iteration));
+    samples.idle.push_back(static_cast<std::uint32_t>(marks.idle));
+  });
+  if (session.settings().store_kind != StoreKind::memory) return;
+  session.exchange_reads(measured / orders_of_long_read + 1, orders_of_long_read, [&](const Marks& marks) {
+    samples.long_read.push_back(static_cast<std::uint32_t>(marks.iteration + marks.idle));
+  });
 }
 
 int run(const Options& options) {
@@ -105,30 +133,26 @@ int run(const Options& options) {
   std::vector<Results> results(sessions.size());
   for (Results& each : results) each.account.resize(engine_phases().size());
   for (std::uint32_t repeat = 0; repeat < options.repeats; ++repeat) {
-    for (std::size_t i = 0; i < sessions.size(); ++i) {
-      OneSession& each = *sessions[i];
-      std::vector<std::uint32_t> in, out, iteration, idle;
-      const auto note = [&](const Marks& marks) {
-        in.push_back(marks.between(Point::bytes_in, Point::delivered));
-        out.push_back(marks.between(Point::send_begins, Point::handed_over));
-        iteration.push_back(static_cast<std::uint32_t>(marks.iteration));
-        idle.push_back(static_cast<std::uint32_t>(marks.idle));
-      };
-      each.exchange(options.warm_up, options.pace_ns, clock, false, [](const Marks&) {});
-      each.exchange(options.measured, options.pace_ns, clock, false, note);
-      results[i].in.push_back(figures_of_ticks(in, clock, own));
-      results[i].out.push_back(figures_of_ticks(out, clock, own));
-      results[i].iteration.push_back(figures_of_ticks(iteration, clock, own));
-      results[i].idle.push_back(figures_of_ticks(idle, clock, own));
-      if (each.settings().store_kind == StoreKind::memory) {
-        std::vector<std::uint32_t> reads;
-        each.exchange_reads(options.measured / orders_of_long_read + 1, orders_of_long_read, [&](const Marks& marks) {
-          reads.push_back(static_cast<std::uint32_t>(marks.iteration + marks.idle));
-        });
-        results[i].long_read.push_back(figures_of_ticks(reads, clock, own));
+    // In parts, forwards and backwards in turn, so that all sessions have the same neighbours and the same machine.
+    std::vector<Samples> samples(sessions.size());
+    for (std::uint32_t part = 0; part < parts; ++part) {
+      for (std::size_t i = 0; i < sessions.size(); ++i) {
+        const std::size_t chosen = part % 2 == 0 ? i : sessions.size() - 1 - i;
+        measure(*sessions[chosen], options.warm_up / parts, options.measured / parts, options.pace_ns, clock,
+                samples[chosen]);
       }
-      const TimeOptions shorter{std::max(options.measured / 5, 100U), options.pace_ns};
-      const std::vector<Figures> account = account_of(each, shorter, clock, own);
+    }
+    for (std::size_t i = 0; i < sessions.size(); ++i) {
+      results[i].in.push_back(figures_of_ticks(samples[i].in, clock, own));
+      results[i].out.push_back(figures_of_ticks(samples[i].out, clock, own));
+      results[i].iteration.push_back(figures_of_ticks(samples[i].iteration, clock, own));
+      results[i].idle.push_back(figures_of_ticks(samples[i].idle, clock, own));
+      if (!samples[i].long_read.empty())
+        results[i].long_read.push_back(figures_of_ticks(samples[i].long_read, clock, own));
+    }
+    const TimeOptions shorter{std::max(options.measured / 5, 100U), options.pace_ns};
+    for (std::size_t i = 0; i < sessions.size(); ++i) {
+      const std::vector<Figures> account = account_of(*sessions[i], shorter, clock, own);
       for (std::size_t phase = 0; phase < account.size(); ++phase) results[i].account[phase].push_back(account[phase]);
     }
   }
