@@ -15,15 +15,14 @@ class LoopLatencyMeter {
  public:
   explicit LoopLatencyMeter(bool wanted) noexcept : wanted_(wanted) {}
 
-  // At the latest reading. `waits`: the iteration may wait for the network, so the time until the next one is not a
-  // gap. One that was `idle` from its beginning, and received nothing, is time that the host took.
-  void turn_began(bool waits, bool idle, StageNotes& notes) noexcept {
+  // At the latest reading. `same_ticks`: those of the iteration before, whose times are void otherwise. `waits`: the
+  // iteration may wait for the network, so the time until the next one is not a gap. One that was `idle` from its
+  // beginning, and received nothing, is time that the host took.
+  [[gnu::always_inline]] void turn_began(bool same_ticks, bool waits, bool idle, StageNotes& notes) noexcept {
     if (!wanted_) return;
     const StageTicks at = notes.ticks_read();
-    if (generation_ != notes.generation()) [[unlikely]] {
-      generation_ = notes.generation();
+    if (!same_ticks) [[unlikely]]
       last_turn_ = first_received_ = never;
-    }
     if (notes.waits_for_time()) notes.left_at(at);
     if (first_received_ != never) {
       notes.busy_turn(latency_, last_turn_, first_received_, at);
@@ -53,7 +52,6 @@ class LoopLatencyMeter {
 
   const bool wanted_;
   bool handled_ = false;  // the iteration has received something, which is noted
-  std::uint32_t generation_ = 0;
   StageTicks last_turn_ = never;
   StageTicks first_received_ = never;
   LoopLatency latency_;

@@ -48,9 +48,10 @@ std::size_t PollLoop<T, C>::turn(Duration max_wait) {
   NFX_TRACE();
   NFX_ASSERT(poll_thread_.is_same_thread());
   runner_.set_time(clock_.now());
-  runner_.notes().turn_began();
+  const bool same_ticks = runner_.notes().turn_began();
   const MonotonicTime now = runner_.now().monotonic;
-  meter_.turn_began(max_wait > Duration::zero(), turn_times_.idle_from == turn_times_.began, runner_.notes());
+  meter_.turn_began(same_ticks, max_wait > Duration::zero(), turn_times_.idle_from == turn_times_.began,
+                    runner_.notes());
   turn_times_ = {now, now};
   std::size_t work = 0;
   if (runner_.commands().waiting()) [[unlikely]]

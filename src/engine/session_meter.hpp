@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "engine/latency_ledger.hpp"
 #include "engine/read_sampler.hpp"
@@ -33,69 +34,60 @@ class SessionMeter {
   [[nodiscard]] bool on() const noexcept { return book_ != nullptr; }
   [[nodiscard]] const SessionBook* book() const noexcept { return book_; }
 
-  // Bytes of any message were encoded.
-  void appended(std::size_t bytes) noexcept { (sealed_ ? following_ : leaving_).bytes += bytes; }
   [[nodiscard]] bool times_next_send() noexcept { return on() && ++sends_ % send_sample == 0; }
   // The application has sent a message: committed with its callback, or now.
   void sent_in_callback() noexcept { ++uncommitted_; }
   void sent(StageTicks at) noexcept { committed(at, 1); }
   // Whether sent() uses its time: only that of the oldest counts.
   [[nodiscard]] bool group_is_empty() const noexcept { return (sealed_ ? following_ : leaving_).messages == 0; }
-  // on_message has returned, which was given a message of bytes read at `read`; at StageNotes::never: it was not timed.
-  // Returns the answers that the kernel does not have, this message's included; 0: it was not answered.
+  // on_message has returned, which was given a message of bytes read at `read`. Returns the answers that the kernel
+  // does not have, this message's included; 0: it was not answered.
   std::uint32_t callback_ended(StageTicks read, StageTicks at) noexcept {
     if (uncommitted_ == 0) return 0;
-    Group& group = committed(at, uncommitted_);
-    uncommitted_ = 0;
-    if (group.answers++ == 0) group.asked = read;
+    answered(committed(at, std::exchange(uncommitted_, 0)), 1, read);
     return waiting_answers();
   }
+  // The same of a message that is not timed.
+  void untimed_callback_ended() noexcept {
+    if (uncommitted_ == 0) return;
+    untimed_.messages += std::exchange(uncommitted_, 0);
+    ++untimed_.answers;
+    if (sealed_) [[unlikely]]
+      commit_untimed();
+  }
   // Answers to on_message that the kernel does not have.
-  [[nodiscard]] std::uint32_t waiting_answers() const noexcept { return leaving_.answers + following_.answers; }
+  [[nodiscard]] std::uint32_t waiting_answers() const noexcept {
+    return untimed_.answers + leaving_.answers + following_.answers;
+  }
 
-  // What is appended from now on leaves later than what waits for the disk.
-  void waits_for_disk() noexcept {
-    sealed_ = true;
+  // What is appended to these `pending` bytes, which wait for the disk, is sent later.
+  void waits_for_disk(std::size_t pending) noexcept {
+    commit_untimed();
+    if (!sealed_) seal(pending);
     leaving_.wait = std::max(leaving_.wait, SendWait::disk);
   }
-  // The kernel has taken so many bytes; `all`: nothing is left; `blocked`: it took fewer than it was given.
-  void left(std::size_t bytes, bool all, bool blocked) noexcept {
+  // The kernel has taken so many bytes, and `pending` are left; `blocked`: it took fewer than it was given.
+  void left(std::size_t bytes, std::size_t pending, bool blocked) noexcept {
     NFX_ASSERT(on());
-    if (all && !sealed_ && !blocked) [[likely]] {
+    if (pending != 0 || sealed_) [[unlikely]]
+      return left_in_part(bytes, pending, blocked);
+    if (leaving_.messages != 0) {
       note(leaving_);
-      return leaving_.clear();
+      leaving_.clear();
     }
-    if (blocked) leaving_.wait = SendWait::peer;
-    // What follows those that wait has waited with them.
-    if (sealed_) following_.wait = std::max(following_.wait, leaving_.wait);
-    if (all) {
-      note(leaving_);
-      if (sealed_) note(following_);
-      return start_over();
-    }
-    if (bytes < leaving_.bytes) {
-      leaving_.bytes -= bytes;
-      sealed_ = true;
-      return;
-    }
-    note(leaving_);
-    bytes -= leaving_.bytes;
-    leaving_ = following_;
-    leaving_.bytes -= std::min(bytes, leaving_.bytes);
-    following_ = {};
-    sealed_ = false;
+    left_out_.add(untimed_.messages);
+    answers_left_out_.add(untimed_.answers);
+    untimed_ = {};
   }
   // The connection has ended, or everything was sent.
   void start_over() noexcept {
-    leaving_ = {};
-    if (!sealed_) return;
-    following_ = {};
+    leaving_ = following_ = {};
+    untimed_ = {};
     sealed_ = false;
   }
 
  private:
   struct Group {
-    std::size_t bytes = 0;
     StageTicks committed = 0;  // the oldest; StageNotes::never: it was not timed
     StageTicks asked = 0;      // the oldest
     std::uint32_t messages = 0;
@@ -104,10 +96,15 @@ class SessionMeter {
     SendWait wait = SendWait::nothing;
 
     void clear() noexcept {
-      bytes = 0;
       messages = answers = 0;
       wait = SendWait::nothing;
     }
+  };
+
+  // Of callbacks that were not timed, what the kernel does not have. It joins a group when it has to wait.
+  struct Untimed {
+    std::uint32_t messages = 0;
+    std::uint32_t answers = 0;
   };
 
   Group& committed(StageTicks at, std::uint32_t messages) noexcept {
@@ -118,6 +115,39 @@ class SessionMeter {
     }
     group.messages += messages;
     return group;
+  }
+  static void answered(Group& group, std::uint32_t answers, StageTicks read) noexcept {
+    if (group.answers == 0) group.asked = read;
+    group.answers += answers;
+  }
+  [[gnu::noinline]] void commit_untimed() noexcept {
+    if (untimed_.messages == 0) return;
+    answered(committed(StageNotes::never, untimed_.messages), untimed_.answers, notes_->ticks_read());
+    untimed_ = {};
+  }
+  void seal(std::size_t pending) noexcept {
+    sealed_ = true;
+    leaving_bytes_ = pending;
+  }
+  [[gnu::noinline]] void left_in_part(std::size_t bytes, std::size_t pending, bool blocked) noexcept {
+    commit_untimed();
+    if (blocked) leaving_.wait = SendWait::peer;
+    // What follows those that wait has waited with them.
+    following_.wait = std::max(following_.wait, leaving_.wait);
+    if (pending == 0) {
+      note(leaving_);
+      note(following_);
+      return start_over();
+    }
+    if (!sealed_) return seal(pending);
+    if (bytes < leaving_bytes_) {
+      leaving_bytes_ -= bytes;
+      return;
+    }
+    note(leaving_);
+    leaving_ = following_;
+    following_ = {};
+    leaving_bytes_ = pending;
   }
 
   void note(const Group& group) noexcept {
@@ -143,7 +173,9 @@ class SessionMeter {
   StageNotes* notes_ = nullptr;
   std::uint32_t sends_ = 0;
   std::uint32_t uncommitted_ = 0;
-  bool sealed_ = false;
+  bool sealed_ = false;            // what is appended belongs to the group that follows
+  std::size_t leaving_bytes_ = 0;  // of the group before it, where it is
+  Untimed untimed_;
   Group leaving_, following_;
   LeftOut left_out_, answers_left_out_;
 };

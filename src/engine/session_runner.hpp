@@ -402,7 +402,6 @@ inline void SessionRunner::execute(LiveSession& session, const Actions& actions)
   NFX_ASSERT(actions.output_used() == 0 || session.connection.exists());
   if (actions.output_used() != 0) {
     session.connection.out.append(actions.output_used());
-    session.meter.appended(actions.output_used());
     mark_dirty(session);
   }
   // What was encoded is stored before any callback runs: a callback may send too, and then the bytes may move.
@@ -442,14 +441,14 @@ inline void SessionRunner::execute(LiveSession& session, const Actions& actions)
 inline void SessionRunner::deliver(LiveSession& session, const MessageView& message, SeqNum seq) {
   if (!session.meter.on()) return application_.on_message(session, message);
   if (session.reads.times()) return deliver_timed(session, message, seq);
+  session.reads.not_timed();
   struct Untimed {
     SessionRunner& runner;
     LiveSession& session;
     const LiveSession* const outer;
     ~Untimed() {
       runner.delivering_ = outer;
-      session.reads.not_timed();
-      session.meter.callback_ended(runner.notes_.ticks_read(), StageNotes::never);
+      session.meter.untimed_callback_ended();
     }
   };
   const Untimed untimed{*this, session, std::exchange(delivering_, &session)};
@@ -468,14 +467,14 @@ void SessionRunner::flush(Sender& sender, LiveSession& session) {
   const bool waits = connection.out.waits_for_commit();
   if (waits) waiting_.add(session.index);
   if (bytes.empty()) {
-    if (waits) session.meter.waits_for_disk();
+    if (waits) session.meter.waits_for_disk(connection.out.pending());
     return;
   }
   const SendResult result = sender.try_send(connection.id, bytes);
   connection.out.sent(result, bytes.size());
   if (session.meter.on()) {
-    session.meter.left(result.sent, connection.out.empty(), connection.out.blocked());
-    if (waits) session.meter.waits_for_disk();
+    session.meter.left(result.sent, connection.out.pending(), connection.out.blocked());
+    if (waits) session.meter.waits_for_disk(connection.out.pending());
   }
   if (connection.out.blocked()) watch_slow(session);
 }

@@ -46,12 +46,11 @@ class StageNotes {
   // Of a busy session one read in this many is timed; each, where messages become traces.
   void time_one_read_in(std::uint32_t every) noexcept { one_read_in_ = every; }
   [[nodiscard]] std::uint32_t one_read_in() const noexcept { return traces_.on() ? 1 : one_read_in_; }
-  // The rate of the counter is that of the beginning of an iteration until its end.
-  void turn_began() noexcept {
+  // The rate of the counter is that of the beginning of an iteration until its end. False: it is, or was, not used, so
+  // that earlier ticks are void.
+  bool turn_began() noexcept {
     const std::uint64_t rate = reading_->time_per_count;
-    if ((rate == 0) != (rate_ == 0)) [[unlikely]]
-      change_ticks();
-    rate_ = rate;
+    return rate == rate_ || change_rate(rate);
   }
   // At the loop's latest reading of its clock, and now.
   [[nodiscard]] StageTicks ticks_read() const noexcept {
@@ -88,12 +87,10 @@ class StageNotes {
   }
   // A read at the loop's latest reading was handled, whose messages were not timed.
   void handled(const SessionBook* book, bool answered) noexcept {
-    Note& note = next();
-    note.kind = Kind::handled;
-    note.answers = answered ? 1 : 0;
-    note.book = book;
-    note.at = {ticks_read(), 0, 0};
-    if (untimed_ == none) untimed_ = count_ - 1;
+    if (handled_.book != nullptr) [[unlikely]]
+      return handled_too(book, answered);
+    handled_ = {book, ticks_read(), answered};
+    if (untimed_ == none) untimed_ = count_;
   }
   // The kernel has taken messages, the oldest committed and requested at these times.
   void left(const SessionBook* book, StageTicks committed, StageTicks asked, std::uint32_t messages,
@@ -112,9 +109,14 @@ class StageNotes {
   void left_at(StageTicks at) noexcept {
     for (std::size_t i = untimed_; i < count_; ++i) {
       Note& note = notes_[i];
-      if ((note.kind == Kind::left || note.kind == Kind::handled) && note.at[2] == 0) note.at[2] = at;
+      if (note.kind == Kind::left && note.at[2] == 0) note.at[2] = at;
     }
     untimed_ = none;
+    if (handled_.book == nullptr) return;
+    // A comparison without a conversion; where the counters of two cores differ, offer() finds that nothing has passed.
+    if (at - handled_.read > quick_ticks_) [[unlikely]]
+      offer_handled(at);
+    handled_.book = nullptr;
   }
   void send_timed(const SessionBook* book, StageTicks began, StageTicks ended) noexcept {
     Note& note = next();
@@ -155,7 +157,7 @@ class StageNotes {
  private:
   static constexpr std::size_t none = SIZE_MAX;
 
-  enum class Kind : std::uint8_t { delivered, handled, left, send, received, busy_turn, turn, idle_turn };
+  enum class Kind : std::uint8_t { delivered, left, send, received, busy_turn, turn, idle_turn };
   struct Note {
     Kind kind;
     SendWait wait;
@@ -177,11 +179,30 @@ class StageNotes {
       fold();
     return notes_[count_++];
   }
-  [[gnu::cold, gnu::noinline]] void change_ticks() noexcept {
-    fold();
-    traces_.finish();
-    last_received_ = {};
-    ++generation_;
+  [[gnu::noinline]] void offer_handled(StageTicks at) noexcept {
+    offer(between(handled_.read, at), at, handled_.book->serial,
+          handled_.answered ? LatencyStage::request_to_answer : LatencyStage::in_application);
+  }
+  // Without a reading since the last one: another part of the same read, or what was parked.
+  [[gnu::cold, gnu::noinline]] void handled_too(const SessionBook* book, bool answered) noexcept {
+    if (handled_.book != book) {
+      offer_handled(ticks());
+      handled_ = {book, ticks_read(), false};
+    }
+    handled_.answered = handled_.answered || answered;
+  }
+  [[gnu::cold, gnu::noinline]] bool change_rate(std::uint64_t rate) noexcept {
+    const bool same_ticks = (rate == 0) == (rate_ == 0);
+    if (!same_ticks) {
+      fold();
+      traces_.finish();
+      last_received_ = {};
+      ++generation_;
+    }
+    rate_ = rate;
+    const auto quick = static_cast<std::uint64_t>(SlowRing::least_limit.count());
+    quick_ticks_ = rate == 0 ? quick : (quick << CounterReading::fraction_bits) / rate;
+    return same_ticks;
   }
   [[nodiscard]] MonotonicTime time_of(StageTicks at) const noexcept {
     return at >= ticks_read() ? now_.monotonic + between(ticks_read(), at) : now_.monotonic - between(at, ticks_read());
@@ -205,9 +226,6 @@ class StageNotes {
           trace(note);
         record(*note.book, LatencyStage::read_to_application, between(first, second), second, note.times);
         return record(*note.book, LatencyStage::in_application, between(second, third), third, note.times);
-      case Kind::handled:
-        return offer(between(first, third), third, note.book->serial,
-                     note.answers != 0 ? LatencyStage::request_to_answer : LatencyStage::in_application);
       case Kind::left: {
         LatencySet& set = note.book->pages.set();
         const Duration took = between(first, third);
@@ -247,6 +265,11 @@ class StageNotes {
     traces_.follow(record, note.answers);
   }
 
+  struct Handled {
+    const SessionBook* book = nullptr;
+    StageTicks read = 0;
+    bool answered = false;
+  };
   struct LastReceived {
     std::uint64_t session = 0;
     StageTicks at = 0;
@@ -259,10 +282,12 @@ class StageNotes {
   static constexpr CounterReading no_counter{};
   const CounterReading* reading_ = &no_counter;
   std::uint64_t rate_ = 0;  // of the counter; 0: it is not used
+  StageTicks quick_ticks_ = static_cast<StageTicks>(SlowRing::least_limit.count());
   std::uint32_t generation_ = 0;
   std::uint32_t one_read_in_ = 1;
   std::size_t count_ = 0;
   std::size_t untimed_ = none;  // the first without a time
+  Handled handled_;             // waits for a time
   TraceSampler traces_;
   LastReceived last_received_;
   std::array<Note, capacity> notes_{};

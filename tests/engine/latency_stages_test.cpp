@@ -355,18 +355,16 @@ TEST(SessionMeter, what_waits_for_the_disk_leaves_apart_from_what_came_later) {
   StageNotes notes{slow, now, network};
   SessionMeter meter;
   meter.begin(book, notes);
-  meter.appended(100);
   meter.sent(1'000'000);
-  meter.waits_for_disk();
-  meter.appended(50);
+  meter.waits_for_disk(100);
   meter.sent(4'000'000);
-  meter.left(100, false, false);
+  meter.left(100, 50, false);
   notes.left_at(6'000'000);
   notes.fold();
   const LatencyCounts& counts = book.pages.set()[LatencyStage::commit_to_socket];
   EXPECT_EQ(counts.count(), 1U);
   EXPECT_EQ(counts.sum_ns(), 5'000'000U);
-  meter.left(50, true, false);
+  meter.left(50, 0, false);
   notes.left_at(6'500'000);
   notes.fold();
   EXPECT_EQ(counts.count(), 2U);
@@ -376,6 +374,42 @@ TEST(SessionMeter, what_waits_for_the_disk_leaves_apart_from_what_came_later) {
   ASSERT_EQ(records.size(), 2U);
   EXPECT_EQ(records[0].wait, SendWait::disk);
   EXPECT_EQ(records[1].wait, SendWait::disk) << "it follows the first";
+}
+
+TEST(SessionMeter, what_is_sent_without_being_timed_counts_by_itself_where_it_waits) {
+  const SessionBook book;
+  SlowRing slow;
+  FakeNetwork network;
+  Instant now{};
+  StageNotes notes{slow, now, network};
+  SessionMeter meter;
+  meter.begin(book, notes);
+  const LatencyCounts& answers = book.pages.set()[LatencyStage::request_to_answer];
+  const auto answer = [&](Duration read) {
+    now.monotonic = MonotonicTime{read};
+    meter.sent_in_callback();
+    meter.sent_in_callback();
+    meter.untimed_callback_ended();
+  };
+  answer(1ms);
+  EXPECT_EQ(meter.waiting_answers(), 1U);
+  meter.left(200, 0, false);
+  EXPECT_FALSE(notes.waits_for_time()) << "a timed message counts for it";
+  answer(2ms);
+  meter.left(50, 150, true);
+  answer(3ms);
+  now.monotonic = MonotonicTime{9ms};
+  meter.left(150, 200, true);
+  notes.left_at(9'000'000);
+  notes.fold();
+  EXPECT_EQ(answers.count(), 1U);
+  EXPECT_EQ(answers.sum_ns(), 7'000'000U);
+  meter.left(200, 0, false);
+  notes.left_at(9'500'000);
+  notes.fold();
+  EXPECT_EQ(answers.count(), 2U);
+  EXPECT_EQ(answers.sum_ns(), 13'500'000U) << "from its own read on";
+  EXPECT_EQ(book.pages.set()[LatencyStage::commit_to_socket].count(), 4U);
 }
 
 TEST(StageNotes, ticks_of_the_counter_are_nanoseconds_by_its_rate) {
@@ -413,14 +447,13 @@ TEST(StageNotes, what_was_noted_is_counted_when_the_counter_is_no_longer_used) {
   const std::uint32_t before = notes.generation();
   SessionMeter meter;
   meter.begin(book, notes);
-  meter.appended(10);
   meter.sent(1000);
   notes.delivered(&book, 1000, 1100, 1300, SeqNum{1}, 0);
   reading.time_per_count = 0;
   notes.turn_began();
   EXPECT_NE(notes.generation(), before);
   EXPECT_EQ(book.pages.set()[LatencyStage::in_application].sum_ns(), 200U);
-  meter.left(10, true, false);
+  meter.left(10, 0, false);
   EXPECT_FALSE(notes.waits_for_time()) << "its ticks were the counter's";
 }
 
