@@ -197,7 +197,7 @@ int main(int argc, char** argv) {
                    .help = "Nanoseconds from one message to the next"},
                   {.names = "--latency-every",
                    .target = &options.latency_every,
-                   .help = "Time the stages of one read in this many",
+                   .help = "Time one read in this many, and one message of it",
                    .range = {{1, 1000}}},
                   {.names = "--folder,--directory",
                    .target = &options.folder,

@@ -163,8 +163,8 @@ class SessionMeter {
     // What waits for disk or peer is noted in any case, so it counts for itself alone. Such a wait is long: it may
     // begin at the read.
     if (group.wait == SendWait::nothing) {
-      messages = left_out_.counted_with(messages, notes_->one_read_in());
-      answers = answers_left_out_.counted_with(answers, notes_->one_read_in());
+      messages = left_out_.counted_with(messages, notes_->timed_one_in());
+      answers = answers_left_out_.counted_with(answers, notes_->timed_one_in());
     }
     notes_->left(book_, timed ? group.committed : group.asked, group.asked, messages, answers, group.wait);
   }

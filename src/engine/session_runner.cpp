@@ -38,7 +38,7 @@ SessionRunner::SessionRunner(const SessionRunnerOptions& options)
       sessions_(options.config.sessions.size(), most_sessions(options.config)),
       replayed_message_(options.config.max_fields),
       jitter_(static_cast<std::uint64_t>(now_.utc.time_since_epoch().count()) + options.thread) {
-  notes_.time_one_read_in(config_.latency_every);
+  notes_.time_one_in(config_.latency_every);
   if (config_.latency && config_.log.trace_every != 0)
     notes_.trace_to(latencies_.make_traces(), config_.log.trace_every);
   for (std::size_t number = 0; number < config_.sessions.size(); ++number) {

@@ -63,14 +63,16 @@ HostEvidence evidence_between(const std::deque<HostSample>& samples, MonotonicTi
 
 Duration callback_time(const SlowRecord& record, std::span<const SlowRecord> records) noexcept {
   // A request whose stages were not timed is mostly its callback.
-  if (record.stage == LatencyStage::in_application || record.stage == LatencyStage::request_to_answer)
-    return record.took;
+  const auto has_callback = [](LatencyStage stage) {
+    return stage == LatencyStage::in_application || stage == LatencyStage::request_to_answer;
+  };
+  if (has_callback(record.stage)) return record.took;
   Duration within{};
   for (const SlowRecord& each : records) {
-    if (each.stage != LatencyStage::in_application) continue;
+    if (!has_callback(each.stage)) continue;
     within += std::max(std::min(record.ended, each.ended) - std::max(record.began(), each.began()), Duration::zero());
   }
-  return within;
+  return std::min(within, record.took);  // a callback can be within a request
 }
 
 SlowCause cause_of(const SlowRecord& record, const HostEvidence& host, Duration in_callback) noexcept {

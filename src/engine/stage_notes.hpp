@@ -43,9 +43,9 @@ class StageNotes {
   void follow(const CounterReading& reading) noexcept { reading_ = &reading; }
   // One delivered message in `every` becomes a trace. The ring outlives the notes.
   void trace_to(TraceRing& ring, std::uint32_t every) noexcept { traces_.begin(ring, every); }
-  // Of a busy session one read in this many is timed; each, where messages become traces.
-  void time_one_read_in(std::uint32_t every) noexcept { one_read_in_ = every; }
-  [[nodiscard]] std::uint32_t one_read_in() const noexcept { return traces_.on() ? 1 : one_read_in_; }
+  // Of a busy session one read in this many is timed, and one message in it; each, where messages become traces.
+  void time_one_in(std::uint32_t every) noexcept { timed_one_in_ = every; }
+  [[nodiscard]] std::uint32_t timed_one_in() const noexcept { return traces_.on() ? 1 : timed_one_in_; }
   // The rate of the counter is that of the beginning of an iteration until its end. False: it is, or was, not used, so
   // that earlier ticks are void.
   bool turn_began() noexcept {
@@ -284,7 +284,7 @@ class StageNotes {
   std::uint64_t rate_ = 0;  // of the counter; 0: it is not used
   StageTicks quick_ticks_ = static_cast<StageTicks>(SlowRing::least_limit.count());
   std::uint32_t generation_ = 0;
-  std::uint32_t one_read_in_ = 1;
+  std::uint32_t timed_one_in_ = 1;
   std::size_t count_ = 0;
   std::size_t untimed_ = none;  // the first without a time
   Handled handled_;             // waits for a time

@@ -1,6 +1,7 @@
 // How long each stage of a message took, with a clock that the test moves.
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -158,7 +159,7 @@ TEST_F(SampledStages, so_do_the_messages_of_long_reads) {
   start({}, every);
   take(10ns);
   std::uint64_t sent = 0;
-  for (std::size_t round = 0; round < 40 * every; ++round) {
+  for (std::size_t round = 0; round < 400 * every; ++round) {
     rig->clock.advance(20us);
     const std::size_t orders = 1 + round * 7 % 30;
     sent += orders;
@@ -345,6 +346,66 @@ TEST(LatencyLedger, reports_are_made_while_sessions_come_record_and_go) {
     ASSERT_GE(count, seen);
     seen = count;
   }
+}
+
+// Which messages of a read of a busy session are timed, and for how many all of them count.
+class ReadSamplerTest : public ::testing::Test {
+ protected:
+  ReadSamplerTest() { sampler.begin(8); }
+  std::vector<std::size_t> read(std::size_t messages, Duration callback = 100ns) {
+    sampler.read_began(now);
+    std::vector<std::size_t> timed;
+    for (std::size_t i = 0; i < messages; ++i) {
+      if (sampler.times()) {
+        timed.push_back(i);
+        counted += sampler.timed(callback);
+      } else {
+        sampler.not_timed();
+      }
+    }
+    EXPECT_EQ(sampler.read_ended(), timed.size() < messages);
+    now += 20us;
+    return timed;
+  }
+  static std::vector<std::size_t> all_of(std::size_t messages) {
+    std::vector<std::size_t> all(messages);
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
+
+  ReadSampler sampler;
+  MonotonicTime now{1s};
+  std::uint64_t counted = 0;
+};
+
+TEST_F(ReadSamplerTest, one_read_in_eight_is_timed_and_in_it_one_message_in_eight) {
+  EXPECT_EQ(read(20), all_of(20)) << "after a pause";
+  counted = 0;
+  for (int round = 0; round < 10; ++round) {
+    for (int i = 0; i < 7; ++i) EXPECT_TRUE(read(20).empty());
+    EXPECT_EQ(read(20), (std::vector<std::size_t>{0, 8, 16}));
+  }
+  EXPECT_NEAR(static_cast<double>(counted), 1600, 20);
+  now += ReadSampler::pause;
+  EXPECT_EQ(read(3), all_of(3));
+}
+
+TEST_F(ReadSamplerTest, what_is_left_out_counts_in_equal_parts) {
+  read(1);
+  for (int i = 0; i < 7; ++i) read(300);
+  sampler.read_began(now);
+  EXPECT_EQ(sampler.timed(100ns), 64U);
+  for (int i = 0; i < 7; ++i) sampler.not_timed();
+  EXPECT_EQ(sampler.timed(100ns), 64U);
+}
+
+TEST_F(ReadSamplerTest, after_a_slow_callback_each_message_is_timed_until_a_read_has_quick_ones) {
+  read(1);
+  for (int i = 0; i < 7; ++i) read(1);
+  EXPECT_EQ(read(20, 3us), all_of(20));
+  EXPECT_EQ(read(20, 3us), all_of(20));
+  EXPECT_EQ(read(20), (std::vector<std::size_t>{0, 8, 16}));
+  EXPECT_TRUE(read(20).empty());
 }
 
 TEST(SessionMeter, what_waits_for_the_disk_leaves_apart_from_what_came_later) {

@@ -42,7 +42,8 @@ inline constexpr auto latency_stages = std::to_array<LatencyStageRow>({
     {LatencyStage::in_application, "in_application", "nfx_in_application_seconds",
      "Time that on_message takes, what it sends included."},
     {LatencyStage::send_to_commit, "send_to_commit", "nfx_send_to_commit_seconds",
-     "Time that SessionHandle::send takes to encode and store a message; of every sixteenth, in reads that are timed."},
+     "Time that SessionHandle::send takes to encode and store a message; of every sixteenth in timed callbacks and "
+     "outside of callbacks."},
     {LatencyStage::commit_to_socket, "commit_to_socket", "nfx_commit_to_socket_seconds",
      "Time from the end of the callback, or of the send outside of one, until the kernel has taken the messages; each "
      "counts with the oldest that left together with it. Waiting for the disk or the peer is part of it."},
