@@ -408,13 +408,17 @@ TEST_F(ReadSamplerTest, after_a_slow_callback_each_message_is_timed_until_a_read
   EXPECT_TRUE(read(20).empty());
 }
 
-TEST(SessionMeter, what_waits_for_the_disk_leaves_apart_from_what_came_later) {
+class NotesTest : public ::testing::Test {
+ protected:
   const SessionBook book;
   SlowRing slow;
   FakeNetwork network;
   Instant now{};
   StageNotes notes{slow, now, network};
   SessionMeter meter;
+};
+
+TEST_F(NotesTest, what_waits_for_the_disk_leaves_apart_from_what_came_later) {
   meter.begin(book, notes);
   meter.sent(1'000'000);
   meter.waits_for_disk(100);
@@ -437,13 +441,7 @@ TEST(SessionMeter, what_waits_for_the_disk_leaves_apart_from_what_came_later) {
   EXPECT_EQ(records[1].wait, SendWait::disk) << "it follows the first";
 }
 
-TEST(SessionMeter, what_is_sent_without_being_timed_counts_by_itself_where_it_waits) {
-  const SessionBook book;
-  SlowRing slow;
-  FakeNetwork network;
-  Instant now{};
-  StageNotes notes{slow, now, network};
-  SessionMeter meter;
+TEST_F(NotesTest, what_is_sent_without_being_timed_counts_by_itself_where_it_waits) {
   meter.begin(book, notes);
   const LatencyCounts& answers = book.pages.set()[LatencyStage::request_to_answer];
   const auto answer = [&](Duration read) {
@@ -473,12 +471,7 @@ TEST(SessionMeter, what_is_sent_without_being_timed_counts_by_itself_where_it_wa
   EXPECT_EQ(book.pages.set()[LatencyStage::commit_to_socket].count(), 4U);
 }
 
-TEST(StageNotes, ticks_of_the_counter_are_nanoseconds_by_its_rate) {
-  const SessionBook book;
-  SlowRing slow;
-  FakeNetwork network;
-  Instant now{};
-  StageNotes notes{slow, now, network};
+TEST_F(NotesTest, ticks_of_the_counter_are_nanoseconds_by_its_rate) {
   // Three ticks are a nanosecond.
   const CounterReading reading{.count = 30'000, .time_per_count = (std::uint64_t{1} << 32) / 3 + 1};
   now.monotonic = MonotonicTime{5ms};
@@ -496,17 +489,11 @@ TEST(StageNotes, ticks_of_the_counter_are_nanoseconds_by_its_rate) {
   EXPECT_EQ(records[0].stage, LatencyStage::in_application);
 }
 
-TEST(StageNotes, what_was_noted_is_counted_when_the_counter_is_no_longer_used) {
-  const SessionBook book;
-  SlowRing slow;
-  FakeNetwork network;
-  Instant now{};
-  StageNotes notes{slow, now, network};
+TEST_F(NotesTest, what_was_noted_is_counted_when_the_counter_is_no_longer_used) {
   CounterReading reading{.count = 1000, .time_per_count = std::uint64_t{1} << 32};
   notes.follow(reading);
   notes.turn_began();
   const std::uint32_t before = notes.generation();
-  SessionMeter meter;
   meter.begin(book, notes);
   meter.sent(1000);
   notes.delivered(&book, 1000, 1100, 1300, SeqNum{1}, 0);
@@ -518,12 +505,7 @@ TEST(StageNotes, what_was_noted_is_counted_when_the_counter_is_no_longer_used) {
   EXPECT_FALSE(notes.waits_for_time()) << "its ticks were the counter's";
 }
 
-TEST(StageNotes, when_full_counts_what_is_there) {
-  const SessionBook book;
-  SlowRing slow;
-  FakeNetwork network;
-  Instant now{};
-  StageNotes notes{slow, now, network};
+TEST_F(NotesTest, when_full_counts_what_is_there) {
   for (std::size_t i = 0; i < 3 * StageNotes::capacity; ++i) notes.send_timed(&book, 100, 150);
   notes.fold();
   EXPECT_EQ(book.pages.set()[LatencyStage::send_to_commit].count(), 3 * StageNotes::capacity);

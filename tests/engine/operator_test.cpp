@@ -133,8 +133,10 @@ TEST_F(Operator, takes_so_many_requests_and_refuses_the_next) {
   EXPECT_FALSE((Asked{rig.venue, SessionCommand{}}.taken()));
   rig.turn();
   for (const auto& each : asked) EXPECT_EQ(each->outcome().status, CommandStatus::done);
-  EXPECT_TRUE((Asked{rig.venue, SessionCommand{}}.taken()));
+  Asked later{rig.venue, SessionCommand{}};
+  EXPECT_TRUE(later.taken());
   rig.turn();
+  EXPECT_EQ(later.outcome().status, CommandStatus::done);
 }
 
 TEST_F(Operator, a_disabled_acceptor_keeps_its_connection_and_refuses_the_next_logon) {
