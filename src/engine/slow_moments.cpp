@@ -13,7 +13,7 @@ constexpr Duration one_minor_fault = std::chrono::microseconds{1};
 constexpr Duration one_major_fault = std::chrono::milliseconds{1};
 constexpr Duration one_migration = std::chrono::microseconds{100};
 constexpr Duration one_interrupt = std::chrono::microseconds{5};
-constexpr Duration one_disturbing_interrupt = std::chrono::microseconds{20};  // with the softirqs that follow it
+constexpr Duration one_disturbing_interrupt = std::chrono::microseconds{25};  // with the softirqs that follow it
 // What a hypervisor runs instead mostly takes longer; the kernel reports steal in steps of 10 ms.
 constexpr Duration usual_steal = std::chrono::microseconds{100};
 

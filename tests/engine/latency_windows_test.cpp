@@ -179,6 +179,16 @@ TEST(SlowCauses, a_callback_is_not_blamed_for_interrupts_that_come_at_a_high_rat
   EXPECT_EQ(cause_of(record, host, 20ms), SlowCause::application) << "300 interrupts do not take 10 ms";
 }
 
+// As a disk's interrupts were measured that moved onto the thread's CPU.
+TEST(SlowCauses, a_callback_that_a_slow_disk_interrupts_is_not_the_cause) {
+  SlowRecord record{.ended = MonotonicTime{1s}, .took = 215us, .stage = LatencyStage::in_application};
+  HostEvidence host{.between = 100ms, .interrupts = 709};
+  EXPECT_EQ(cause_of(record, host, record.took), SlowCause::interrupt);
+  record.took = 243us;
+  host.interrupts = 594;
+  EXPECT_EQ(cause_of(record, host, record.took), SlowCause::interrupt);
+}
+
 TEST(SlowCauses, ten_milliseconds_of_steal_are_not_those_of_a_short_moment_with_interrupts) {
   SlowRecord record{.ended = MonotonicTime{1s}, .took = 35us, .stage = LatencyStage::in_application};
   HostEvidence host{.between = 100ms, .stolen = 10ms, .interrupts = 756};
