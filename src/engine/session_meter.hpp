@@ -120,6 +120,7 @@ class SessionMeter {
     if (group.answers == 0) group.asked = read;
     group.answers += answers;
   }
+  // Their read is taken to be the latest one: another connection's where this one is not flushed before it.
   [[gnu::noinline]] void commit_untimed() noexcept {
     if (untimed_.messages == 0) return;
     answered(committed(StageNotes::never, untimed_.messages), untimed_.answers, notes_->ticks_read());

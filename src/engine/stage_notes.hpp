@@ -113,6 +113,7 @@ class StageNotes {
     }
     untimed_ = none;
     if (handled_.book == nullptr) return;
+    NFX_ASSERT(slow_.limit() >= SlowRing::least_limit);
     // A comparison without a conversion; where the counters of two cores differ, offer() finds that nothing has passed.
     if (at - handled_.read > quick_ticks_) [[unlikely]]
       offer_handled(at);

@@ -410,6 +410,11 @@ TEST_F(ReadSamplerTest, after_a_slow_callback_each_message_is_timed_until_a_read
 
 class NotesTest : public ::testing::Test {
  protected:
+  void count_at(StageTicks at) {
+    notes.left_at(at);
+    notes.fold();
+  }
+
   const SessionBook book;
   SlowRing slow;
   FakeNetwork network;
@@ -424,14 +429,12 @@ TEST_F(NotesTest, what_waits_for_the_disk_leaves_apart_from_what_came_later) {
   meter.waits_for_disk(100);
   meter.sent(4'000'000);
   meter.left(100, 50, false);
-  notes.left_at(6'000'000);
-  notes.fold();
+  count_at(6'000'000);
   const LatencyCounts& counts = book.pages.set()[LatencyStage::commit_to_socket];
   EXPECT_EQ(counts.count(), 1U);
   EXPECT_EQ(counts.sum_ns(), 5'000'000U);
   meter.left(50, 0, false);
-  notes.left_at(6'500'000);
-  notes.fold();
+  count_at(6'500'000);
   EXPECT_EQ(counts.count(), 2U);
   EXPECT_EQ(counts.sum_ns(), 7'500'000U);
   std::vector<SlowRecord> records;
@@ -459,13 +462,11 @@ TEST_F(NotesTest, what_is_sent_without_being_timed_counts_by_itself_where_it_wai
   answer(3ms);
   now.monotonic = MonotonicTime{9ms};
   meter.left(150, 200, true);
-  notes.left_at(9'000'000);
-  notes.fold();
+  count_at(9'000'000);
   EXPECT_EQ(answers.count(), 1U);
   EXPECT_EQ(answers.sum_ns(), 7'000'000U);
   meter.left(200, 0, false);
-  notes.left_at(9'500'000);
-  notes.fold();
+  count_at(9'500'000);
   EXPECT_EQ(answers.count(), 2U);
   EXPECT_EQ(answers.sum_ns(), 13'500'000U) << "from its own read on";
   EXPECT_EQ(book.pages.set()[LatencyStage::commit_to_socket].count(), 4U);
@@ -503,6 +504,24 @@ TEST_F(NotesTest, what_was_noted_is_counted_when_the_counter_is_no_longer_used) 
   EXPECT_EQ(book.pages.set()[LatencyStage::in_application].sum_ns(), 200U);
   meter.left(10, 0, false);
   EXPECT_FALSE(notes.waits_for_time()) << "its ticks were the counter's";
+}
+
+TEST_F(NotesTest, a_read_that_is_handled_in_parts_is_one_moment) {
+  notes.handled(&book, true);
+  notes.handled(&book, false);
+  count_at(5000);
+  SessionBook other;
+  other.serial = 2;
+  notes.handled(&book, false);
+  notes.handled(&other, false);
+  count_at(7000);
+  std::vector<SlowRecord> records;
+  slow.take(records);
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_EQ(records[0].stage, LatencyStage::request_to_answer);
+  EXPECT_EQ(records[0].took, 5us);
+  EXPECT_EQ(records[1].session, 2U) << "the one before it had taken no time";
+  EXPECT_EQ(records[1].stage, LatencyStage::in_application);
 }
 
 TEST_F(NotesTest, when_full_counts_what_is_there) {
