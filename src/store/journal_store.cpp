@@ -15,6 +15,7 @@
 #include "store/journal_bytes.hpp"
 #include "store/journal_index.hpp"
 #include "store/journal_writer.hpp"
+#include "store/prefetch.hpp"
 #include "store/ring_header.hpp"
 #include "store/segment_chunk.hpp"
 
@@ -29,7 +30,6 @@ constexpr std::uint64_t margin_max = 16 * 1024;   // of the ring, for all but me
 // Of the reserve, for the end of the process alone: a reset, both next sequence numbers and the end itself.
 constexpr std::uint64_t closing_reserve = 4 * sizeof(RecordHeader);
 constexpr std::chrono::minutes reset_cut_interval{1};  // between resets that begin a segment
-constexpr std::size_t prefetched = 768;                // bytes before the head
 
 #if defined(__x86_64__)
 inline void relax() noexcept { __builtin_ia32_pause(); }
@@ -356,8 +356,7 @@ JournalStore::JournalStore(JournalStore&&) noexcept = default;
   state.index.put(number, position);
   ++state.counts.appended;
   // The next message's lines were last read by the flusher's core: fetch them while other work is done.
-  char* const ahead = state.bytes + (state.head & (state.ring_size - 1));
-  for (std::size_t offset = 0; offset < prefetched; offset += 64) __builtin_prefetch(ahead + offset, 1);
+  prefetch_next(state.bytes + (state.head & (state.ring_size - 1)), state.ring_size);
   return true;
 }
 

@@ -10,6 +10,7 @@
 
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/call_trace.hpp"
+#include "store/prefetch.hpp"
 
 namespace nfx {
 
@@ -71,6 +72,7 @@ bool MemoryMessageStore::append(SeqNum seq, std::string_view bytes, UtcTime) noe
   last_ = number;
   ++live_;
   ++counts_.appended;
+  prefetch_next(bytes_.get() + head_, options_.retain_bytes - head_);
   NFX_ASSERT(first_ <= last_ && last_ - first_ < options_.retain_messages && live_ <= options_.retain_messages);
   return true;
 }
