@@ -1,6 +1,7 @@
 // The engine's own time per message, with the kernel left out: from the last byte of an order to on_message, and from
 // send() of a report until its bytes are handed to the transport, with and without a journal. bench_engine_time --help.
 // Exit status 1 when an answer is wrong, 2 when the run cannot be done.
+#include <array>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -20,17 +21,29 @@ using namespace nfx;
 using namespace nfx::bench;
 
 constexpr std::uint32_t orders_of_long_read = 64;
-constexpr std::uint32_t parts = 20;  // of a repeat
+constexpr std::uint32_t parts = 4;  // of a repeat
 
 struct Options {
-  std::uint32_t repeats = 5;
-  std::uint32_t warm_up = 10'000;
-  std::uint32_t measured = 100'000;
+  std::uint32_t repeats = 21;
+  std::uint32_t warm_up = 5000;
+  std::uint32_t measured = 25'000;
   std::uint32_t pace_ns = 4000;
   std::uint32_t latency_every = EngineConfig{}.latency_every;
   std::string folder;
   bool dictionary = true;
 };
+
+// The sessions that are compared.
+struct Variant {
+  const char* name;
+  StoreKind store;
+  Durability durability;
+  bool latency;
+};
+constexpr std::array variants{Variant{"memory", StoreKind::memory, Durability::none, true},
+                              Variant{"memory, not timed", StoreKind::memory, Durability::none, false},
+                              Variant{"journal, none", StoreKind::journal, Durability::none, true},
+                              Variant{"journal, interval", StoreKind::journal, Durability::interval, true}};
 
 void print_row(const char* what, const std::string& condition, const std::vector<Figures>& repeats) {
   std::printf("%-34s %-18s %8.1f %8.0f %8.0f %8.0f %10.0f\n", what, condition.c_str(), middle(repeats, &Figures::mean),
@@ -45,30 +58,30 @@ struct Results {
   std::vector<std::vector<Figures>> account;  // by phase
 };
 
-void print_account(const std::vector<std::unique_ptr<OneSession>>& sessions, const std::vector<Results>& results) {
+void print_account(const std::vector<Results>& results) {
   std::printf("\naccount: mean of the undisturbed (p99), medians of the repeats; a reading ends what overlaps\n");
-  for (std::size_t i = 0; i < sessions.size(); ++i) {
+  for (std::size_t i = 0; i < results.size(); ++i) {
     double in = 0, out = 0;
     for (std::size_t phase = 0; phase < engine_phases().size(); ++phase) {
       const EnginePhase& each = engine_phases()[phase];
       const std::vector<Figures>& repeats = results[i].account[phase];
       const double mean = middle(repeats, &Figures::mean);
       (each.incoming ? in : out) += mean;
-      std::printf("%-10s %-50s %-18s %7.1f", each.name, each.what, sessions[i]->name().c_str(), mean);
+      std::printf("%-10s %-50s %-18s %7.1f", each.name, each.what, variants[i].name, mean);
       if (each.measured) std::printf(" (%.0f)", middle(repeats, &Figures::p99));
       std::printf("\n");
     }
-    std::printf("%-10s %-50s %-18s %7.1f in, %.1f out\n", "sum", "", sessions[i]->name().c_str(), in, out);
+    std::printf("%-10s %-50s %-18s %7.1f in, %.1f out\n", "sum", "", variants[i].name, in, out);
   }
 }
 
-// What the engine's own timing of its stages costs: the same session with and without, in the same run.
+// What the engine's own timing of its stages costs: the same session with and without, in each repeat.
 void print_cost(const Results& timed, const Results& not_timed) {
   const auto cost = [&](std::vector<Figures> Results::* of) {
     return middle(timed.*of, &Figures::mean) - middle(not_timed.*of, &Figures::mean);
   };
   const auto ratio = [&](std::vector<Figures> Results::* of, double Figures::* figure) {
-    return middle(timed.*of, figure) / middle(not_timed.*of, figure);
+    return middle_ratio(timed.*of, not_timed.*of, figure);
   };
   std::printf("\ntimed against not timed, of an iteration: p50 %.3f, p99 %.3f; of in: %.3f, %.3f; of out: %.3f, %.3f",
               ratio(&Results::iteration, &Figures::p50), ratio(&Results::iteration, &Figures::p99),
@@ -105,6 +118,12 @@ void measure(OneSession& session, std::uint32_t warm_up, std::uint32_t measured,
   });
 }
 
+// Each is first, and before and after each of its neighbours, equally often: all have the same machine.
+constexpr std::size_t nth(std::uint32_t round, std::size_t i) {
+  const std::size_t place = (i + round / 2) % variants.size();
+  return round % 2 == 0 ? place : variants.size() - 1 - place;
+}
+
 int run(const Options& options) {
   const CpuSet allowed = CpuAffinity::get();
   const auto core = pin_to_core(std::nullopt);
@@ -113,36 +132,35 @@ int run(const Options& options) {
   const double own = own_cost_ticks();
   const ScratchFolder folder{"engine-time", options.folder};
   SessionChoice choice;
-  choice.folder = folder.path();
   choice.helpers = allowed.size() == 1 ? allowed : allowed - CpuSet{static_cast<int>(*core)};
   if (options.dictionary)
     choice.dictionary = std::make_shared<const Dictionary>(load_dictionary(NFX_SOURCE_DIR "/dictionaries/FIX44.xml"));
   choice.latency_every = options.latency_every;
-  std::vector<std::unique_ptr<OneSession>> sessions;
-  const auto add = [&](const char* name, StoreKind store, Durability durability, bool latency = true) {
-    choice.name = name;
-    choice.latency = latency;
-    choice.store = store;
-    choice.durability = durability;
-    sessions.push_back(std::make_unique<OneSession>(choice));
-  };
-  add("memory", StoreKind::memory, Durability::none);
-  add("memory, not timed", StoreKind::memory, Durability::none, false);
-  add("journal, none", StoreKind::journal, Durability::none);
-  add("journal, interval", StoreKind::journal, Durability::interval);
-  std::vector<Results> results(sessions.size());
+  std::vector<Results> results(variants.size());
   for (Results& each : results) each.account.resize(engine_phases().size());
+  std::size_t order_bytes = 0, report_bytes = 0;
   for (std::uint32_t repeat = 0; repeat < options.repeats; ++repeat) {
-    // In parts, forwards and backwards in turn, so that all sessions have the same neighbours and the same machine.
-    std::vector<Samples> samples(sessions.size());
+    // New ones each time: where their memory happens to be is some per cent of an iteration.
+    choice.folder = folder.path() / std::to_string(repeat);
+    std::array<std::unique_ptr<OneSession>, variants.size()> sessions;
+    for (std::size_t i = 0; i < variants.size(); ++i) {
+      const std::size_t chosen = nth(repeat, i);
+      const Variant& variant = variants[chosen];
+      choice.name = variant.name;
+      choice.latency = variant.latency;
+      choice.store = variant.store;
+      choice.durability = variant.durability;
+      sessions[chosen] = std::make_unique<OneSession>(choice);
+    }
+    std::vector<Samples> samples(variants.size());
     for (std::uint32_t part = 0; part < parts; ++part) {
-      for (std::size_t i = 0; i < sessions.size(); ++i) {
-        const std::size_t chosen = part % 2 == 0 ? i : sessions.size() - 1 - i;
+      for (std::size_t i = 0; i < variants.size(); ++i) {
+        const std::size_t chosen = nth(repeat * parts + part, i);
         measure(*sessions[chosen], options.warm_up / parts, options.measured / parts, options.pace_ns, clock,
                 samples[chosen]);
       }
     }
-    for (std::size_t i = 0; i < sessions.size(); ++i) {
+    for (std::size_t i = 0; i < variants.size(); ++i) {
       results[i].in.push_back(figures_of_ticks(samples[i].in, clock, own));
       results[i].out.push_back(figures_of_ticks(samples[i].out, clock, own));
       results[i].iteration.push_back(figures_of_ticks(samples[i].iteration, clock, own));
@@ -151,27 +169,29 @@ int run(const Options& options) {
         results[i].long_read.push_back(figures_of_ticks(samples[i].long_read, clock, own));
     }
     const TimeOptions shorter{std::max(options.measured / 5, 100U), options.pace_ns};
-    for (std::size_t i = 0; i < sessions.size(); ++i) {
+    for (std::size_t i = 0; i < variants.size(); ++i) {
       const std::vector<Figures> account = account_of(*sessions[i], shorter, clock, own);
       for (std::size_t phase = 0; phase < account.size(); ++phase) results[i].account[phase].push_back(account[phase]);
     }
+    order_bytes = sessions[0]->order_bytes();
+    report_bytes = sessions[0]->report_bytes();
   }
   std::printf("%s; core %u; clock step %.1f ns; own cost %.1f ns subtracted\n", describe(this_machine()).c_str(), *core,
               clock.step_ns, clock.to_ns(own));
   std::printf("journals in %s\n", folder.describe().c_str());
   std::printf("orders of %zu B in, reports of %zu B out, one each %u ns, %s; medians of %u repeats of %u, ns\n\n",
-              sessions[0]->order_bytes(), sessions[0]->report_bytes(), options.pace_ns,
+              order_bytes, report_bytes, options.pace_ns,
               options.dictionary ? "validated against FIX44.xml" : "header fields validated", options.repeats,
               options.measured);
   std::printf("%-34s %-18s %8s %8s %8s %8s %10s\n", "", "store", "mean", "p50", "p99", "p99.9", "max");
-  for (std::size_t i = 0; i < sessions.size(); ++i)
-    print_row("last byte in -> on_message", sessions[i]->name(), results[i].in);
-  for (std::size_t i = 0; i < sessions.size(); ++i)
-    print_row("send -> handed to the transport", sessions[i]->name(), results[i].out);
-  for (std::size_t i = 0; i < sessions.size(); ++i)
-    print_row("iteration, both", sessions[i]->name(), results[i].iteration);
+  for (std::size_t i = 0; i < variants.size(); ++i)
+    print_row("last byte in -> on_message", variants[i].name, results[i].in);
+  for (std::size_t i = 0; i < variants.size(); ++i)
+    print_row("send -> handed to the transport", variants[i].name, results[i].out);
+  for (std::size_t i = 0; i < variants.size(); ++i)
+    print_row("iteration, both", variants[i].name, results[i].iteration);
   print_cost(results[0], results[1]);
-  print_account(sessions, results);
+  print_account(results);
   return 0;
 }
 
@@ -185,7 +205,7 @@ int main(int argc, char** argv) {
       .summary = "The engine's own time per message, without the kernel's",
       .options = {{.names = "--repeats",
                    .target = &options.repeats,
-                   .help = "Of all stores in turn; medians are over these",
+                   .help = "Each with new sessions of all stores, in turn; medians are over these",
                    .range = {{1, 100}}},
                   {.names = "--warm-up", .target = &options.warm_up, .help = "Messages before each repeat"},
                   {.names = "--measured",

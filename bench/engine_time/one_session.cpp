@@ -120,7 +120,6 @@ void OneSession::answer(std::uint32_t number, bool account, std::uint32_t orders
   marks_.iteration = end - begin;
   // Where the disk is slower than the pace an order waits for space in the journal, which counts.
   for (int turns = 0; turns < 10'000'000 && application_.sent < orders; ++turns) loop_->turn(Duration::zero());
-  // A poll thread turns until the next message arrives.
   const std::uint64_t idle_begin = ticks_before();
   loop_->turn(Duration::zero());
   marks_.idle = ticks_after() - idle_begin;
