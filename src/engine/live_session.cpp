@@ -42,11 +42,14 @@ std::expected<SeqNum, SendError> LiveSession::send(const Outgoing& message) noex
   if (journal_store != nullptr &&
       !journal_store->accepts(message.body.size() + message.header_fields.size() + header_room)) [[unlikely]]
     return refuse_send();
-  const bool timed = reads.times() && meter.times_next_send();
+  const bool noted = meter.times();
+  const bool timed = noted && meter.times_next_send();
   const StageTicks began = timed ? runner.notes().ticks() : 0;
   auto sent = runner.step(*this, SessionRunner::admin_reserve,
                           [&](Actions& out) { return session.send(message, runner.now(), out); });
-  if (sent && meter.on()) {
+  if (sent && !noted) {
+    meter.sent_untimed();
+  } else if (sent) {
     const bool in_message = runner.delivering() == this;
     const StageTicks ended = timed || (!in_message && meter.group_is_empty()) ? runner.notes().ticks() : 0;
     if (timed) runner.notes().send_timed(book.get(), began, ended);

@@ -14,7 +14,6 @@
 #include "engine/connection.hpp"
 #include "engine/latency_ledger.hpp"
 #include "engine/line_limits.hpp"
-#include "engine/read_sampler.hpp"
 #include "engine/reconnect.hpp"
 #include "engine/send_gate.hpp"
 #include "engine/session_meter.hpp"
@@ -121,7 +120,6 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
   LineLimits line_limits;
   std::shared_ptr<SessionBook> book;  // in the runner's ledger, from the first connection on
   SessionMeter meter;
-  ReadSampler reads;
 
   ConnectionMemory memory;
   Connection connection{memory};

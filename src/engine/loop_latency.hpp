@@ -1,59 +1,93 @@
 // Measures how long a poll loop takes to handle what it receives, and the time between two of its polls.
-// Thread: the poll thread. Cost: some comparisons and stores for each iteration; the clock is not read for it where
-// iterations follow each other immediately. Errors: none.
+// Thread: the poll thread. Cost: a comparison and some stores for a quick iteration, that is one which follows the one
+// before it immediately and within `quick`; no reading of the clock there. Errors: none.
+//
+// Of quick iterations one in `quick_sample` is counted, for all of them: a busy-polling thread makes millions each
+// second.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
+#include "engine/sample_interval.hpp"
+#include "engine/slow_ring.hpp"
 #include "engine/stage_notes.hpp"
+#include "nexusfix/base/time.hpp"
 #include "nexusfix/engine/latency.hpp"
 
 namespace nfx {
 
 class LoopLatencyMeter {
  public:
-  explicit LoopLatencyMeter(bool wanted) noexcept : wanted_(wanted) {}
+  static constexpr Duration quick = SlowRing::least_limit;  // nothing in such an iteration is a slow moment
 
-  // At the latest reading. `same_ticks`: those of the iteration before, whose times are void otherwise. `waits`: the
-  // iteration may wait for the network, so the time until the next one is not a gap. One that was `idle` from its
-  // beginning, and received nothing, is time that the host took.
-  [[gnu::always_inline]] void turn_began(bool same_ticks, bool waits, bool idle, StageNotes& notes) noexcept {
+  static constexpr std::uint32_t quick_sample = 1024;
+
+  // `each`: quick iterations are not sampled.
+  LoopLatencyMeter(bool wanted, bool each) noexcept : wanted_(wanted), interval_(each ? 1 : quick_sample) {}
+
+  // At the latest reading. `waits`: the iteration may wait for the network, so the time until the next one is not a
+  // gap. One that was `idle` from its beginning, and received nothing, is time that the host took.
+  [[gnu::always_inline]] void turn_began(MonotonicTime now, bool waits, bool idle, StageNotes& notes) noexcept {
     if (!wanted_) return;
-    const StageTicks at = notes.ticks_read();
-    if (!same_ticks) [[unlikely]]
-      last_turn_ = first_received_ = never;
-    if (notes.waits_for_time()) notes.left_at(at);
-    if (first_received_ != never) {
-      notes.busy_turn(latency_, last_turn_, first_received_, at);
-    } else if (last_turn_ != never) {
-      notes.turn(latency_, last_turn_, at, idle && !handled_);
+    if (now - last_turn_ > quick || --quick_left_ == 0 || notes.has_untimed()) [[unlikely]] {
+      last_turn_ended(now, idle, notes);
+    } else {
+      notes.read_was_quick();
     }
-    first_received_ = never;
-    handled_ = false;
-    last_turn_ = waits ? never : at;
+    first_received_ = none;
+    last_turn_ = waits ? none : now;
   }
-  void received(StageTicks at) noexcept { first_received_ = std::min(first_received_, at); }
+  void received(MonotonicTime now) noexcept {
+    if (first_received_ != none) return;
+    first_received_ = now;
+    ++busy_;
+  }
   // All that the iteration received is handled, and its answers are sent. To be called only where the next iteration
   // does not follow immediately.
-  void turn_ended(StageTicks at, StageNotes& notes) noexcept {
-    if (notes.waits_for_time()) notes.left_at(at);
-    if (first_received_ == never) return;
-    notes.busy_turn(latency_, never, first_received_, at);
-    first_received_ = never;
-    handled_ = true;
+  void turn_ended(MonotonicTime now, StageNotes& notes) noexcept {
+    notes.ended();
+    if (!waits_for_time()) return;
+    --busy_;
+    notes.turn(latency_, {.handling = now - first_received_, .busy = 1, .ended = now});
+    first_received_ = noted;
   }
-  [[nodiscard]] bool waits_for_time() const noexcept { return wanted_ && first_received_ != never; }
+  [[nodiscard]] bool waits_for_time() const noexcept {
+    return wanted_ && first_received_ != none && first_received_ != noted;
+  }
 
   [[nodiscard]] const LoopLatency& latency() const noexcept { return latency_; }
 
  private:
-  static constexpr StageTicks never = StageNotes::never;
+  static constexpr MonotonicTime none{Duration::min() / 2};
+  static constexpr MonotonicTime noted{Duration::max()};  // by turn_ended()
+
+  [[gnu::noinline]] void last_turn_ended(MonotonicTime now, bool idle, StageNotes& notes) noexcept {
+    notes.follow_counter();
+    notes.ended();
+    const bool was_quick = now - last_turn_ <= quick;
+    if (was_quick && quick_left_ != 0) return;
+    TurnNote note{.ended = now};
+    if (last_turn_ != none) {
+      note.gap = now - last_turn_;
+      note.turns = was_quick ? drawn_ : 1;
+      if (was_quick) quick_left_ = drawn_ = interval_.next();
+      note.is_moment = idle && first_received_ == none;
+    }
+    if (waits_for_time()) {
+      note.handling = now - first_received_;
+      note.busy = was_quick ? busy_ : 1;
+      busy_ -= note.busy;
+    }
+    if (note.turns != 0 || note.busy != 0) notes.turn(latency_, note);
+  }
 
   const bool wanted_;
-  bool handled_ = false;  // the iteration has received something, which is noted
-  StageTicks last_turn_ = never;
-  StageTicks first_received_ = never;
+  std::uint32_t quick_left_ = 1;  // until one is counted
+  std::uint32_t drawn_ = 1;       // what it was: that one counts for so many
+  std::uint32_t busy_ = 0;        // iterations that have received something, and are not counted
+  MonotonicTime last_turn_ = none;
+  MonotonicTime first_received_ = none;
+  SampleInterval interval_;
   LoopLatency latency_;
 };
 

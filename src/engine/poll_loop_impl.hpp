@@ -18,7 +18,7 @@ PollLoop<T, C>::PollLoop(const EngineConfig& config, std::uint32_t thread, T& tr
     : transport_(transport),
       clock_(clock),
       network_(transport, clock),
-      meter_(config.latency),
+      meter_(config.latency, config.latency_every == 1),
       runner_({.config = config,
                .thread = thread,
                .network = network_,
@@ -48,10 +48,8 @@ std::size_t PollLoop<T, C>::turn(Duration max_wait) {
   NFX_TRACE();
   NFX_ASSERT(poll_thread_.is_same_thread());
   runner_.set_time(clock_.now());
-  const bool same_ticks = runner_.notes().turn_began();
   const MonotonicTime now = runner_.now().monotonic;
-  meter_.turn_began(same_ticks, max_wait > Duration::zero(), turn_times_.idle_from == turn_times_.began,
-                    runner_.notes());
+  meter_.turn_began(now, max_wait > Duration::zero(), turn_times_.idle_from == turn_times_.began, runner_.notes());
   turn_times_ = {now, now};
   std::size_t work = 0;
   if (runner_.commands().waiting()) [[unlikely]]
@@ -98,8 +96,9 @@ std::size_t PollLoop<T, C>::turn(Duration max_wait) {
 
 template <Transport T, Clock C>
 void PollLoop<T, C>::settle() noexcept {
-  if (meter_.waits_for_time() || runner_.notes().waits_for_time())
-    meter_.turn_ended(runner_.notes().ticks(), runner_.notes());
+  if (!meter_.waits_for_time() && !runner_.notes().waits_for_time()) return;
+  read_clock();
+  meter_.turn_ended(runner_.now().monotonic, runner_.notes());
 }
 
 template <Transport T, Clock C>
@@ -419,9 +418,8 @@ void PollLoop<T, C>::on_receive(ConnectionId id, std::span<const char> bytes) {
   NFX_ASSERT(!bytes.empty());
   const ConnectionOwner owner = runner_.owners().find(id);
   read_clock();
-  StageNotes& notes = runner_.notes();
-  if (notes.waits_for_time()) notes.left_at(notes.ticks_read());
-  meter_.received(notes.ticks_read());
+  runner_.notes().ended();
+  meter_.received(runner_.now().monotonic);
   switch (owner.kind) {
     case ConnectionOwner::Kind::none: return;
     case ConnectionOwner::Kind::pending: return receive_pending(owner.index, bytes);

@@ -1,6 +1,6 @@
 // Follows what a session sends from the application to the kernel, and notes when.
-// Thread: the poll thread. Cost: some additions per message; the caller reads the clock. Without a book nothing is
-// noted. Errors: none.
+// Thread: the poll thread. Cost: some additions for a message that is not timed; for a timed one the caller reads the
+// clock. Errors: none.
 //
 // Bytes are sent in order. Those that were appended before an attempt to send them form a group, and those appended
 // afterwards the next one, so that a group whose bytes wait for the disk or the peer is noted when its last byte was
@@ -22,42 +22,49 @@
 
 namespace nfx {
 
-class SessionMeter {
+// What an untimed read uses is in its first cache line: more of them are some per cent of a message.
+class alignas(64) SessionMeter {
  public:
   static constexpr std::uint32_t send_sample = 16;  // one send in this number is timed by itself
 
   // From now on it notes; until then everything is ignored.
   void begin(const SessionBook& book, StageNotes& notes) noexcept {
-    book_ = &book;
     notes_ = &notes;
+    reads_.begin(book, notes.timed_one_in());
   }
-  [[nodiscard]] bool on() const noexcept { return book_ != nullptr; }
-  [[nodiscard]] const SessionBook* book() const noexcept { return book_; }
+  [[nodiscard]] bool on() const noexcept { return notes_ != nullptr; }
+  [[nodiscard]] const SessionBook* book() const noexcept { return untimed().book; }
 
-  [[nodiscard]] bool times_next_send() noexcept { return on() && ++sends_ % send_sample == 0; }
-  // The application has sent a message: committed with its callback, or now.
+  // Around the messages of a read at this time.
+  void read_began(MonotonicTime now) noexcept {
+    reads_.read_began(now);
+    gone_ = untimed().sent;
+  }
+  void read_ended() noexcept {
+    reads_.read_ended();
+    notes_->handled(untimed());
+    if (sealed_) [[unlikely]]
+      commit_untimed();
+  }
+  // Whether the next message that is received, and what is sent now, is timed.
+  [[nodiscard]] bool times() const noexcept { return reads_.times(); }
+  [[nodiscard]] bool times_next_send() noexcept { return ++sends_ % send_sample == 0; }
+  // The application has sent a message: where nothing is timed, committed with its callback, or now.
+  void sent_untimed() noexcept { ++reads_.untimed().sent; }
   void sent_in_callback() noexcept { ++uncommitted_; }
   void sent(StageTicks at) noexcept { committed(at, 1); }
   // Whether sent() uses its time: only that of the oldest counts.
   [[nodiscard]] bool group_is_empty() const noexcept { return (sealed_ ? following_ : leaving_).messages == 0; }
-  // on_message has returned, which was given a message of bytes read at `read`. Returns the answers that the kernel
-  // does not have, this message's included; 0: it was not answered.
-  std::uint32_t callback_ended(StageTicks read, StageTicks at) noexcept {
-    if (uncommitted_ == 0) return 0;
-    answered(committed(at, std::exchange(uncommitted_, 0)), 1, read);
-    return waiting_answers();
-  }
-  // The same of a message that is not timed.
-  void untimed_callback_ended() noexcept {
-    if (uncommitted_ == 0) return;
-    untimed_.messages += std::exchange(uncommitted_, 0);
-    ++untimed_.answers;
-    if (sealed_) [[unlikely]]
-      commit_untimed();
-  }
-  // Answers to on_message that the kernel does not have.
-  [[nodiscard]] std::uint32_t waiting_answers() const noexcept {
-    return untimed_.answers + leaving_.answers + following_.answers;
+  // A message is given to on_message, and is not timed.
+  void not_timed() noexcept { reads_.not_timed(); }
+  // on_message was called with a timed message of this read, and has returned.
+  void callback_ended(StageTicks read, StageTicks called, StageTicks back, SeqNum seq) noexcept {
+    std::uint32_t outstanding = 0;
+    if (uncommitted_ != 0) {
+      answered(committed(back, std::exchange(uncommitted_, 0)), 1, read);
+      outstanding = leaving_.answers + following_.answers + untimed_answers();
+    }
+    notes_->delivered(book(), read, called, back, seq, outstanding, reads_.timed(notes_->between(called, back)));
   }
 
   // What is appended to these `pending` bytes, which wait for the disk, is sent later.
@@ -66,24 +73,22 @@ class SessionMeter {
     if (!sealed_) seal(pending);
     leaving_.wait = std::max(leaving_.wait, SendWait::disk);
   }
+  // Whether left() and waits_for_disk() have something to note even where all bytes left immediately.
+  [[nodiscard]] bool has_group() const noexcept { return has_group_; }
   // The kernel has taken so many bytes, and `pending` are left; `blocked`: it took fewer than it was given.
-  void left(std::size_t bytes, std::size_t pending, bool blocked) noexcept {
+  [[gnu::noinline]] void left(std::size_t bytes, std::size_t pending, bool blocked) noexcept {
     NFX_ASSERT(on());
-    if (pending != 0 || sealed_) [[unlikely]]
-      return left_in_part(bytes, pending, blocked);
-    if (leaving_.messages != 0) {
-      note(leaving_);
-      leaving_.clear();
-    }
-    left_out_.add(untimed_.messages);
-    answers_left_out_.add(untimed_.answers);
-    untimed_ = {};
+    if (pending != 0 || sealed_) return left_in_part(bytes, pending, blocked);
+    note(leaving_);
+    leaving_.clear();
+    has_group_ = false;
+    gone_ = untimed().sent;
   }
   // The connection has ended, or everything was sent.
   void start_over() noexcept {
     leaving_ = following_ = {};
-    untimed_ = {};
-    sealed_ = false;
+    gone_ = untimed().sent;
+    has_group_ = sealed_ = false;
   }
 
  private:
@@ -101,14 +106,10 @@ class SessionMeter {
     }
   };
 
-  // Of callbacks that were not timed, what the kernel does not have. It joins a group when it has to wait.
-  struct Untimed {
-    std::uint32_t messages = 0;
-    std::uint32_t answers = 0;
-  };
-
+  [[nodiscard]] const UntimedRead& untimed() const noexcept { return reads_.untimed(); }
   Group& committed(StageTicks at, std::uint32_t messages) noexcept {
     Group& group = sealed_ ? following_ : leaving_;
+    has_group_ = true;
     if (group.messages == 0) {
       group.committed = at;
       group.generation = notes_->generation();
@@ -120,17 +121,22 @@ class SessionMeter {
     if (group.answers == 0) group.asked = read;
     group.answers += answers;
   }
-  // Their read is taken to be the latest one: another connection's where this one is not flushed before it.
-  [[gnu::noinline]] void commit_untimed() noexcept {
-    if (untimed_.messages == 0) return;
-    answered(committed(StageNotes::never, untimed_.messages), untimed_.answers, notes_->ticks_read());
-    untimed_ = {};
+  // Of the latest read, that the kernel does not have.
+  [[nodiscard]] std::uint32_t untimed_answers() const noexcept {
+    return std::min(untimed().messages_in_read(), untimed().sent - gone_);
+  }
+  // What was not timed of the latest read joins a group when it has to wait.
+  void commit_untimed() noexcept {
+    if (untimed().sent == gone_) return;
+    Group& group = committed(StageNotes::never, untimed().sent - gone_);
+    answered(group, std::max(untimed_answers(), 1U), notes_->ticks_read());
+    reads_.untimed().sent = gone_;
   }
   void seal(std::size_t pending) noexcept {
-    sealed_ = true;
+    has_group_ = sealed_ = true;
     leaving_bytes_ = pending;
   }
-  [[gnu::noinline]] void left_in_part(std::size_t bytes, std::size_t pending, bool blocked) noexcept {
+  void left_in_part(std::size_t bytes, std::size_t pending, bool blocked) noexcept {
     commit_untimed();
     if (blocked) leaving_.wait = SendWait::peer;
     // What follows those that wait has waited with them.
@@ -155,30 +161,41 @@ class SessionMeter {
     if (group.messages == 0 || group.generation != notes_->generation()) return;
     const bool timed = group.committed != StageNotes::never;
     if (timed || group.wait != SendWait::nothing) return note_times(group, timed);
-    left_out_.add(group.messages);
-    answers_left_out_.add(group.answers);
+    reads_.untimed().sent += group.messages;
+    gone_ += group.messages;
   }
-  [[gnu::noinline]] void note_times(const Group& group, bool timed) noexcept {
+  void note_times(const Group& group, bool timed) noexcept {
     NFX_ASSERT(timed || group.answers != 0);
     std::uint32_t messages = group.messages, answers = group.answers;
     // What waits for disk or peer is noted in any case, so it counts for itself alone. Such a wait is long: it may
     // begin at the read.
     if (group.wait == SendWait::nothing) {
-      messages = left_out_.counted_with(messages, notes_->timed_one_in());
-      answers = answers_left_out_.counted_with(answers, notes_->timed_one_in());
+      count_untimed_answers();
+      messages = left_out_.counted_with(messages, untimed().sent, notes_->timed_one_in());
+      answers = answers_left_out_.counted_with(answers, untimed_answers_, notes_->timed_one_in());
     }
-    notes_->left(book_, timed ? group.committed : group.asked, group.asked, messages, answers, group.wait);
+    notes_->left(book(), timed ? group.committed : group.asked, group.asked, messages, answers, group.wait);
   }
 
-  const SessionBook* book_ = nullptr;
+  // Callbacks that were not timed and have sent something: taken to be as many as there can be.
+  void count_untimed_answers() noexcept {
+    untimed_answers_ += std::min(untimed().messages - messages_counted_, untimed().sent - sent_counted_);
+    messages_counted_ = untimed().messages;
+    sent_counted_ = untimed().sent;
+  }
+
   StageNotes* notes_ = nullptr;
-  std::uint32_t sends_ = 0;
+  bool has_group_ = false;
+  bool sealed_ = false;     // what is appended belongs to the group that follows
+  std::uint32_t gone_ = 0;  // of what callbacks sent that were not timed, the kernel has so many, at least
+  ReadSampler reads_;
   std::uint32_t uncommitted_ = 0;
-  bool sealed_ = false;            // what is appended belongs to the group that follows
-  std::size_t leaving_bytes_ = 0;  // of the group before it, where it is
-  Untimed untimed_;
+  std::uint32_t sends_ = 0;
   Group leaving_, following_;
+  std::size_t leaving_bytes_ = 0;  // of the group before what follows, where it is
   LeftOut left_out_, answers_left_out_;
+  std::uint32_t untimed_answers_ = 0;
+  std::uint32_t messages_counted_ = 0, sent_counted_ = 0;
 };
 
 }  // namespace nfx

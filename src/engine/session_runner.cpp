@@ -51,6 +51,7 @@ SessionRunner::SessionRunner(const SessionRunnerOptions& options)
   }
 }
 
+// What follows the call also does where it throws.
 void SessionRunner::deliver_timed(LiveSession& session, const MessageView& message, SeqNum seq) {
   struct Timed {
     SessionRunner& runner;
@@ -60,15 +61,12 @@ void SessionRunner::deliver_timed(LiveSession& session, const MessageView& messa
     const StageTicks read, called;
     ~Timed() {
       runner.delivering_ = outer;
-      const StageTicks back = runner.notes_.ticks();
-      const std::uint32_t outstanding = session.meter.callback_ended(read, back);
-      const std::uint32_t times = session.reads.timed(runner.notes_.between(called, back));
-      runner.notes_.delivered(session.meter.book(), read, called, back, seq, outstanding, times);
+      session.meter.callback_ended(read, called, runner.notes_.ticks(), seq);
     }
   };
   const Timed timed{*this, session, std::exchange(delivering_, &session), seq, notes_.ticks_read(), notes_.ticks()};
   // What was sent between two messages of one read.
-  if (notes_.waits_for_time()) [[unlikely]]
+  if (notes_.has_untimed()) [[unlikely]]
     notes_.left_at(timed.called);
   application_.on_message(session, message);
 }

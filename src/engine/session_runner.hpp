@@ -95,13 +95,13 @@ class SessionRunner {
   [[nodiscard]] const LatencyLedger& latencies() const noexcept { return latencies_; }
   // Around the messages of a read of the session.
   void begin_read(LiveSession& session) noexcept {
-    if (session.meter.on()) session.reads.read_began(now_.monotonic);
+    if (session.meter.on()) session.meter.read_began(now_.monotonic);
   }
   void end_read(LiveSession& session) noexcept {
-    if (session.reads.read_ended()) notes_.handled(session.meter.book(), session.meter.waiting_answers() != 0);
+    if (session.meter.on()) session.meter.read_ended();
   }
   [[nodiscard]] std::uint32_t thread() const noexcept { return thread_; }
-  // The session whose on_message runs; null: none.
+  // The session whose on_message runs, and is timed; null: none.
   [[nodiscard]] const LiveSession* delivering() const noexcept { return delivering_; }
 
   // One event of a session: event(Actions&) is its step. `reserve` bytes of the output stay free.
@@ -437,21 +437,10 @@ inline void SessionRunner::execute(LiveSession& session, const Actions& actions)
   if (session.session.next_deadline() < deadlines_.due(session.index)) rearm(session);
 }
 
-// Calls on_message, and times it where it is to be timed. What follows the call also does where it throws.
+// Calls on_message, and times it where it is to be timed.
 inline void SessionRunner::deliver(LiveSession& session, const MessageView& message, SeqNum seq) {
-  if (!session.meter.on()) return application_.on_message(session, message);
-  if (session.reads.times()) return deliver_timed(session, message, seq);
-  session.reads.not_timed();
-  struct Untimed {
-    SessionRunner& runner;
-    LiveSession& session;
-    const LiveSession* const outer;
-    ~Untimed() {
-      runner.delivering_ = outer;
-      session.meter.untimed_callback_ended();
-    }
-  };
-  const Untimed untimed{*this, session, std::exchange(delivering_, &session)};
+  if (session.meter.times()) return deliver_timed(session, message, seq);
+  if (session.meter.on()) session.meter.not_timed();
   application_.on_message(session, message);
 }
 
@@ -467,14 +456,15 @@ void SessionRunner::flush(Sender& sender, LiveSession& session) {
   const bool waits = connection.out.waits_for_commit();
   if (waits) waiting_.add(session.index);
   if (bytes.empty()) {
-    if (waits) session.meter.waits_for_disk(connection.out.pending());
+    if (waits && session.meter.on()) session.meter.waits_for_disk(connection.out.pending());
     return;
   }
   const SendResult result = sender.try_send(connection.id, bytes);
   connection.out.sent(result, bytes.size());
-  if (session.meter.on()) {
-    session.meter.left(result.sent, connection.out.pending(), connection.out.blocked());
-    if (waits) session.meter.waits_for_disk(connection.out.pending());
+  const std::size_t pending = connection.out.pending();
+  if (session.meter.on() && (pending != 0 || session.meter.has_group())) [[unlikely]] {
+    session.meter.left(result.sent, pending, connection.out.blocked());
+    if (waits) session.meter.waits_for_disk(pending);
   }
   if (connection.out.blocked()) watch_slow(session);
 }

@@ -21,7 +21,6 @@ void SessionRunner::attach(LiveSession& session, ConnectionId id, std::string_vi
   if (config_.latency && session.book == nullptr) {
     session.book = latencies_.enter(session.name);
     session.meter.begin(*session.book, notes_);
-    session.reads.begin(notes_.timed_one_in());
     if (session.settings.prefault) session.book->pages.take();
     if (session.journal_store != nullptr)
       session.journal_store->record_lags_in({session.book, &session.book->pages.set()[LatencyStage::durable_lag]});

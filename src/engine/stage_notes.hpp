@@ -13,12 +13,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "engine/clock.hpp"
 #include "engine/latency_ledger.hpp"
 #include "engine/loop_network.hpp"
 #include "engine/slow_ring.hpp"
 #include "engine/trace_sampler.hpp"
+#include "engine/untimed_read.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/latency_counts.hpp"
 #include "nexusfix/base/seq_num.hpp"
@@ -29,6 +31,16 @@
 namespace nfx {
 
 using StageTicks = std::uint64_t;
+
+// Iterations of a poll loop that are counted together.
+struct TurnNote {
+  Duration gap{};  // until the next one began
+  std::uint32_t turns = 0;
+  Duration handling{};  // from the first bytes that it received until all is handled
+  std::uint32_t busy = 0;
+  MonotonicTime ended{};
+  bool is_moment = false;  // a candidate for the slowest moments
+};
 
 class StageNotes {
  public:
@@ -46,19 +58,18 @@ class StageNotes {
   // Of a busy session one read in this many is timed, and one message in it; each, where messages become traces.
   void time_one_in(std::uint32_t every) noexcept { timed_one_in_ = every; }
   [[nodiscard]] std::uint32_t timed_one_in() const noexcept { return traces_.on() ? 1 : timed_one_in_; }
-  // The rate of the counter is that of the beginning of an iteration until its end. False: it is, or was, not used, so
-  // that earlier ticks are void.
-  bool turn_began() noexcept {
-    const std::uint64_t rate = reading_->time_per_count;
-    return rate == rate_ || change_rate(rate);
+  // The rate of the counter is that of the last call, which follows a reading of the clock. Where it is not used any
+  // more, or was not, earlier ticks are void.
+  void follow_counter() noexcept {
+    if (reading_->time_per_count != rate_) change_rate(reading_->time_per_count);
   }
   // At the loop's latest reading of its clock, and now.
   [[nodiscard]] StageTicks ticks_read() const noexcept {
-    return rate_ != 0 ? reading_->count : nanoseconds(now_.monotonic);
+    return rate_ != 0 ? reading_->count : nanoseconds(now_.monotonic.time_since_epoch());
   }
   [[nodiscard]] StageTicks ticks() const noexcept {
     if (rate_ == 0) [[unlikely]]
-      return nanoseconds(network_.monotonic());
+      return nanoseconds(network_.monotonic().time_since_epoch());
     return cycle_count();
   }
   // Two cores' counters may differ by a little: then nothing has passed.
@@ -85,13 +96,15 @@ class StageNotes {
     note.book = book;
     note.at = {read, called, back};
   }
-  // A read at the loop's latest reading was handled, whose messages were not timed.
-  void handled(const SessionBook* book, bool answered) noexcept {
-    if (handled_.book != nullptr) [[unlikely]]
-      return handled_too(book, answered);
-    handled_ = {book, ticks_read(), answered};
-    if (untimed_ == none) untimed_ = count_;
+  // A read was handled. It is followed until its answers are sent.
+  void handled(const UntimedRead& read) noexcept {
+    // Without a reading since: another part of the same read, or what was parked.
+    if (handled_ != nullptr && handled_ != &read) [[unlikely]]
+      read_ended(network_.monotonic());
+    handled_ = &read;
   }
+  // They are, and it took less than any slow moment.
+  void read_was_quick() noexcept { handled_ = nullptr; }
   // The kernel has taken messages, the oldest committed and requested at these times.
   void left(const SessionBook* book, StageTicks committed, StageTicks asked, std::uint32_t messages,
             std::uint32_t answers, SendWait wait) noexcept {
@@ -104,20 +117,21 @@ class StageNotes {
     note.at = {committed, asked, 0};
     if (untimed_ == none) untimed_ = count_ - 1;
   }
-  [[nodiscard]] bool waits_for_time() const noexcept { return untimed_ != none; }
-  // All of them, by now.
+  // What the kernel has taken waits for a time; or that does, or a read.
+  [[nodiscard]] bool has_untimed() const noexcept { return untimed_ != none; }
+  [[nodiscard]] bool waits_for_time() const noexcept { return has_untimed() || handled_ != nullptr; }
+  // All of it, by the loop's latest reading.
+  void ended() noexcept {
+    if (has_untimed()) left_at(ticks_read());
+    if (handled_ != nullptr) read_ended(now_.monotonic);
+  }
+  // What the kernel has taken, by then.
   void left_at(StageTicks at) noexcept {
     for (std::size_t i = untimed_; i < count_; ++i) {
       Note& note = notes_[i];
       if (note.kind == Kind::left && note.at[2] == 0) note.at[2] = at;
     }
     untimed_ = none;
-    if (handled_.book == nullptr) return;
-    NFX_ASSERT(slow_.limit() >= SlowRing::least_limit);
-    // A comparison without a conversion; where the counters of two cores differ, offer() finds that nothing has passed.
-    if (at - handled_.read > quick_ticks_) [[unlikely]]
-      offer_handled(at);
-    handled_.book = nullptr;
   }
   void send_timed(const SessionBook* book, StageTicks began, StageTicks ended) noexcept {
     Note& note = next();
@@ -130,27 +144,21 @@ class StageNotes {
     Note& note = next();
     note.kind = Kind::received;
     note.book = book;
-    note.at = {static_cast<StageTicks>(std::max<Duration::rep>(before_read.count(), 0)), ticks_read(), 0};
+    note.at = {nanoseconds(std::max(before_read, Duration::zero())), ticks_read(), 0};
   }
-  // An iteration that received something, which was handled by `ended`, and one that was idle. `began` is never for one
-  // that may have waited.
-  void busy_turn(LoopLatency& into, StageTicks began, StageTicks received, StageTicks ended) noexcept {
+  void turn(LoopLatency& into, const TurnNote& turn) noexcept {
     Note& note = next();
-    note.kind = Kind::busy_turn;
+    note.kind = turn.is_moment ? Kind::idle_turn : Kind::turn;
+    note.times = turn.turns;
+    note.answers = turn.busy;
     note.into = &into;
-    note.at = {began, received, ended};
-  }
-  // `is_moment`: a candidate for the slowest moments.
-  void turn(LoopLatency& into, StageTicks began, StageTicks ended, bool is_moment) noexcept {
-    Note& note = next();
-    note.kind = is_moment ? Kind::idle_turn : Kind::turn;
-    note.into = &into;
-    note.at = {began, ended, 0};
+    note.at = {nanoseconds(turn.gap), nanoseconds(turn.handling), nanoseconds(turn.ended.time_since_epoch())};
   }
 
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
   [[gnu::noinline]] void fold() noexcept {
-    if (untimed_ != none) left_at(ticks());
+    if (has_untimed()) left_at(ticks());
+    if (handled_ != nullptr) read_ended(network_.monotonic());
     for (std::size_t i = 0; i < count_; ++i) count(notes_[i]);
     count_ = 0;
   }
@@ -158,13 +166,13 @@ class StageNotes {
  private:
   static constexpr std::size_t none = SIZE_MAX;
 
-  enum class Kind : std::uint8_t { delivered, left, send, received, busy_turn, turn, idle_turn };
+  enum class Kind : std::uint8_t { delivered, left, send, received, turn, idle_turn };
   struct Note {
     Kind kind;
     SendWait wait;
-    std::uint32_t answers;
-    std::uint32_t times;  // messages with these times
-    SeqNum seq_num;       // of what was delivered
+    std::uint32_t answers;  // or busy iterations
+    std::uint32_t times;    // messages or iterations with these times
+    SeqNum seq_num;         // of what was delivered
     union {
       const SessionBook* book;
       LoopLatency* into;
@@ -172,38 +180,30 @@ class StageNotes {
     std::array<StageTicks, 3> at;
   };
 
-  static StageTicks nanoseconds(MonotonicTime time) noexcept {
-    return static_cast<StageTicks>(time.time_since_epoch().count());
+  static StageTicks nanoseconds(Duration time) noexcept { return static_cast<StageTicks>(time.count()); }
+  static Duration duration(StageTicks nanoseconds) noexcept {
+    return Duration{static_cast<Duration::rep>(nanoseconds)};
   }
   [[nodiscard]] Note& next() noexcept {
     if (count_ == capacity) [[unlikely]]
       fold();
     return notes_[count_++];
   }
-  [[gnu::noinline]] void offer_handled(StageTicks at) noexcept {
-    offer(between(handled_.read, at), at, handled_.book->serial,
-          handled_.answered ? LatencyStage::request_to_answer : LatencyStage::in_application);
+  // What was not timed of it is one moment.
+  [[gnu::noinline]] void read_ended(MonotonicTime at) noexcept {
+    const UntimedRead& read = *std::exchange(handled_, nullptr);
+    if (read.messages_in_read() == 0) return;
+    offer_at(at, at - read.at, read.book->serial,
+             read.is_answered() ? LatencyStage::request_to_answer : LatencyStage::in_application);
   }
-  // Without a reading since the last one: another part of the same read, or what was parked.
-  [[gnu::cold, gnu::noinline]] void handled_too(const SessionBook* book, bool answered) noexcept {
-    if (handled_.book != book) {
-      offer_handled(ticks());
-      handled_ = {book, ticks_read(), false};
-    }
-    handled_.answered = handled_.answered || answered;
-  }
-  [[gnu::cold, gnu::noinline]] bool change_rate(std::uint64_t rate) noexcept {
-    const bool same_ticks = (rate == 0) == (rate_ == 0);
-    if (!same_ticks) {
+  [[gnu::cold, gnu::noinline]] void change_rate(std::uint64_t rate) noexcept {
+    if ((rate == 0) != (rate_ == 0)) {
       fold();
       traces_.finish();
       last_received_ = {};
       ++generation_;
     }
     rate_ = rate;
-    const auto quick = static_cast<std::uint64_t>(SlowRing::least_limit.count());
-    quick_ticks_ = rate == 0 ? quick : (quick << CounterReading::fraction_bits) / rate;
-    return same_ticks;
   }
   [[nodiscard]] MonotonicTime time_of(StageTicks at) const noexcept {
     return at >= ticks_read() ? now_.monotonic + between(ticks_read(), at) : now_.monotonic - between(at, ticks_read());
@@ -215,9 +215,12 @@ class StageNotes {
   }
   void offer(Duration took, StageTicks ended, std::uint64_t session, LatencyStage stage,
              SendWait wait = SendWait::nothing) noexcept {
-    if (took <= slow_.limit()) [[likely]]
-      return;
-    slow_.offer({.ended = time_of(ended), .took = took, .session = session, .stage = stage, .wait = wait});
+    if (took > slow_.limit()) [[unlikely]]
+      offer_at(time_of(ended), took, session, stage, wait);
+  }
+  void offer_at(MonotonicTime ended, Duration took, std::uint64_t session, LatencyStage stage,
+                SendWait wait = SendWait::nothing) noexcept {
+    slow_.offer({.ended = ended, .took = took, .session = session, .stage = stage, .wait = wait});
   }
   void count(const Note& note) noexcept {
     const auto [first, second, third] = note.at;
@@ -240,15 +243,15 @@ class StageNotes {
       }
       case Kind::send: return record(*note.book, LatencyStage::send_to_commit, between(first, second), second);
       case Kind::received:
-        last_received_ = {note.book->serial, second, Duration{static_cast<Duration::rep>(first)}};
-        return record(*note.book, LatencyStage::kernel_to_read, Duration{static_cast<Duration::rep>(first)}, second);
-      case Kind::busy_turn:
-        if (first != never) note.into->poll_gap.record(between(first, third));
-        return note.into->handling.record(between(second, third));
-      case Kind::turn: return note.into->poll_gap.record(between(first, second));
+        last_received_ = {note.book->serial, second, duration(first)};
+        return record(*note.book, LatencyStage::kernel_to_read, duration(first), second);
       case Kind::idle_turn:
-        note.into->poll_gap.record(between(first, second));
-        return offer(between(first, second), second, 0, LatencyStage::turn);
+        offer_at(MonotonicTime{duration(third)}, duration(first), 0, LatencyStage::turn);
+        [[fallthrough]];
+      case Kind::turn:
+        if (note.times != 0) note.into->poll_gap.record(duration(first), note.times);
+        if (note.answers != 0) note.into->handling.record(duration(second), note.answers);
+        return;
     }
   }
 
@@ -266,11 +269,6 @@ class StageNotes {
     traces_.follow(record, note.answers);
   }
 
-  struct Handled {
-    const SessionBook* book = nullptr;
-    StageTicks read = 0;
-    bool answered = false;
-  };
   struct LastReceived {
     std::uint64_t session = 0;
     StageTicks at = 0;
@@ -283,12 +281,11 @@ class StageNotes {
   static constexpr CounterReading no_counter{};
   const CounterReading* reading_ = &no_counter;
   std::uint64_t rate_ = 0;  // of the counter; 0: it is not used
-  StageTicks quick_ticks_ = static_cast<StageTicks>(SlowRing::least_limit.count());
   std::uint32_t generation_ = 0;
   std::uint32_t timed_one_in_ = 1;
   std::size_t count_ = 0;
-  std::size_t untimed_ = none;  // the first without a time
-  Handled handled_;             // waits for a time
+  std::size_t untimed_ = none;            // the first without a time
+  const UntimedRead* handled_ = nullptr;  // waits for a time
   TraceSampler traces_;
   LastReceived last_received_;
   std::array<Note, capacity> notes_{};

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "engine/engine_metrics.hpp"
+#include "engine/fake_network.hpp"
 #include "engine/loop_rig.hpp"
 #include "engine/poll_thread.hpp"
 #include "observe/histogram_text.hpp"
@@ -15,9 +16,10 @@ namespace {
 
 class LoopLatencyTest : public ::testing::Test {
  protected:
-  void start(bool latency = true) {
+  void start(bool latency = true, std::uint32_t every = 1) {
     rig.venue.config.sessions = {acceptor("A"), acceptor("B")};
     rig.venue.config.latency = latency;
+    rig.venue.config.latency_every = every;
     rig.trader.config.sessions = {initiator("A"), initiator("B")};
     rig.start_both();
     ASSERT_TRUE(rig.venue.session(0).logged_on() && rig.venue.session(1).logged_on());
@@ -98,6 +100,47 @@ TEST_F(LoopLatencyTest, poll_gaps_are_exported_from_iteration_to_iteration) {
   for (const double bound : {250e-9, 10e-6, 2.5e-3, 1e-3})
     EXPECT_EQ(after.in_bucket(bound) - before.in_bucket(bound), 1U) << bound;
   EXPECT_EQ(after.count - before.count, 5U);
+}
+
+TEST(LoopLatencyMeter, some_of_the_quick_iterations_count_for_all) {
+  constexpr std::uint64_t rounds = 1'000'000;
+  SlowRing slow;
+  FakeNetwork network;
+  Instant now{.utc = {}, .monotonic = MonotonicTime{1s}};
+  StageNotes notes{slow, now, network};
+  LoopLatencyMeter meter{true, false};
+  // An idle iteration of 100 ns, then one that receives after 50 ns and handles it in 600.
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    meter.turn_began(now.monotonic, false, true, notes);
+    now.monotonic += 100ns;
+    meter.turn_began(now.monotonic, false, true, notes);
+    now.monotonic += 50ns;
+    meter.received(now.monotonic);
+    now.monotonic += 600ns;
+  }
+  notes.fold();
+  constexpr double lag = 4.0 * LoopLatencyMeter::quick_sample;
+  const LatencyCounts &gaps = meter.latency().poll_gap, &handling = meter.latency().handling;
+  EXPECT_NEAR(static_cast<double>(gaps.count()), 2.0 * rounds, lag);
+  EXPECT_NEAR(static_cast<double>(gaps.count_up_to_ns(100)), rounds, 0.06 * rounds);
+  EXPECT_NEAR(static_cast<double>(gaps.sum_ns()), rounds * 750.0, rounds * 45.0);
+  EXPECT_NEAR(static_cast<double>(handling.count()), rounds, lag);
+  EXPECT_EQ(handling.sum_ns(), 600 * handling.count());
+  std::vector<SlowRecord> records;
+  slow.take(records);
+  EXPECT_TRUE(records.empty());
+}
+
+TEST_F(LoopLatencyTest, each_slow_iteration_is_counted) {
+  start(true, 8);
+  const HistogramText before = gaps(), handling_before = handling();
+  for (int i = 0; i < 50; ++i) {
+    handle(40us);
+    rig.clock.advance(100ns);
+    rig.venue.loop->turn(0ns);
+  }
+  EXPECT_EQ(gaps().in_bucket(50e-6) - before.in_bucket(50e-6), 50U);
+  EXPECT_EQ(handling().in_bucket(50e-6) - handling_before.in_bucket(50e-6), 50U);
 }
 
 TEST_F(LoopLatencyTest, an_iteration_that_may_wait_is_no_poll_gap) {
