@@ -83,7 +83,7 @@ class LoopLatencyMeter {
 
   const bool wanted_;
   std::uint32_t quick_left_ = 1;  // until one is counted
-  std::uint32_t drawn_ = 1;       // what it was: that one counts for so many
+  std::uint32_t drawn_ = 1;       // quick_left_ at first, and the count of that one
   std::uint32_t busy_ = 0;        // iterations that have received something, and are not counted
   MonotonicTime last_turn_ = none;
   MonotonicTime first_received_ = none;

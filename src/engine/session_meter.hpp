@@ -73,7 +73,7 @@ class alignas(64) SessionMeter {
     if (!sealed_) seal(pending);
     leaving_.wait = std::max(leaving_.wait, SendWait::disk);
   }
-  // Whether left() and waits_for_disk() have something to note even where all bytes left immediately.
+  // Whether left() is necessary even where the kernel took all bytes immediately.
   [[nodiscard]] bool has_group() const noexcept { return has_group_; }
   // The kernel has taken so many bytes, and `pending` are left; `blocked`: it took fewer than it was given.
   [[gnu::noinline]] void left(std::size_t bytes, std::size_t pending, bool blocked) noexcept {
