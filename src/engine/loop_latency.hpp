@@ -29,7 +29,7 @@ class LoopLatencyMeter {
   // gap. One that was `idle` from its beginning, and received nothing, is time that the host took.
   [[gnu::always_inline]] void turn_began(MonotonicTime now, bool waits, bool idle, StageNotes& notes) noexcept {
     if (!wanted_) return;
-    if (now - last_turn_ > quick || --quick_left_ == 0 || notes.has_untimed()) [[unlikely]] {
+    if (now - last_turn_ > quick || --quick_left_ == 0 || notes.has_open()) [[unlikely]] {
       last_turn_ended(now, idle, notes);
     } else {
       notes.read_was_quick();

@@ -66,7 +66,7 @@ void SessionRunner::deliver_timed(LiveSession& session, const MessageView& messa
   };
   const Timed timed{*this, session, std::exchange(delivering_, &session), seq, notes_.ticks_read(), notes_.ticks()};
   // What was sent between two messages of one read.
-  if (notes_.has_untimed()) [[unlikely]]
+  if (notes_.has_open()) [[unlikely]]
     notes_.left_at(timed.called);
   application_.on_message(session, message);
 }

@@ -115,23 +115,23 @@ class StageNotes {
     note.answers = answers;
     note.book = book;
     note.at = {committed, asked, 0};
-    if (untimed_ == none) untimed_ = count_ - 1;
+    if (first_open_ == none) first_open_ = count_ - 1;
   }
-  // What the kernel has taken waits for a time; or that does, or a read.
-  [[nodiscard]] bool has_untimed() const noexcept { return untimed_ != none; }
-  [[nodiscard]] bool waits_for_time() const noexcept { return has_untimed() || handled_ != nullptr; }
+  // What the kernel has taken waits for a time; and that or a read.
+  [[nodiscard]] bool has_open() const noexcept { return first_open_ != none; }
+  [[nodiscard]] bool waits_for_time() const noexcept { return has_open() || handled_ != nullptr; }
   // All of it, by the loop's latest reading.
   void ended() noexcept {
-    if (has_untimed()) left_at(ticks_read());
+    if (has_open()) left_at(ticks_read());
     if (handled_ != nullptr) read_ended(now_.monotonic);
   }
   // What the kernel has taken, by then.
   void left_at(StageTicks at) noexcept {
-    for (std::size_t i = untimed_; i < count_; ++i) {
+    for (std::size_t i = first_open_; i < count_; ++i) {
       Note& note = notes_[i];
       if (note.kind == Kind::left && note.at[2] == 0) note.at[2] = at;
     }
-    untimed_ = none;
+    first_open_ = none;
   }
   void send_timed(const SessionBook* book, StageTicks began, StageTicks ended) noexcept {
     Note& note = next();
@@ -157,7 +157,7 @@ class StageNotes {
 
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
   [[gnu::noinline]] void fold() noexcept {
-    if (has_untimed()) left_at(ticks());
+    if (has_open()) left_at(ticks());
     if (handled_ != nullptr) read_ended(network_.monotonic());
     for (std::size_t i = 0; i < count_; ++i) count(notes_[i]);
     count_ = 0;
@@ -284,7 +284,7 @@ class StageNotes {
   std::uint32_t generation_ = 0;
   std::uint32_t timed_one_in_ = 1;
   std::size_t count_ = 0;
-  std::size_t untimed_ = none;            // the first without a time
+  std::size_t first_open_ = none;         // the first without a time
   const UntimedRead* handled_ = nullptr;  // waits for a time
   TraceSampler traces_;
   LastReceived last_received_;

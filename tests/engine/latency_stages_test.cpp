@@ -587,7 +587,7 @@ TEST_F(NotesTest, what_was_noted_is_counted_when_the_counter_is_no_longer_used) 
   EXPECT_NE(notes.generation(), before);
   EXPECT_EQ(book.pages.set()[LatencyStage::in_application].sum_ns(), 200U);
   meter.left(10, 0, false);
-  EXPECT_FALSE(notes.has_untimed()) << "its ticks were the counter's";
+  EXPECT_FALSE(notes.has_open()) << "its ticks were the counter's";
 }
 
 TEST_F(NotesTest, a_read_is_a_moment_until_its_answers_are_sent) {
