@@ -102,7 +102,7 @@ class Client final : public Application {
   Duration on_turn(Instant now) override {
     messages_.flush();
     events_.flush();
-    if (messages_.closed() && !stopping_) fail("standard output is closed: nothing can be shown");
+    if (messages_.closed() && !stopping_) fail(output_is_closed);
     if (up_ || stopping_ || number_ == no_session) return Duration::max();
     if (logon_deadline_ == MonotonicTime::min()) logon_deadline_ = now.monotonic + seconds(options_.logon_wait_s);
     if (now.monotonic >= logon_deadline_) {
@@ -143,9 +143,12 @@ class Client final : public Application {
     change([this] { stopping_ = true; });
     engine_->stop();
   }
-  // The engine has ended: the sender gets no more answers.
+  // The engine has ended: the sender gets no more answers, and what it printed last may have found no reader.
   void engine_stopped() {
-    change([this] { stopping_ = true; });
+    change([this] {
+      stopping_ = true;
+      if (failure_.empty() && messages_.closed()) failure_ = output_is_closed;
+    });
   }
 
   // A line about the input or the end, from any thread.
@@ -173,6 +176,7 @@ class Client final : public Application {
 
  private:
   static constexpr std::size_t no_session = static_cast<std::size_t>(-1);
+  static constexpr const char* output_is_closed = "standard output is closed: nothing can be shown";
 
   template <class Change>
   void change(Change&& what) {
