@@ -3,6 +3,7 @@
 // Exit status 1 when an answer is wrong, 2 when the run cannot be done.
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -118,7 +119,7 @@ void measure(OneSession& session, std::uint32_t warm_up, std::uint32_t measured,
   });
 }
 
-// Each is first, and before and after each of its neighbours, equally often: all have the same machine.
+// The i-th variant to be measured: each has each place, forwards and backwards, equally often.
 constexpr std::size_t nth(std::uint32_t round, std::size_t i) {
   const std::size_t place = (i + round / 2) % variants.size();
   return round % 2 == 0 ? place : variants.size() - 1 - place;
@@ -175,6 +176,8 @@ int run(const Options& options) {
     }
     order_bytes = sessions[0]->order_bytes();
     report_bytes = sessions[0]->report_bytes();
+    sessions = {};
+    std::filesystem::remove_all(choice.folder);
   }
   std::printf("%s; core %u; clock step %.1f ns; own cost %.1f ns subtracted\n", describe(this_machine()).c_str(), *core,
               clock.step_ns, clock.to_ns(own));

@@ -199,7 +199,6 @@ class OneSession {
   [[nodiscard]] SessionStore open_second_store();
   void close_second_store(SessionStore store) { stores_.close("second", std::move(store)); }
 
-  [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] std::size_t order_bytes() const noexcept { return bytes_.size(); }
   [[nodiscard]] std::size_t report_bytes() const noexcept { return marks_.handed_bytes; }
   [[nodiscard]] const SessionSettings& settings() const noexcept { return config_.sessions[0]; }

@@ -19,7 +19,6 @@ namespace nfx {
 class LoopLatencyMeter {
  public:
   static constexpr Duration quick = SlowRing::least_limit;  // nothing in such an iteration is a slow moment
-
   static constexpr std::uint32_t quick_sample = 1024;
 
   // `each`: quick iterations are not sampled.

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "engine/sample_interval.hpp"
@@ -79,6 +80,11 @@ class ReadSampler {
     next_timed_ = untimed_.messages + interval_.next() - 1;
     times_ = times_all_ || next_timed_ == untimed_.messages;
     return left_out_.counted_with(1, untimed_.messages, every_);
+  }
+
+  // Where the members end that a read uses of which nothing is timed.
+  [[nodiscard]] static constexpr std::size_t untimed_size() noexcept {
+    return offsetof(ReadSampler, untimed_) + offsetof(UntimedRead, book);
   }
 
   [[nodiscard]] UntimedRead& untimed() noexcept { return untimed_; }

@@ -29,6 +29,8 @@ class alignas(64) SessionMeter {
 
   // From now on it notes; until then everything is ignored.
   void begin(const SessionBook& book, StageNotes& notes) noexcept {
+    static_assert(offsetof(SessionMeter, reads_) + ReadSampler::untimed_size() <= 64);
+    NFX_ASSERT(!on() && untimed().sent == 0);
     notes_ = &notes;
     reads_.begin(book, notes.timed_one_in());
   }

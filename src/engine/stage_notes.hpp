@@ -104,7 +104,10 @@ class StageNotes {
     handled_ = &read;
   }
   // They are, and it took less than any slow moment.
-  void read_was_quick() noexcept { handled_ = nullptr; }
+  void read_was_quick() noexcept {
+    NFX_ASSERT(slow_.limit() >= SlowRing::least_limit);
+    handled_ = nullptr;
+  }
   // The kernel has taken messages, the oldest committed and requested at these times.
   void left(const SessionBook* book, StageTicks committed, StageTicks asked, std::uint32_t messages,
             std::uint32_t answers, SendWait wait) noexcept {
