@@ -1,7 +1,10 @@
 // The threads of the control plane, and where they begin.
 #include "nexusfix/control/control.hpp"
 
+#include <functional>
+#include <string_view>
 #include <thread>
+#include <utility>
 
 #include "control/api.hpp"
 #include "control/audit_log.hpp"
@@ -9,9 +12,17 @@
 #include "control/http_server.hpp"
 #include "nexusfix/base/clocks.hpp"
 #include "nexusfix/engine/program.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
 
 namespace nfx {
 namespace {
+
+std::thread begin_thread(Engine& engine, std::string_view name, std::function<void()> work) {
+  return std::thread{[&engine, name, work = std::move(work)] {
+    CpuAffinity::give_way();
+    engine.run_on_housekeeping(name, work);
+  }};
+}
 
 class EngineControl final : public Control {
  public:
@@ -21,8 +32,8 @@ class EngineControl final : public Control {
         api_(target_, audit_, [] { return Instant{read_utc(), read_monotonic()}; }),
         server_({.config = engine.config().control,
                  .answer = [this](const control::Request& request) { return api_.begin(request); }}),
-        thread_([this, &engine] { engine.run_on_housekeeping("nfx-control", [this] { server_.run(); }); }),
-        worker_([this, &engine] { engine.run_on_housekeeping("nfx-control-io", [this] { server_.run_work(); }); }) {
+        thread_(begin_thread(engine, "nfx-control", [this] { server_.run(); })),
+        worker_(begin_thread(engine, "nfx-control-io", [this] { server_.run_work(); })) {
     engine.reload_with_sessions("[control] http", server_.reload());
   }
   ~EngineControl() override {

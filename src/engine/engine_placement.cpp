@@ -274,6 +274,7 @@ void EnginePlacement::stop_watching() {
 }
 
 void EnginePlacement::monitor() {
+  CpuAffinity::give_way();
   std::unique_lock lock{mutex_};
   while (!stop_changed_.wait_for(lock, request_.check_interval, [this] { return stop_; })) {
     std::vector<std::string> alerts;

@@ -54,6 +54,7 @@ void LatencyMonitor::end() noexcept {
 }
 
 void LatencyMonitor::run() {
+  CpuAffinity::give_way();
   for (bool last = false;;) {
     try {
       step(read_clocks());

@@ -1,5 +1,6 @@
 // The control plane of an engine that runs: a client on the UNIX socket, sessions on loopback TCP.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -161,6 +162,24 @@ TEST_F(ControlledEngine, threads_are_those_of_the_process) {
   EXPECT_TRUE(names.contains("nfx-control"));
   EXPECT_TRUE(names.contains("nfx-control-io"));
   EXPECT_EQ(poll_threads, 1) << "of this engine, and not of the other one";
+}
+
+TEST_F(ControlledEngine, only_threads_that_no_message_waits_for_give_way) {
+  // Answered by nfx-control, so that it and the poll threads run.
+  const Json running = Json::parse(ask("GET", "/v1/threads").body)["running"];
+  int of_poll_threads = 0;
+  std::set<std::string> giving_way;
+  for (const Json& each : running) {
+    const int nice_value = ::getpriority(PRIO_PROCESS, each["tid"].get<id_t>());
+    const std::string thread = each["name"].get<std::string>();
+    if (each["poll_thread"] == 0) {
+      ++of_poll_threads;
+      EXPECT_EQ(nice_value, ::getpriority(PRIO_PROCESS, 0)) << thread;
+    }
+    if (nice_value == 19) giving_way.insert(thread);
+  }
+  EXPECT_EQ(of_poll_threads, 1);
+  for (const char* thread : {"nfx-control", "nfx-latency"}) EXPECT_TRUE(giving_way.contains(thread)) << thread;
 }
 
 TEST_F(ControlledEngine, latencies_and_slowest_moments_answer) {
