@@ -1,6 +1,10 @@
 """What it costs to watch an engine: the order demonstration with latencies measured, 'nfx top' on the trader's engine and
 a scrape of its metrics each second, beside the same without any of these. The two alternate: off on off on.
 
+One CPU is kept for all but the two sides, as [placement] keeps one for housekeeping: the sides are on the last two of the
+others, or share the only other one. Idle CPUs are not halted (/dev/cpu_dma_latency), as waking one up in a virtual machine
+takes 20 to 400 us, which differs from second to second. --kernel-places does neither.
+
 Each run trades by schedule, one order at a time and with a full window, and checks itself; a run that disagrees ends the
 benchmark. The ratio of a figure is that of a run with to the run without before it; the median of the repeats is shown.
 './dev bench engine_time' has the engine's own time with and without latencies. Exit status: 0 within the limits, 1 not;
@@ -24,6 +28,56 @@ from demonstration import demonstration_options, machine, run_repeat  # noqa: E4
 
 REQUEST = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 LIMITS = {"p50": 1.02, "p99": 1.05}
+
+
+class Host:
+    """Where the sides run, and whether idle CPUs are halted, until the benchmark ends."""
+
+    def __init__(self, kernel_places):
+        cpus = sorted(os.sched_getaffinity(0))
+        self.of_sides, self.awake = [], None
+        if kernel_places or len(cpus) < 2:
+            return
+        self.of_sides = cpus[max(1, len(cpus) - 2):]
+        os.sched_setaffinity(0, set(cpus) - set(self.of_sides))  # what is started inherits it
+        try:
+            self.awake = os.open("/dev/cpu_dma_latency", os.O_WRONLY)
+            os.write(self.awake, bytes(4))  # 0 us
+        except OSError:
+            pass  # it is told by the first line
+
+    def __str__(self):
+        if not self.of_sides:
+            return "the kernel places the threads"
+        return (f"sides on CPU {' and '.join(map(str, self.of_sides))}, all else on {os.sched_getaffinity(0)}, idle CPUs "
+                f"{'halted' if self.awake is None else 'not halted'}")
+
+    def place(self, trader):
+        """Waits for the venue, which the trader starts. The first thread of each process is its poll thread; threads that it
+        has started since it was placed are with it, and are moved."""
+        if not self.of_sides:
+            return
+        others = os.sched_getaffinity(0)
+        end = time.monotonic() + 1  # the first phase is not measured
+        while time.monotonic() < end:
+            for pid, cpu in ((trader, self.of_sides[0]), (child_of(trader), self.of_sides[-1])):
+                try:
+                    for thread in os.listdir(f"/proc/{pid}/task") if pid is not None else []:
+                        os.sched_setaffinity(int(thread), {cpu} if int(thread) == pid else others)
+                except OSError:
+                    pass  # a thread has ended
+            time.sleep(0.02)
+
+
+def child_of(parent):
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue  # it has ended
+        if int(fields[1]) == parent:
+            return int(stat.parent.name)
+    return None
 
 
 class Watchers:
@@ -91,14 +145,14 @@ class Watchers:
             thread.join()
 
 
-def measure(options, watched):
+def measure(options, host, watched):
     if not watched:
-        return run_repeat(options, "--no-latency")
+        return run_repeat(options, "--no-latency", started=host.place)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "control.sock")
         watchers = Watchers(options.nfx, path)
         try:
-            result = run_repeat(options, "--control", path)
+            result = run_repeat(options, "--control", path, started=host.place)
         finally:
             watchers.stop()
     if watchers.scrapes == 0 or watchers.redrawn == 0:
@@ -114,11 +168,13 @@ def figures(result):
 
 def main():
     # Ten seconds of open loop, so that one interruption of 25 ms by the host is not its p99.
-    options = demonstration_options(__doc__, idle="block", quick_repeats=1, orders=200000)
-    print(f"# {machine()}; idle {options.idle}; load {os.getloadavg()[0]:.2f}; times in us, off and on")
+    options = demonstration_options(__doc__, idle="block", quick_repeats=1, orders=200000, add=lambda parser: parser.add_argument(
+        "--kernel-places", action="store_true", help="let the kernel place all threads, and halt idle CPUs"))
+    host = Host(options.kernel_places)
+    print(f"# {machine()}; idle {options.idle}; {host}; load {os.getloadavg()[0]:.2f}; times in us, off and on")
     ratios = {}
     for repeat in range(1, options.repeats + 1):
-        off, on = figures(measure(options, False)), figures(measure(options, True))
+        off, on = figures(measure(options, host, False)), figures(measure(options, host, True))
         row = []
         for name in off:
             ratios.setdefault(name, []).append(on[name] / off[name])
