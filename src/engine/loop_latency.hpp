@@ -3,11 +3,15 @@
 // before it immediately and within `quick`; no reading of the clock there. Errors: none.
 //
 // Of quick iterations one in `quick_sample` is counted, for all of them: a busy-polling thread makes millions each
-// second.
+// second. Of those before the thread may wait one in `every` is counted for all, and for itself each that took long or
+// came after a pause.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <utility>
 
+#include "engine/read_sampler.hpp"
 #include "engine/sample_interval.hpp"
 #include "engine/slow_ring.hpp"
 #include "engine/stage_notes.hpp"
@@ -20,9 +24,11 @@ class LoopLatencyMeter {
  public:
   static constexpr Duration quick = SlowRing::least_limit;  // nothing in such an iteration is a slow moment
   static constexpr std::uint32_t quick_sample = 1024;
+  static constexpr Duration long_handling = std::chrono::microseconds{20};
 
-  // `each`: quick iterations are not sampled.
-  LoopLatencyMeter(bool wanted, bool each) noexcept : wanted_(wanted), interval_(each ? 1 : quick_sample) {}
+  // 1: each iteration is counted, quick ones too.
+  LoopLatencyMeter(bool wanted, std::uint32_t every) noexcept
+      : wanted_(wanted), interval_(every == 1 ? 1 : quick_sample), waiting_interval_(every) {}
 
   // At the latest reading. `waits`: the iteration may wait for the network, so the time until the next one is not a
   // gap. One that was `idle` from its beginning, and received nothing, is time that the host took.
@@ -46,9 +52,16 @@ class LoopLatencyMeter {
   void turn_ended(MonotonicTime now, StageNotes& notes) noexcept {
     notes.ended();
     if (!waits_for_time()) return;
-    --busy_;
-    notes.turn(latency_, {.handling = now - first_received_, .busy = 1, .ended = now});
+    const Duration handling = now - first_received_;
+    const bool paused = first_received_ - std::exchange(last_end_, now) > ReadSampler::pause;
     first_received_ = noted;
+    const bool chosen = --waiting_left_ == 0, for_itself = paused || handling > long_handling;
+    if (!chosen && !for_itself) [[likely]]
+      return;
+    if (chosen) waiting_left_ = waiting_interval_.next();
+    const std::uint32_t counted = for_itself ? 1 : busy_;
+    busy_ -= counted;
+    notes.turn(latency_, {.handling = handling, .busy = counted, .ended = now});
   }
   [[nodiscard]] bool waits_for_time() const noexcept {
     return wanted_ && first_received_ != none && first_received_ != noted;
@@ -86,7 +99,9 @@ class LoopLatencyMeter {
   std::uint32_t busy_ = 0;        // iterations that have received something, and are not counted
   MonotonicTime last_turn_ = none;
   MonotonicTime first_received_ = none;
-  SampleInterval interval_;
+  std::uint32_t waiting_left_ = 1;  // until one that ends before the thread may wait is counted
+  MonotonicTime last_end_ = none;   // of these
+  SampleInterval interval_, waiting_interval_;
   LoopLatency latency_;
 };
 

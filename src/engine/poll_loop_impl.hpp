@@ -18,7 +18,7 @@ PollLoop<T, C>::PollLoop(const EngineConfig& config, std::uint32_t thread, T& tr
     : transport_(transport),
       clock_(clock),
       network_(transport, clock),
-      meter_(config.latency, config.latency_every == 1),
+      meter_(config.latency, config.latency_every),
       runner_({.config = config,
                .thread = thread,
                .network = network_,

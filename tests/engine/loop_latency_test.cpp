@@ -108,7 +108,7 @@ TEST(LoopLatencyMeter, some_of_the_quick_iterations_count_for_all) {
   FakeNetwork network;
   Instant now{.utc = {}, .monotonic = MonotonicTime{1s}};
   StageNotes notes{slow, now, network};
-  LoopLatencyMeter meter{true, false};
+  LoopLatencyMeter meter{true, 32};
   // An idle iteration of 100 ns, then one that receives after 50 ns and handles it in 600.
   for (std::uint64_t round = 0; round < rounds; ++round) {
     meter.turn_began(now.monotonic, false, true, notes);
@@ -129,6 +129,41 @@ TEST(LoopLatencyMeter, some_of_the_quick_iterations_count_for_all) {
   std::vector<SlowRecord> records;
   slow.take(records);
   EXPECT_TRUE(records.empty());
+}
+
+// Those of a thread that waits for the network: a busy one does not write each down.
+TEST(LoopLatencyMeter, of_iterations_before_a_wait_some_count_for_all_and_long_ones_for_themselves) {
+  constexpr std::uint64_t rounds = 100'000, paused = 50;
+  constexpr std::uint32_t every = 32;
+  SlowRing slow;
+  FakeNetwork network;
+  Instant now{.utc = {}, .monotonic = MonotonicTime{1s}};
+  StageNotes notes{slow, now, network};
+  LoopLatencyMeter meter{true, every};
+  const auto iteration = [&](Duration waits, Duration handles) {
+    meter.turn_began(now.monotonic, true, false, notes);
+    now.monotonic += waits;
+    meter.received(now.monotonic);
+    now.monotonic += handles;
+    meter.turn_ended(now.monotonic, notes);
+  };
+  // Orders and cancels alternate.
+  for (std::uint64_t round = 0; round < rounds / 2; ++round) {
+    iteration(50us, 5us);
+    iteration(50us, 3us);
+  }
+  notes.fold();
+  const LatencyCounts& handling = meter.latency().handling;
+  EXPECT_NEAR(static_cast<double>(handling.count()), rounds, 2.0 * every);
+  EXPECT_NEAR(static_cast<double>(handling.sum_ns()), rounds * 4000.0, rounds * 160.0);
+  for (std::uint64_t i = 0; i < paused; ++i) iteration(50us, 60us);
+  notes.fold();
+  EXPECT_EQ(handling.count() - handling.count_up_to_ns(20'000), paused) << "each that took long";
+  const std::uint64_t before = handling.count();
+  for (std::uint64_t i = 0; i < paused; ++i) iteration(2ms, 700us);
+  notes.fold();
+  EXPECT_EQ(handling.count() - before, paused);
+  EXPECT_EQ(handling.count() - handling.count_up_to_ns(100'000), paused) << "each counts for itself only";
 }
 
 TEST_F(LoopLatencyTest, each_slow_iteration_is_counted) {
