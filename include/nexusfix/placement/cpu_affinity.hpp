@@ -29,9 +29,9 @@ struct CpuAffinity {
   [[nodiscard]] static CpuSet get();
   [[nodiscard]] static AffinityResult set_fifo_priority(int priority) noexcept;  // 0: the ordinary scheduler
   static void name_thread(std::string_view name) noexcept;                       // the first 15 characters
-  // Of a thread that no message waits for, until it ends: 10 more than the nice value of the process. A poll thread
-  // that wakes on its CPU then runs at once, and not after what remains of a time slice of some milliseconds. Where
-  // CPUs are full it has a tenth of the time of another thread.
+  // Of a thread that no message waits for, until it ends: a nice value of 19. A poll thread that wakes on its CPU then
+  // runs immediately, and not after what remains of a time slice of some milliseconds. Where CPUs are full, it has a
+  // seventieth of the time of another thread of the process.
   static void give_way() noexcept;
 
   // FNV-1a, 64 bits, over SenderCompID, the byte 0x1F, TargetCompID.
