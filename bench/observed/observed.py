@@ -41,8 +41,9 @@ class Host:
         self.of_sides = cpus[max(1, len(cpus) - 2):]
         os.sched_setaffinity(0, set(cpus) - set(self.of_sides))  # what is started inherits it
         try:
-            self.awake = os.open("/dev/cpu_dma_latency", os.O_WRONLY)
-            os.write(self.awake, bytes(4))  # 0 us
+            file = os.open("/dev/cpu_dma_latency", os.O_WRONLY)
+            os.write(file, bytes(4))  # 0 us
+            self.awake = file
         except OSError:
             pass  # it is told by the first line
 
@@ -58,7 +59,7 @@ class Host:
         if not self.of_sides:
             return
         others = os.sched_getaffinity(0)
-        end = time.monotonic() + 1  # the first phase is not measured
+        end = time.monotonic() + 1  # longer than the sides take to start all threads
         while time.monotonic() < end:
             for pid, cpu in ((trader, self.of_sides[0]), (child_of(trader), self.of_sides[-1])):
                 try:

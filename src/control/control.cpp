@@ -1,10 +1,7 @@
 // The threads of the control plane, and where they begin.
 #include "nexusfix/control/control.hpp"
 
-#include <functional>
-#include <string_view>
 #include <thread>
-#include <utility>
 
 #include "control/api.hpp"
 #include "control/audit_log.hpp"
@@ -17,13 +14,6 @@
 namespace nfx {
 namespace {
 
-std::thread begin_thread(Engine& engine, std::string_view name, std::function<void()> work) {
-  return std::thread{[&engine, name, work = std::move(work)] {
-    CpuAffinity::give_way();
-    engine.run_on_housekeeping(name, work);
-  }};
-}
-
 class EngineControl final : public Control {
  public:
   EngineControl(Engine& engine, const std::string& file)
@@ -32,8 +22,12 @@ class EngineControl final : public Control {
         api_(target_, audit_, [] { return Instant{read_utc(), read_monotonic()}; }),
         server_({.config = engine.config().control,
                  .answer = [this](const control::Request& request) { return api_.begin(request); }}),
-        thread_(begin_thread(engine, "nfx-control", [this] { server_.run(); })),
-        worker_(begin_thread(engine, "nfx-control-io", [this] { server_.run_work(); })) {
+        thread_([this, &engine] {
+          CpuAffinity::give_way();
+          engine.run_on_housekeeping("nfx-control", [this] { server_.run(); });
+        }),
+        // It does not give way: it adds sessions, and threads that write their journals would inherit the nice value.
+        worker_([this, &engine] { engine.run_on_housekeeping("nfx-control-io", [this] { server_.run_work(); }); }) {
     engine.reload_with_sessions("[control] http", server_.reload());
   }
   ~EngineControl() override {

@@ -5,8 +5,6 @@
 
 #include <utility>
 
-#include "nexusfix/placement/cpu_affinity.hpp"
-
 namespace nfx {
 
 ReloadOnHangup::ReloadOnHangup() {
@@ -29,7 +27,6 @@ ReloadOnHangup::~ReloadOnHangup() {
 
 void ReloadOnHangup::begin(std::function<void()> reload, InPlace in_place) {
   waiting_ = std::thread{[this, reload = std::move(reload), in_place = std::move(in_place)] {
-    CpuAffinity::give_way();
     if (!in_place) return wait_for_signals(reload);
     in_place("nfx-reload", [&] { wait_for_signals(reload); });
   }};

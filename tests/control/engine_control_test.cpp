@@ -180,6 +180,7 @@ TEST_F(ControlledEngine, only_threads_that_no_message_waits_for_give_way) {
   }
   EXPECT_EQ(of_poll_threads, 1);
   for (const char* thread : {"nfx-control", "nfx-latency"}) EXPECT_TRUE(giving_way.contains(thread)) << thread;
+  EXPECT_FALSE(giving_way.contains("nfx-control-io")) << "threads that it starts would inherit it";
 }
 
 TEST_F(ControlledEngine, latencies_and_slowest_moments_answer) {

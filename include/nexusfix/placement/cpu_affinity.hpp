@@ -31,7 +31,7 @@ struct CpuAffinity {
   static void name_thread(std::string_view name) noexcept;                       // the first 15 characters
   // Of a thread that no message waits for, until it ends: a nice value of 19. A poll thread that wakes on its CPU then
   // runs immediately, and not after what remains of a time slice of some milliseconds. Where CPUs are full, it has a
-  // seventieth of the time of another thread of the process.
+  // seventieth of the time of another thread of the process. Threads that it makes inherit the nice value.
   static void give_way() noexcept;
 
   // FNV-1a, 64 bits, over SenderCompID, the byte 0x1F, TargetCompID.
