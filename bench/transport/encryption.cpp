@@ -6,7 +6,7 @@ namespace nfx::bench {
 
 const Encryption& encryption() {
   struct Made {
-    nfx::testing::TemporaryFolder folder;
+    nfx::test::TemporaryFolder folder;
     nfx::testing::Authority authority{folder};
     nfx::testing::Authority::Files certificate = authority.issue({});
     Encryption encryption;

@@ -1,6 +1,5 @@
 // Sessions that an operator adds to an engine that runs: they log on, and what is invalid is refused with its line.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <array>
 #include <condition_variable>
@@ -16,6 +15,7 @@
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/control/client.hpp"
 #include "nexusfix/control/control.hpp"
+#include "temporary_folder.hpp"
 
 namespace nfx {
 namespace {
@@ -53,16 +53,13 @@ class AddedSessions : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!control_supported()) GTEST_SKIP() << "built without Boost.Beast";
-    std::string made = (std::filesystem::temp_directory_path() / "nfx-added-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(made.data()), nullptr);
-    folder = made;
-    socket = folder / "control.sock";
+    socket = folder.file("control.sock");
     const std::string text =
         "[control]\nsocket = \"control.sock\"\naudit = \"audit.log\"\n" + session("DESK", "store = \"memory\"\n");
-    engine.emplace(parse_config(text, "engine.toml", folder), application);
+    engine.emplace(parse_config(text, "engine.toml", folder.path()), application);
     engine->start();
     port = engine->local_endpoint(0)->port;
-    control = make_control(*engine, folder / "engine.toml");
+    control = make_control(*engine, folder.file("engine.toml"));
     thread = std::jthread{[this] { engine->run(); }};
   }
   void TearDown() override {
@@ -70,7 +67,6 @@ class AddedSessions : public ::testing::Test {
     if (thread.joinable()) thread.join();
     control.reset();
     engine.reset();
-    if (!folder.empty()) std::filesystem::remove_all(folder);
   }
   static std::string session(const std::string& peer, const std::string& more = {}) {
     return "[[session]]\nsender_comp_id = \"VENUE\"\ntarget_comp_id = \"" + peer + "\"\nlisten = \"127.0.0.1:0\"\n" +
@@ -102,8 +98,8 @@ class AddedSessions : public ::testing::Test {
     return reply ? Json::parse(reply->body)["sessions"].size() : 0;
   }
 
+  test::TemporaryFolder folder;
   LogonCounter application;
-  std::filesystem::path folder;
   std::string socket;
   std::uint16_t port = 0;
   std::optional<Engine> engine;
@@ -118,7 +114,7 @@ TEST_F(AddedSessions, log_on_and_have_their_journal_next_to_the_configuration) {
   EXPECT_EQ(shown["name"], "FIX.4.4:VENUE->LATER");
   EXPECT_EQ(shown["result"], "done");
   EXPECT_EQ(sessions(), 2U);
-  EXPECT_TRUE(std::filesystem::is_directory(folder / "store"));
+  EXPECT_TRUE(std::filesystem::is_directory(folder.file("store")));
   Engine peer{desk("LATER"), application};  // both acceptors have one listen address
   const std::jthread running{[&peer] { peer.run(); }};
   EXPECT_TRUE(application.wait_for(2)) << "both sides";

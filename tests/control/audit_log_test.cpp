@@ -7,6 +7,8 @@
 #include <fstream>
 #include <string>
 
+#include "temporary_folder.hpp"
+
 namespace nfx::control {
 namespace {
 
@@ -14,13 +16,6 @@ namespace fs = std::filesystem;
 
 class AuditFile : public ::testing::Test {
  protected:
-  AuditFile() {
-    std::string name = (fs::temp_directory_path() / "nfx-audit-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for the test");
-    folder = name;
-    file = folder / "audit.log";
-  }
-  ~AuditFile() override { fs::remove_all(folder); }
   static bool write(AuditLog& log, std::string_view what) {
     const Caller caller{.role = Role::operator_, .name = "alice", .via = "unix"};
     return log.write({.time = {}, .caller = caller, .event = "requested", .what = what, .detail = {}});
@@ -30,16 +25,17 @@ class AuditFile : public ::testing::Test {
     return {std::istreambuf_iterator<char>{in}, {}};
   }
 
-  fs::path folder, file;
+  test::TemporaryFolder folder;
+  const fs::path file = folder.path() / "audit.log";
 };
 
 TEST_F(AuditFile, a_file_that_was_moved_away_is_followed_by_a_new_one) {
   AuditLog log{file};
   EXPECT_TRUE(write(log, "one"));
-  fs::rename(file, folder / "audit.log.1");
+  fs::rename(file, folder.file("audit.log.1"));
   EXPECT_TRUE(write(log, "two"));
-  EXPECT_TRUE(text_of(folder / "audit.log.1").contains("one"));
-  EXPECT_FALSE(text_of(folder / "audit.log.1").contains("two"));
+  EXPECT_TRUE(text_of(folder.file("audit.log.1")).contains("one"));
+  EXPECT_FALSE(text_of(folder.file("audit.log.1")).contains("two"));
   EXPECT_TRUE(text_of(file).contains("two"));
   EXPECT_EQ(fs::status(file).permissions() & fs::perms::others_all, fs::perms::none);
 }
@@ -58,9 +54,9 @@ TEST_F(AuditFile, nothing_is_written_elsewhere_while_the_file_cannot_be_made) {
   fs::create_directory(file);
   EXPECT_FALSE(write(log, "one"));
   fs::remove(file);
-  fs::create_symlink(folder / "elsewhere", file);
+  fs::create_symlink(folder.file("elsewhere"), file);
   EXPECT_FALSE(write(log, "two"));
-  EXPECT_FALSE(fs::exists(folder / "elsewhere"));
+  EXPECT_FALSE(fs::exists(folder.file("elsewhere")));
   fs::remove(file);
   EXPECT_TRUE(write(log, "three"));
   EXPECT_TRUE(text_of(file).contains("three"));

@@ -13,7 +13,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <mutex>
@@ -30,6 +29,7 @@
 #include "nexusfix/engine/program.hpp"
 #include "nexusfix/observe/line_log.hpp"
 #include "nexusfix/wire/field_writer.hpp"
+#include "temporary_folder.hpp"
 #include "transport/loopback.hpp"
 
 namespace nfx {
@@ -272,10 +272,7 @@ class ControlLoad : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!control_supported()) GTEST_SKIP() << "built without Boost.Beast";
-    std::string made = (std::filesystem::temp_directory_path() / "nfx-load-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(made.data()), nullptr);
-    folder = made;
-    const std::string tokens_file = folder / "tokens", file = folder / "engine.toml";
+    const std::string tokens_file = folder.file("tokens"), file = folder.file("engine.toml");
     {
       std::ofstream out{tokens_file};
       for (std::size_t i = 0; i < tokens.size(); ++i) {
@@ -312,7 +309,6 @@ class ControlLoad : public ::testing::Test {
     desk_engine.reset();
     engine.reset();
     LineLog::set_least_level(LogLevel::info);
-    if (!folder.empty()) std::filesystem::remove_all(folder);
   }
 
   // The body of a request, and the state that it is for. False: there is no such session any more.
@@ -412,7 +408,7 @@ class ControlLoad : public ::testing::Test {
   // How many lines of the audit log have each event.
   std::map<std::string, std::size_t> audited() const {
     std::map<std::string, std::size_t> events;
-    std::ifstream in{folder / "audit.log"};
+    std::ifstream in{folder.file("audit.log")};
     for (std::string line; std::getline(in, line);) ++events[Json::parse(line)["event"].get<std::string>()];
     return events;
   }
@@ -425,9 +421,9 @@ class ControlLoad : public ::testing::Test {
     return seconds(used.ru_utime) + seconds(used.ru_stime);
   }
 
+  test::TemporaryFolder folder;
   Venue venue;
   Desk desk;
-  std::filesystem::path folder;
   std::array<std::vector<std::string>, 2> tokens;
   std::optional<Engine> engine, desk_engine;
   std::unique_ptr<Control> control;

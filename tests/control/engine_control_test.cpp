@@ -1,11 +1,9 @@
 // The control plane of an engine that runs: a client on the UNIX socket, sessions on loopback TCP.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <condition_variable>
-#include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -16,6 +14,7 @@
 
 #include "nexusfix/control/client.hpp"
 #include "nexusfix/control/control.hpp"
+#include "temporary_folder.hpp"
 
 namespace nfx {
 namespace {
@@ -68,14 +67,11 @@ class ControlledEngine : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!control_supported()) GTEST_SKIP() << "built without Boost.Beast";
-    std::string made = (std::filesystem::temp_directory_path() / "nfx-engine-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(made.data()), nullptr);
-    folder = made;
     EngineConfig venue_config;
     venue_config.sessions = {settings_of("VENUE", "DESK", Role::acceptor)};
     venue_config.sessions[0].listen = {"127.0.0.1", 0};
-    venue_config.control.socket = folder / "control.sock";
-    venue_config.control.audit = folder / "audit.log";
+    venue_config.control.socket = folder.file("control.sock");
+    venue_config.control.audit = folder.file("audit.log");
     socket = venue_config.control.socket;
     venue.emplace(venue_config, application);
     venue->start();
@@ -95,7 +91,6 @@ class ControlledEngine : public ::testing::Test {
     control.reset();
     desk.reset();
     venue.reset();
-    if (!folder.empty()) std::filesystem::remove_all(folder);
   }
   ControlReply ask(std::string_view method, std::string target, std::string body = {}, std::string if_match = {}) {
     const auto reply = ask_control(
@@ -106,9 +101,9 @@ class ControlledEngine : public ::testing::Test {
   }
   Json shown() { return Json::parse(ask("GET", control_path(name)).body); }
 
+  test::TemporaryFolder folder;
   const std::string name = "FIX.4.4:VENUE->DESK";
   Counting application;
-  std::filesystem::path folder;
   std::string socket;
   std::optional<Engine> venue, desk;
   std::unique_ptr<Control> control;
@@ -244,7 +239,7 @@ TEST_F(ControlledEngine, a_password_in_a_message_is_not_shown) {
 
 TEST_F(ControlledEngine, changes_are_in_the_audit_log_with_who) {
   EXPECT_EQ(ask("POST", control_path(name, "hold")).status, 200U);
-  std::ifstream in{folder / "audit.log"};
+  std::ifstream in{folder.file("audit.log")};
   std::string line;
   ASSERT_TRUE(std::getline(in, line));
   const Json asked = Json::parse(line);

@@ -19,6 +19,7 @@
 
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/control/client.hpp"
+#include "temporary_folder.hpp"
 #include "transport/loopback.hpp"
 
 namespace nfx::control {
@@ -80,12 +81,9 @@ class ControlHttp : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!http_supported()) GTEST_SKIP() << http_unsupported;
-    std::string name = (std::filesystem::temp_directory_path() / "nfx-control-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder = name;
-    config.socket = folder / "control.sock";
+    config.socket = folder.file("control.sock");
     config.http = {"127.0.0.1", 0};
-    config.tokens = folder / "tokens";
+    config.tokens = folder.file("tokens");
     std::ofstream{config.tokens} << "operator alice " << token << "\nviewer bob " << viewers_token << '\n';
     ::chmod(config.tokens.c_str(), 0600);
   }
@@ -93,7 +91,6 @@ class ControlHttp : public ::testing::Test {
     if (server) server->stop();
     if (thread.joinable()) thread.join();
     server.reset();
-    if (!folder.empty()) std::filesystem::remove_all(folder);
   }
   void serve(HttpLimits limits = {}, const std::string& more = {}) {
     server = std::make_unique<HttpServer>(HttpServerOptions{
@@ -137,9 +134,9 @@ class ControlHttp : public ::testing::Test {
     EXPECT_EQ(requested(), std::vector<std::string>{});
   }
 
+  test::TemporaryFolder folder;
   std::mutex mutex;
   std::vector<std::string> carried_out;
-  std::filesystem::path folder;
   ControlConfig config;
   std::unique_ptr<HttpServer> server;
   std::thread thread;
@@ -402,7 +399,7 @@ TEST_F(ControlHttp, takes_over_the_socket_of_a_process_that_is_gone_and_of_no_ot
   // What a killed process leaves.
   ControlConfig left = config;
   left.http = {};
-  left.socket = folder / "left.sock";
+  left.socket = folder.file("left.sock");
   const int fd = ::socket(AF_UNIX, SOCK_STREAM, 0);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -410,7 +407,7 @@ TEST_F(ControlHttp, takes_over_the_socket_of_a_process_that_is_gone_and_of_no_ot
   ASSERT_EQ(::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   ::close(fd);
   EXPECT_NO_THROW((HttpServer{{.config = left, .answer = {}}}));
-  left.socket = folder / "file";
+  left.socket = folder.file("file");
   std::ofstream{left.socket} << "precious";
   EXPECT_THROW((HttpServer{{.config = left, .answer = {}}}), ConfigError);
   EXPECT_EQ(std::filesystem::file_size(left.socket), 8U);

@@ -16,8 +16,8 @@
 namespace nfx::control {
 namespace {
 
+using test::TemporaryFolder;
 using testing::Authority;
-using testing::TemporaryFolder;
 
 testing::CertificateWish wish(const std::string& name, const std::string& names = "DNS:localhost,IP:127.0.0.1") {
   testing::CertificateWish wanted;

@@ -2,7 +2,6 @@
 // session that is logged on continues.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <condition_variable>
@@ -21,6 +20,7 @@
 #include "nexusfix/engine/program.hpp"
 #include "nexusfix/observe/line_log.hpp"
 #include "nexusfix/transport/epoll_transport.hpp"
+#include "temporary_folder.hpp"
 
 namespace nfx {
 namespace {
@@ -69,9 +69,6 @@ class Reload : public ::testing::Test {
 
   void SetUp() override {
     if (!control_supported()) GTEST_SKIP() << "built without Boost.Beast";
-    std::string made = (std::filesystem::temp_directory_path() / "nfx-reload-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(made.data()), nullptr);
-    folder = made;
     write(std::string{engine_section()} + std::string{head} + session("DESK") + session("OTHER"));
     engine.emplace(load_program_config(file(), "test"), application);
     engine->start();
@@ -99,19 +96,18 @@ class Reload : public ::testing::Test {
     control.reset();
     peer.reset();
     engine.reset();
-    if (!folder.empty()) std::filesystem::remove_all(folder);
   }
 
   static std::string session(const std::string& peer_name, const std::string& more = {}) {
     return "[[session]]\ntarget_comp_id = \"" + peer_name + "\"\n" + more;
   }
   static std::string name_of(const std::string& peer_name) { return "FIX.4.4:VENUE->" + peer_name; }
-  [[nodiscard]] std::string file() const { return folder / "engine.toml"; }
+  [[nodiscard]] std::string file() const { return folder.file("engine.toml"); }
   void write(const std::string& text) const { std::ofstream{file(), std::ios::trunc} << text; }
   ControlReply ask(std::string_view method, std::string target, std::string body = {},
                    std::string if_match = {}) const {
     const auto reply = ask_control(
-        {.socket = folder / "control.sock"},
+        {.socket = folder.file("control.sock")},
         {.method = method, .target = std::move(target), .body = std::move(body), .if_match = std::move(if_match)});
     EXPECT_TRUE(reply) << (reply ? "" : reply.error());
     return reply ? *reply : ControlReply{};
@@ -139,8 +135,8 @@ class Reload : public ::testing::Test {
     EXPECT_EQ(application.logouts(), 0);
   }
 
+  test::TemporaryFolder folder;
   LogonsAndLogouts application, peer_application;
-  std::filesystem::path folder;
   std::optional<Engine> engine, peer;
   std::unique_ptr<Control> control;
   std::jthread thread, peer_thread;
@@ -318,10 +314,8 @@ TEST_F(Reload, leaves_a_session_that_becomes_replicated_and_the_cluster_as_they_
 // The gateway that owns the session is another one, or none: this engine does not have it.
 TEST(ReloadOfACluster, leaves_replicated_sessions_to_their_gateways) {
   if (!control_supported()) GTEST_SKIP() << "built without Boost.Beast";
-  std::string made = (std::filesystem::temp_directory_path() / "nfx-reload-XXXXXX").string();
-  ASSERT_NE(::mkdtemp(made.data()), nullptr);
-  const std::filesystem::path folder{made};
-  const std::string file = folder / "engine.toml";
+  const test::TemporaryFolder folder;
+  const std::string file = folder.file("engine.toml");
   const auto write = [&](const std::string& sessions) {
     std::ofstream{file, std::ios::trunc} << "[control]\nsocket = \"control.sock\"\naudit = \"audit.log\"\n"
                                             "[defaults]\nsender_comp_id = \"VENUE\"\nlisten = \"127.0.0.1:0\"\n"
@@ -337,7 +331,7 @@ TEST(ReloadOfACluster, leaves_replicated_sessions_to_their_gateways) {
   std::jthread thread{[&] { engine.run(); }};
   const auto reload = [&] {
     const auto reply =
-        ask_control({.socket = folder / "control.sock"}, {.method = "POST", .target = "/v1/engine/reload"});
+        ask_control({.socket = folder.file("control.sock")}, {.method = "POST", .target = "/v1/engine/reload"});
     return Json::parse(reply ? reply->body : "{}");
   };
   EXPECT_EQ(reload()["result"], "nothing_to_do") << "also where it does not run";
@@ -356,7 +350,6 @@ TEST(ReloadOfACluster, leaves_replicated_sessions_to_their_gateways) {
   expect_left(own, "remove");
   engine.stop();
   thread.join();
-  std::filesystem::remove_all(folder);
 }
 
 TEST_F(Reload, keeps_sessions_that_an_operator_has_added) {
@@ -416,7 +409,7 @@ TEST_F(LargeReload, does_not_delay_other_requests) {
 TEST_F(Reload, refuses_commands_to_a_session_while_it_is_replaced) {
   const std::filesystem::path journal =
       answer("GET", control_path(name_of("OTHER"), "store"))["folder"].get<std::string>();
-  const std::filesystem::path aside = folder / "aside";
+  const std::filesystem::path aside = folder.file("aside");
   std::filesystem::rename(journal, aside);
   std::ofstream{journal} << "in the way";
   write(std::string{head} + session("DESK") + session("OTHER", "timestamp_digits = 6\n"));
@@ -464,7 +457,7 @@ TEST_F(Reload, is_refused_while_the_engine_drains_and_is_in_the_audit_log) {
   EXPECT_EQ(reload()["result"], "done");
   ASSERT_EQ(ask("POST", "/v1/engine/drain").status, 200U);
   EXPECT_EQ(ask("POST", "/v1/engine/reload").status, 409U);
-  std::ifstream in{folder / "audit.log"};
+  std::ifstream in{folder.file("audit.log")};
   std::string line;
   ASSERT_TRUE(std::getline(in, line));
   EXPECT_EQ(Json::parse(line)["what"], "POST /v1/engine/reload");
@@ -509,12 +502,10 @@ TEST_F(Reload, sets_the_level_of_the_lines) {
 
 TEST(ReloadOfAProgram, is_refused_as_there_is_no_file) {
   if (!control_supported()) GTEST_SKIP() << "built without Boost.Beast";
-  std::string made = (std::filesystem::temp_directory_path() / "nfx-reload-XXXXXX").string();
-  ASSERT_NE(::mkdtemp(made.data()), nullptr);
-  const std::filesystem::path folder{made};
+  const test::TemporaryFolder folder;
   EngineConfig config;
-  config.control.socket = folder / "control.sock";
-  config.control.audit = folder / "audit.log";
+  config.control.socket = folder.file("control.sock");
+  config.control.audit = folder.file("audit.log");
   config.sessions.emplace_back();
   config.sessions[0].session.sender_comp_id = "VENUE";
   config.sessions[0].session.target_comp_id = "DESK";
@@ -530,7 +521,6 @@ TEST(ReloadOfAProgram, is_refused_as_there_is_no_file) {
   EXPECT_EQ(reply->status, 409U) << reply->body;
   engine.stop();
   thread.join();
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
 // Sessions that an operator adds or reloads at a listen address that another one has: what both must share.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -12,6 +10,7 @@
 #include "nexusfix/control/control.hpp"
 #include "nexusfix/engine/program.hpp"
 #include "nexusfix/transport/epoll_transport.hpp"
+#include "temporary_folder.hpp"
 #include "transport/tls_certificates.hpp"
 
 namespace nfx {
@@ -34,9 +33,6 @@ class SharedListen : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!control_supported()) GTEST_SKIP() << "built without Boost.Beast";
-    std::string made = (std::filesystem::temp_directory_path() / "nfx-listen-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(made.data()), nullptr);
-    folder = made;
     {
       EpollTransport other;
       listen = to_string(other.local_endpoint(other.listen({"127.0.0.1", 0}).value()).value());
@@ -52,7 +48,6 @@ class SharedListen : public ::testing::Test {
     if (thread.joinable()) thread.join();
     control.reset();
     engine.reset();
-    if (!folder.empty()) std::filesystem::remove_all(folder);
   }
   [[nodiscard]] static std::string head() {
     return "[control]\nsocket = \"control.sock\"\naudit = \"audit.log\"\n[defaults]\nstore = \"memory\"\n";
@@ -64,10 +59,10 @@ class SharedListen : public ::testing::Test {
     return plain(peer, at) + "tls = true\ntls_certificate = \"" + server.certificate + "\"\ntls_key = \"" + server.key +
            "\"\ntls_ca = \"" + authority.file() + "\"\ntls_client_certificate = \"require\"\n";
   }
-  [[nodiscard]] std::string file() const { return folder / "engine.toml"; }
+  [[nodiscard]] std::string file() const { return folder.file("engine.toml"); }
   void write(const std::string& text) const { std::ofstream{file(), std::ios::trunc} << text; }
   [[nodiscard]] ControlReply ask(std::string_view method, std::string target, std::string body = {}) const {
-    const auto reply = ask_control({.socket = folder / "control.sock"},
+    const auto reply = ask_control({.socket = folder.file("control.sock")},
                                    {.method = method, .target = std::move(target), .body = std::move(body)});
     EXPECT_TRUE(reply) << (reply ? "" : reply.error());
     return reply ? *reply : ControlReply{};
@@ -76,11 +71,10 @@ class SharedListen : public ::testing::Test {
     return ask("POST", "/v1/sessions", Json{{"config", config}}.dump());
   }
 
-  const testing::TemporaryFolder certificates;
-  testing::Authority authority{certificates};
+  const test::TemporaryFolder folder;
+  testing::Authority authority{folder};
   const testing::Authority::Files server = authority.issue({});
   Silent application;
-  std::filesystem::path folder;
   std::string listen;
   std::optional<Engine> engine;
   std::unique_ptr<Control> control;

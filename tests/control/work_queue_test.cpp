@@ -6,7 +6,6 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <filesystem>
 #include <fstream>
 #include <future>
 #include <mutex>
@@ -19,6 +18,7 @@
 #include "control/http_server.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/control/client.hpp"
+#include "temporary_folder.hpp"
 
 namespace nfx::control {
 namespace {
@@ -88,10 +88,9 @@ class ControlWork : public ::testing::Test {
 
 TEST_F(ControlWork, while_a_request_reads_files_others_are_answered) {
   if (!http_supported()) GTEST_SKIP() << http_unsupported;
-  std::string folder = (std::filesystem::temp_directory_path() / "nfx-work-XXXXXX").string();
-  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const test::TemporaryFolder folder;
   ControlConfig config;
-  config.socket = folder + "/control.sock";
+  config.socket = folder.file("control.sock");
   Gate gate;
   std::mutex answering;  // what it has touched is for the worker next, once the gate opens
   HttpServer server{{.config = config, .answer = [&](const Request& request) {
@@ -128,7 +127,6 @@ TEST_F(ControlWork, while_a_request_reads_files_others_are_answered) {
   server.stop();
   thread.join();
   worker.join();
-  std::filesystem::remove_all(folder);
 }
 
 TEST_F(ControlWork, what_waits_is_bounded_and_a_further_request_is_busy) {

@@ -528,7 +528,7 @@ EngineConfig one_venue() {
 }
 
 TEST(CallbackExceptionsElsewhere, on_metrics_and_on_log_alert_are_counted_and_the_engine_goes_on) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   ThrowingElsewhere application;
   EngineConfig config = one_venue();
   config.log.metrics_file = folder.file("metrics.prom");

@@ -78,7 +78,7 @@ class ListenAddressesOfAnEngine : public ::testing::Test {
     return {};
   }
 
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   testing::Authority authority{folder};
   const testing::Authority::Files server = authority.issue({});
   const Endpoint address = free_address();

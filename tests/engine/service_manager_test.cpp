@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -12,8 +11,9 @@
 #include <array>
 #include <atomic>
 #include <cstring>
-#include <filesystem>
 #include <string>
+
+#include "temporary_folder.hpp"
 
 namespace nfx {
 namespace {
@@ -24,8 +24,6 @@ constexpr std::string_view nothing = "(nothing)";
 class Manager {
  public:
   Manager() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "nfx-notify-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
     fd_ = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -34,14 +32,11 @@ class Manager {
     const timeval patience{.tv_sec = 60, .tv_usec = 0};
     ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   }
-  ~Manager() {
-    ::close(fd_);
-    std::filesystem::remove_all(folder_);
-  }
+  ~Manager() { ::close(fd_); }
   Manager(const Manager&) = delete;
   Manager& operator=(const Manager&) = delete;
 
-  [[nodiscard]] std::string path() const { return folder_ + "/notify"; }
+  [[nodiscard]] std::string path() const { return folder_.file("notify"); }
   [[nodiscard]] std::string next(int flags = 0) const {
     std::array<char, 256> text;
     const ssize_t size = ::recv(fd_, text.data(), text.size(), flags);
@@ -59,7 +54,7 @@ class Manager {
 
  private:
   static constexpr std::string_view filler = "STATUS=busy";
-  std::string folder_;
+  test::TemporaryFolder folder_;
   int fd_ = -1;
 };
 

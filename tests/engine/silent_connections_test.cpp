@@ -185,7 +185,7 @@ class Returning final : public Application {
 };
 
 TEST(SilentConnectionsOverTls, that_never_begin_their_handshake_delay_no_logon_by_a_second) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   testing::Authority authority{folder};
   const auto files = authority.issue({});
   Silent application;

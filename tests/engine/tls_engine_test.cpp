@@ -26,7 +26,7 @@ SessionSettings encrypted(const testing::Authority::Files& files, const std::str
 }
 
 TEST(TlsEngine, loads_the_files_of_sessions_anew_that_were_added_later_as_long_as_they_are_there) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   testing::Authority authority{folder};
   testing::CertificateWish wish;
   wish.name = "later";
@@ -103,7 +103,7 @@ class SharedAddress : public ::testing::Test {
     return settings;
   }
 
-  const testing::TemporaryFolder folder_;
+  const test::TemporaryFolder folder_;
   testing::Authority authority_{folder_};
   const testing::Authority::Files server_ = authority_.issue({});
   Silent application_;

@@ -2,30 +2,22 @@
 #include "gateway/alone.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <functional>
 #include <semaphore>
-#include <stdexcept>
 #include <string>
 #include <string_view>
+
+#include "temporary_folder.hpp"
 
 namespace nfx::gateway {
 namespace {
 
-namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
 class ContinuingAlone : public ::testing::Test {
  protected:
-  ContinuingAlone() {
-    std::string name = (fs::temp_directory_path() / "nfx-alone-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for the test");
-    folder_ = name;
-    alone_.open(folder_, false);
-  }
-  ~ContinuingAlone() override { fs::remove_all(folder_); }
+  ContinuingAlone() { alone_.open(folder_.path(), false); }
 
   void run_end() {
     ended_.acquire();
@@ -37,10 +29,10 @@ class ContinuingAlone : public ::testing::Test {
       if (error.empty()) alone_.begin();
     });
   }
-  [[nodiscard]] bool has_note() const { return AloneNote::read(posix_disk(), folder_) == note_; }
+  [[nodiscard]] bool has_note() const { return AloneNote::read(posix_disk(), folder_.path()) == note_; }
 
   const AloneNote note_{.began = UtcTime{1s}, .counters = {.inbound = SeqNum{7}, .outbound = SeqNum{9}}};
-  fs::path folder_;
+  test::TemporaryFolder folder_;
   std::string error_;
   Alone alone_;
   std::counting_semaphore<> ended_{0};
@@ -63,7 +55,7 @@ TEST_F(ContinuingAlone, continues_once_its_note_is_written_and_removes_it_when_t
 }
 
 TEST_F(ContinuingAlone, does_not_continue_where_the_note_cannot_be_written) {
-  alone_.open(folder_ / "none", false);
+  alone_.open(folder_.path() / "none", false);
   continue_alone();
   run_end();
   EXPECT_NE(error_, "");
@@ -77,7 +69,7 @@ TEST_F(ContinuingAlone, leaves_the_note_until_the_journal_is_open_again) {
   alone_.reset();
   alone_.forget(opener_);
   EXPECT_FALSE(alone_.is_busy());
-  alone_.open(folder_, true);
+  alone_.open(folder_.path(), true);
   EXPECT_TRUE(has_note());
   alone_.forget(opener_);
   run_end();

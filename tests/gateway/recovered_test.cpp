@@ -2,7 +2,6 @@
 #include "gateway/recovered.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <span>
@@ -12,6 +11,7 @@
 
 #include "gateway/alone_note.hpp"
 #include "nexusfix/store/journal_store.hpp"
+#include "temporary_folder.hpp"
 
 namespace nfx::gateway {
 namespace {
@@ -44,15 +44,11 @@ constexpr std::string_view one_second{"\x00\xca\x9a\x3b\x00\x00\x00\x00", 8};  /
 class RecoveredSession : public ::testing::Test {
  protected:
   RecoveredSession() {
-    std::string name = (fs::temp_directory_path() / "nfx-recovered-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for the test");
-    root_ = name;
-    options_.directory = root_ / "store";
-    options_.ring_directory = root_ / "ring";
+    options_.directory = root_.file("store");
+    options_.ring_directory = root_.file("ring");
     options_.segment_size = 64 * 1024;
     options_.ring_size = 64 * 1024;
   }
-  ~RecoveredSession() override { fs::remove_all(root_); }
 
   JournalStore open() { return JournalStore(posix_disk(), options_, "FIX.4.4:US->THEM", UtcTime(1s)); }
 
@@ -71,7 +67,7 @@ class RecoveredSession : public ::testing::Test {
     journal.set_next_inbound(SeqNum{inbound});
   }
 
-  fs::path root_;
+  test::TemporaryFolder root_;
   JournalOptions options_;
 };
 
@@ -401,7 +397,7 @@ TEST_F(RecoveredSession, message_whose_number_the_stream_used_for_none_is_given_
     EXPECT_EQ(journal.read(SeqNum{11}), std::nullopt);
     EXPECT_EQ(journal.read(SeqNum{12}), text(12));
   }
-  fs::remove_all(root_);
+  fs::remove_all(root_.path());
   JournalStore journal = open();
   fill(journal, 11, 7);
   EXPECT_EQ(compare(journal, stream, UtcTime(3s)).given_up, 1U);
@@ -452,7 +448,7 @@ TEST_F(RecoveredSession, journal_that_was_changed_meanwhile_is_not_taken_for_the
     JournalStore journal = open();
     ASSERT_TRUE(follow(journal, stream, UtcTime(3s)));
   }
-  fs::remove_all(root_);
+  fs::remove_all(root_.path());
   JournalStore journal = open();
   EXPECT_THROW(static_cast<void>(compare(journal, stream, UtcTime(3s))), JournalChanged);
 }

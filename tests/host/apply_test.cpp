@@ -7,6 +7,7 @@
 #include <array>
 
 #include "host/rehearsed_host.hpp"
+#include "temporary_folder.hpp"
 
 namespace nfx {
 namespace {
@@ -15,12 +16,11 @@ using rehearsal::FaultyWriter;
 using rehearsal::Groups;
 using rehearsal::Host;
 using rehearsal::plan_for;
-using rehearsal::TemporaryFolder;
 
 constexpr std::array all_groups{Groups::v1, Groups::v2, Groups::none};
 
 struct Apply : ::testing::Test {
-  TemporaryFolder state;
+  test::TemporaryFolder state{rehearsal::place_of_folders()};
   PlacementPlan plan = plan_for({3});
 
   [[nodiscard]] std::filesystem::path record() const { return state.path() / "record" / runtime_record; }

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -15,6 +14,8 @@
 #include <set>
 #include <sstream>
 #include <string>
+
+#include "temporary_folder.hpp"
 
 namespace nfx {
 namespace {
@@ -98,27 +99,15 @@ struct Machine {
 // A folder that plays the root of a host, and goes when the test does.
 class Host {
  public:
-  Host() {
-    std::string name = (fs::temp_directory_path() / "nexusfix-boot-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-    root = name;
-  }
-  Host(const Host&) = delete;
-  Host& operator=(const Host&) = delete;
-  ~Host() {
-    std::error_code ignored;
-    fs::remove_all(root, ignored);
-  }
-
   void write(const std::string& path, const std::string& content, bool executable = false) const {
-    const fs::path file = root.string() + path;
+    const fs::path file = root() + path;
     fs::create_directories(file.parent_path());
     std::ofstream{file} << content;
     if (executable) fs::permissions(file, fs::perms{0755});
   }
   [[nodiscard]] std::string read(const std::string& path) const {
     std::ostringstream text;
-    text << std::ifstream{root.string() + path}.rdbuf();
+    text << std::ifstream{root() + path}.rdbuf();
     return text.str();
   }
   void add_interrupt(int number, const std::string& device, const std::string& action, const std::string& cpus) const {
@@ -137,8 +126,8 @@ class Host {
   };
   // In the folder itself, with its bin/ first in the path.
   [[nodiscard]] Result run(const std::string& command) const {
-    const std::string line = "cd '" + root.string() + "' && export NEXUSFIX_ROOT='" + root.string() + "' PATH='" +
-                             root.string() + "/bin:'\"$PATH\" && { " + command + "\n} 2>&1";
+    const std::string line = "cd '" + root() + "' && export NEXUSFIX_ROOT='" + root() + "' PATH='" + root() +
+                             "/bin:'\"$PATH\" && { " + command + "\n} 2>&1";
     Result result;
     FILE* pipe = popen(line.c_str(), "r");
     char buffer[4096];
@@ -148,7 +137,10 @@ class Host {
     return result;
   }
 
-  fs::path root;
+  test::TemporaryFolder folder;
+
+ private:
+  [[nodiscard]] std::string root() const { return folder.path().string(); }
 };
 
 bool have(const char* program) {
@@ -369,7 +361,7 @@ TEST(BootScripts, do_not_run_what_device_names_say) {
     const auto result = host.run(std::string{"sh ."} + script);
     EXPECT_FALSE(result.output.contains("yntax")) << script << ": " << result.output;
   }
-  EXPECT_FALSE(fs::exists(host.root / "hit"));
+  EXPECT_FALSE(fs::exists(host.folder.file("hit")));
   // It is found by that name, after the three queues before it.
   EXPECT_EQ(host.read("/proc/irq/60/smp_affinity_list"), "1\n");
 }
@@ -427,7 +419,7 @@ TEST_F(SteerInterrupts, writes_nothing_in_a_dry_run) {
 
 TEST_F(SteerInterrupts, says_with_its_exit_code_that_it_was_called_wrongly_or_may_not) {
   EXPECT_EQ(host.run(std::string{"."} + steer + " eth0").exit, 2);
-  fs::remove(host.root / "proc/irq/default_smp_affinity");
+  fs::remove(host.folder.file("proc/irq/default_smp_affinity"));
   EXPECT_EQ(host.run(std::string{"."} + steer).exit, 3);
 }
 
@@ -447,7 +439,7 @@ class TuneNics : public ::testing::Test {
         "Combined:\\t%s\\n' " +
             std::to_string(maximum) + ' ' + std::to_string(present) + "\nexit 0\n",
         true);
-    fs::remove(host.root / "calls");
+    fs::remove(host.folder.file("calls"));
     const auto result = host.run(std::string{"."} + tune);
     EXPECT_EQ(result.exit, 0) << result.output;
     return host.read("/calls");

@@ -7,15 +7,15 @@
 
 #include "host/rehearsed_host.hpp"
 #include "nexusfix/host/apply.hpp"
+#include "temporary_folder.hpp"
 
 namespace nfx {
 namespace {
 
 using rehearsal::plan_for;
-using rehearsal::TemporaryFolder;
 
 struct Record : ::testing::Test {
-  TemporaryFolder folder;
+  test::TemporaryFolder folder{rehearsal::place_of_folders()};
   std::filesystem::path file = folder.path() / "changes.jsonl";
 
   static Change change(std::string path) {

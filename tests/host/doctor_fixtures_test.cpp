@@ -1,6 +1,5 @@
 // The doctor on descriptions of hosts, good and bad: tests/host/hosts/<name>, what each is about in its what.txt.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -9,6 +8,7 @@
 #include <set>
 
 #include "nexusfix/host/doctor.hpp"
+#include "temporary_folder.hpp"
 
 namespace nfx {
 namespace {
@@ -254,11 +254,9 @@ TEST_P(DoctorOnHosts, says_what_is_expected_of_this_host) {
 
 TEST_P(DoctorOnHosts, says_the_same_of_a_copy) {
   const Case& c = GetParam();
-  std::string name = (fs::temp_directory_path() / "nfx_copy_XXXXXX").string();
-  const fs::path folder = ::mkdtemp(name.data());
-  (void)collect_host(HostFiles{hosts() / c.host}, folder);
-  EXPECT_EQ(to_json(examine_host(folder, c)), to_json(examine_host(hosts() / c.host, c)));
-  fs::remove_all(folder);
+  const test::TemporaryFolder folder;
+  (void)collect_host(HostFiles{hosts() / c.host}, folder.path());
+  EXPECT_EQ(to_json(examine_host(folder.path(), c)), to_json(examine_host(hosts() / c.host, c)));
 }
 
 std::string case_name(const ::testing::TestParamInfo<Case>& info) {

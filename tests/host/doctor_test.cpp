@@ -2,13 +2,14 @@
 #include "nexusfix/host/doctor.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
+
+#include "temporary_folder.hpp"
 
 namespace nfx {
 namespace {
@@ -17,21 +18,12 @@ namespace fs = std::filesystem;
 
 class Doctor : public ::testing::Test {
  protected:
-  Doctor() {
-    std::string name = (fs::temp_directory_path() / "nfx_doctor_XXXXXX").string();
-    root_ = ::mkdtemp(name.data());
-  }
-  ~Doctor() override {
-    std::error_code ignored;
-    fs::remove_all(root_, ignored);
-  }
-
   void put(const std::string& file, const std::string& text) const {
-    const fs::path path = root_ / "host" / file.substr(1);
+    const fs::path path = root_.path() / "host" / file.substr(1);
     fs::create_directories(path.parent_path());
     std::ofstream{path} << text;
   }
-  [[nodiscard]] fs::path host() const { return root_ / "host"; }
+  [[nodiscard]] fs::path host() const { return root_.path() / "host"; }
 
   [[nodiscard]] std::vector<DoctorFinding> examined(const fs::path& where, const PlacementPlan* plan = nullptr) const {
     const HostFiles files{where};
@@ -48,7 +40,7 @@ class Doctor : public ::testing::Test {
     return {};
   }
 
-  fs::path root_;
+  test::TemporaryFolder root_;
 };
 
 std::vector<std::string> lines(std::span<const DoctorFinding> findings,
@@ -202,7 +194,7 @@ TEST_F(Doctor, a_copy_of_this_host_is_examined_as_the_host_itself) {
                                           "interrupts.pending", "interrupts.effective_affinity"};
   // Who else changes settings of the host at this moment is not our subject: then there are three different looks.
   for (int attempt = 0; attempt < 3; ++attempt) {
-    const fs::path copy = root_ / ("copy" + std::to_string(attempt));
+    const fs::path copy = root_.path() / ("copy" + std::to_string(attempt));
     const auto before = lines(examined("/"), moving);
     (void)collect_host(HostFiles{}, copy);
     const auto copied = lines(examined(copy), moving);
@@ -219,7 +211,7 @@ TEST_F(Doctor, a_copy_can_be_read_by_everybody_and_holds_no_command_lines) {
   put("/proc/7/environ", "secret");
   put("/proc/7/status", "Name:\tx\nUid:\t0\nState:\tS\nVmSize:\t1 kB\nCpus_allowed_list:\t0-1\n");
   put("/sys/devices/system/cpu/online", "0-1\n");
-  const fs::path copy = root_ / "copy";
+  const fs::path copy = root_.path() / "copy";
   const Collected done = collect_host(HostFiles{host()}, copy);
   EXPECT_TRUE(done.complete);
   EXPECT_FALSE(fs::exists(copy / "proc/7/cmdline"));
@@ -239,20 +231,20 @@ TEST_F(Doctor, a_copy_keeps_links_and_writes_nothing_outside) {
   fs::create_directory_symlink("../../devices/pci0000:00/0000:00:03.0/net/eth0", host() / "sys/class/net/eth0");
   fs::create_directories(host() / "sys/bus/pci/devices");
   fs::create_directory_symlink("../../../../../../../../outside", host() / "sys/bus/pci/devices/evil");
-  const fs::path copy = root_ / "copy";
+  const fs::path copy = root_.path() / "copy";
   (void)collect_host(HostFiles{host()}, copy);
   EXPECT_TRUE(fs::is_symlink(copy / "sys/class/net/eth0"));
   EXPECT_EQ(HostFiles{copy}.text("/sys/class/net/eth0/device/numa_node").value(), "1");
-  EXPECT_FALSE(fs::exists(root_ / "outside"));
+  EXPECT_FALSE(fs::exists(root_.path() / "outside"));
 }
 
 TEST_F(Doctor, mount_points_that_lead_out_of_a_copy_are_not_followed) {
   put("/proc/self/cgroup", "0::/a/../..\n");
   put("/proc/self/mounts", "cgroup2 /sys/../../../x cgroup2 rw 0 0\n");
-  std::ofstream{root_ / "cgroup.controllers"} << "cpuset";
-  const fs::path copy = root_ / "deep" / "copy";
+  std::ofstream{root_.path() / "cgroup.controllers"} << "cpuset";
+  const fs::path copy = root_.path() / "deep" / "copy";
   (void)collect_host(HostFiles{host()}, copy);
-  for (const auto& entry : fs::directory_iterator{root_ / "deep"}) EXPECT_EQ(entry.path(), copy);
+  for (const auto& entry : fs::directory_iterator{root_.path() / "deep"}) EXPECT_EQ(entry.path(), copy);
   put("/proc/self/cgroup", "0::x\n");
   put("/proc/self/mounts", "cgroup2 relative cgroup2 rw 0 0\n");
   EXPECT_EQ(finding("isolation.own_cpuset").result, CheckResult::not_here);

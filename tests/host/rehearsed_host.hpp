@@ -2,7 +2,7 @@
 // counts, fails and dies.
 #pragma once
 
-#include <stdlib.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
@@ -12,36 +12,18 @@
 #include <iterator>
 #include <limits>
 #include <map>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
 #include "nexusfix/host/apply.hpp"
+#include "temporary_folder.hpp"
 
 namespace nfx::rehearsal {
 
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    // In memory where possible: records are synced to the disk line by line, here thousands of times.
-    std::string name = "/dev/shm/nfx_placement_XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) {
-      name = (std::filesystem::temp_directory_path() / "nfx_placement_XXXXXX").string();
-      if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    }
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
+// In memory where possible: records are synced to the disk line by line, here thousands of times.
+[[nodiscard]] inline std::filesystem::path place_of_folders() {
+  return ::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : std::filesystem::temp_directory_path();
+}
 
 enum class Groups { v1, v2, none };
 
@@ -154,7 +136,7 @@ class Host {
     }
   }
 
-  TemporaryFolder folder_;
+  test::TemporaryFolder folder_{place_of_folders()};
 };
 
 inline PlacementPlan plan_for(CpuSet isolated_cpus, int priority = 0) {

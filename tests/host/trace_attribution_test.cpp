@@ -1,13 +1,12 @@
 // The cause of a stall, from written traces.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 #include "nexusfix/host/trace_reader.hpp"
+#include "temporary_folder.hpp"
 
 namespace nfx {
 namespace {
@@ -264,27 +263,22 @@ TEST(AttributionTest, a_throttled_thread_leaves_its_cpu_idle) {
 // tracefs, as /proc/self/mounts names it.
 class FindTracefsTest : public testing::Test {
  protected:
-  FindTracefsTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "tracefs.XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
-    std::filesystem::create_directories(folder_ / "proc/self");
-  }
-  ~FindTracefsTest() override { std::filesystem::remove_all(folder_); }
+  FindTracefsTest() { std::filesystem::create_directories(folder_.path() / "proc/self"); }
   [[nodiscard]] std::expected<std::string, std::string> find(const std::string& mounts) const {
-    std::ofstream{folder_ / "proc/self/mounts"} << mounts;
-    return find_tracefs(HostFiles{folder_});
+    std::ofstream{folder_.path() / "proc/self/mounts"} << mounts;
+    return find_tracefs(HostFiles{folder_.path()});
   }
 
-  std::filesystem::path folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(FindTracefsTest, is_found_where_it_is_mounted) {
-  std::filesystem::create_directories(folder_ / "mnt/t/instances");
+  std::filesystem::create_directories(folder_.path() / "mnt/t/instances");
   EXPECT_EQ(find("proc /proc proc rw 0 0\ntracefs /mnt/t tracefs rw 0 0\n").value_or("none"), "/mnt/t");
 }
 
 TEST_F(FindTracefsTest, is_found_below_debugfs) {
-  std::filesystem::create_directories(folder_ / "debug/tracing/instances");
+  std::filesystem::create_directories(folder_.path() / "debug/tracing/instances");
   EXPECT_EQ(find("broken\ndebugfs /debug debugfs rw 0 0\n").value_or("none"), "/debug/tracing");
 }
 

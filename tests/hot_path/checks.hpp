@@ -1,13 +1,7 @@
 // How the checks of this folder print, and whether all were right.
 #pragma once
 
-#include <unistd.h>
-
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <stdexcept>
-#include <string>
 #include <utility>
 
 #include "trap.hpp"
@@ -40,19 +34,6 @@ inline void check_counts(const TrapCounts& counts, const char* what) {
   std::printf("\n");
   all_right = all_right && right;
 }
-
-class TemporaryFolder {
- public:
-  explicit TemporaryFolder(const std::filesystem::path& within = std::filesystem::temp_directory_path()) {
-    std::string name = (within / "nfx-hot-path-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for the test");
-    path = name;
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() { std::filesystem::remove_all(path); }
-  std::filesystem::path path;
-};
 
 // The work next to the path from a message to its answer, each part by itself; in side_paths.cpp.
 void check_side_paths();

@@ -10,6 +10,7 @@
 #include "nexusfix/fabric/link.hpp"
 #include "nexusfix/fabric/shm_rail.hpp"
 #include "nexusfix/fabric/tcp_rail.hpp"
+#include "temporary_folder.hpp"
 
 namespace nfx::test {
 namespace {
@@ -61,7 +62,7 @@ class FabricEnd final : public fabric::LinkEvents {
 
 void check_rails(bool by_tcp) {
   const TemporaryFolder folder;
-  FabricEnd sender{true, folder.path.string(), by_tcp}, receiver{false, folder.path.string(), by_tcp};
+  FabricEnd sender{true, folder.path().string(), by_tcp}, receiver{false, folder.path().string(), by_tcp};
   MonotonicTime now{1h};
   const auto poll = [&] {
     sender.link->poll(now);

@@ -25,6 +25,7 @@
 #include "nexusfix/transport/loopback_transport.hpp"
 #include "nexusfix/transport/tls_context.hpp"
 #include "nexusfix/transport/tls_transport.hpp"
+#include "temporary_folder.hpp"
 #include "transport/tls_certificates.hpp"
 #include "trap.hpp"
 
@@ -276,7 +277,7 @@ void run(const Way& way, const Keeping& keeping, T& venue, T& trader) {
   // Where each message waits for a sync, memory takes the place of a disk: the calls are the same.
   const bool many_syncs = keeping.durability >= Durability::group && std::filesystem::is_directory("/dev/shm");
   const TemporaryFolder folder{many_syncs ? "/dev/shm" : std::filesystem::temp_directory_path()};
-  Around journals_and_logs{folder.path, keeping.durability, [&] {
+  Around journals_and_logs{folder.path(), keeping.durability, [&] {
                              venue.wake();
                              trader.wake();
                            }};
@@ -297,7 +298,7 @@ void over_tcp(const Way& way, const Options& options) {
 }
 
 // One certificate for both ends, each of which trusts its authority.
-std::shared_ptr<TlsContext> make_tls(const testing::TemporaryFolder& folder) {
+std::shared_ptr<TlsContext> make_tls(const TemporaryFolder& folder) {
   testing::Authority authority{folder};
   const auto files = authority.issue({});
   TlsOptions options;
@@ -316,7 +317,7 @@ void over_each_transport(std::string_view only) {
       run(way, keeping, venue, trader);
     }
   }
-  const testing::TemporaryFolder certificates;
+  const TemporaryFolder certificates;
   const auto tls = make_tls(certificates);
   constexpr CallSet tcp{Call::recv, Call::send, Call::epoll_wait};
   const std::pair<Way, EpollOptions> over_epoll[] = {

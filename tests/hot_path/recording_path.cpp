@@ -6,6 +6,7 @@
 #include "nexusfix/recording/recorder.hpp"
 #include "nexusfix/transport/udp_receiver.hpp"
 #include "nexusfix/transport/udp_sender.hpp"
+#include "temporary_folder.hpp"
 
 namespace nfx::test {
 
@@ -14,8 +15,8 @@ using namespace std::chrono_literals;
 void check_recording() {
   const TemporaryFolder folder;
   market::RecorderOptions options;
-  options.folder = folder.path / "recording";
-  options.ring_directory = folder.path / "ring";
+  options.folder = folder.file("recording");
+  options.ring_directory = folder.file("ring");
   options.segment_bytes = 1024 * 1024;
   options.buffer_bytes = 512 * 1024;
   JournalFlusher flusher;

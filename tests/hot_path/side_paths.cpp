@@ -13,6 +13,7 @@
 #include "nexusfix/store/journal_flusher.hpp"
 #include "nexusfix/store/journal_store.hpp"
 #include "nexusfix/store/memory_message_store.hpp"
+#include "temporary_folder.hpp"
 
 namespace nfx::test {
 namespace {
@@ -22,8 +23,8 @@ using namespace std::chrono_literals;
 void check_journal() {
   const TemporaryFolder folder;
   JournalOptions options;
-  options.directory = folder.path / "store";
-  options.ring_directory = folder.path / "ring";
+  options.directory = folder.file("store");
+  options.ring_directory = folder.file("ring");
   options.segment_size = 256 * 1024;
   options.ring_size = 256 * 1024;
   options.retain_messages = 500;
@@ -93,7 +94,7 @@ void check_logs() {
   options.lane_bytes = 256 * 1024;
   options.longest_record = 1024;
   LogFileOptions files;
-  files.folder = folder.path;
+  files.folder = folder.path();
   options.target = files;
   MessageLogOptions message_options;
   message_options.log = options;

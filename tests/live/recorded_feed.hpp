@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -15,25 +14,17 @@
 #include "nexusfix/recording/read_recording.hpp"
 #include "nexusfix/recording/recorder.hpp"
 #include "nexusfix/store/disk.hpp"
+#include "temporary_folder.hpp"
 
 namespace nfx::market::test {
 
 class RecordedFeed {
  public:
   RecordedFeed() {
-    std::string name = (std::filesystem::temp_directory_path() / "nfx-live-XXXXXX").string();
-    NFX_REQUIRE(::mkdtemp(name.data()) != nullptr);
-    folder_ = name;
     recorder_.emplace(posix_disk(),
-                      RecorderOptions{.folder = (folder_ / "recording").string(), .ring_directory = folder_.string()},
+                      RecorderOptions{.folder = folder_.file("recording"), .ring_directory = folder_.path().string()},
                       flusher_, UtcTime{});
   }
-  ~RecordedFeed() {
-    recorder_.reset();
-    std::filesystem::remove_all(folder_);
-  }
-  RecordedFeed(const RecordedFeed&) = delete;
-  RecordedFeed& operator=(const RecordedFeed&) = delete;
 
   [[nodiscard]] Recorder& recorder() { return *recorder_; }
   // What its thread would do.
@@ -43,7 +34,7 @@ class RecordedFeed {
 
   template <class Handler>
   void replay(Handler& handler) {
-    (void)read_recording(posix_disk(), {.folder = folder_ / "recording", .ring_directory = folder_},
+    (void)read_recording(posix_disk(), {.folder = folder_.path() / "recording", .ring_directory = folder_.path()},
                          [&](const RecordedPacket& packet) {
                            if (const auto input = input_of(packet)) handler.take(*input);
                            return true;
@@ -51,7 +42,7 @@ class RecordedFeed {
   }
 
  private:
-  std::filesystem::path folder_;
+  nfx::test::TemporaryFolder folder_;
   JournalFlusher flusher_;
   std::optional<Recorder> recorder_;
 };

@@ -118,7 +118,7 @@ class Market {
 
  private:
   Options options_;
-  nfx::testing::TemporaryFolder folder_;
+  nfx::test::TemporaryFolder folder_;
   std::optional<nfx::testing::Authority> authority_;
   std::optional<WebsocketVenue> venue_;
   std::optional<FeedSockets> sockets_;

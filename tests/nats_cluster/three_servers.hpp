@@ -22,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "temporary_folder.hpp"
 #include "transport/loopback.hpp"
 
 extern char** environ;
@@ -39,9 +40,6 @@ using RoutePort = std::function<std::uint16_t(int from, int to, std::uint16_t po
 class ThreeServers {
  public:
   explicit ThreeServers(const RoutePort& route_port = [](int, int, std::uint16_t port) { return port; }) {
-    std::string name = (std::filesystem::temp_directory_path() / "nfx-nats-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error(name + " cannot be made");
-    folder_ = name;
     for (int i = 0; i < 3; ++i) {
       clients_.push_back(free_port());
       routes_.push_back(free_port());
@@ -56,8 +54,6 @@ class ThreeServers {
   ThreeServers& operator=(const ThreeServers&) = delete;
   ~ThreeServers() {
     for (int i = 0; i < 3; ++i) kill(i);
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
   }
 
   [[nodiscard]] std::string url(const std::string& user = "gateway") const {
@@ -101,7 +97,7 @@ class ThreeServers {
     if (fd >= 0) ::close(fd);
     return size > 0 && std::string_view{answer.data(), static_cast<std::size_t>(size)}.contains(" 200 ");
   }
-  [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_; }
+  [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_.path(); }
   [[nodiscard]] std::string logs() const {
     std::string text;
     for (int i = 0; i < 3; ++i) {
@@ -113,10 +109,8 @@ class ThreeServers {
   }
 
  private:
-  [[nodiscard]] std::string configuration(int i) const {
-    return (folder_ / ("n" + std::to_string(i) + ".conf")).string();
-  }
-  [[nodiscard]] std::string log(int i) const { return (folder_ / ("n" + std::to_string(i) + ".log")).string(); }
+  [[nodiscard]] std::string configuration(int i) const { return folder_.file("n" + std::to_string(i) + ".conf"); }
+  [[nodiscard]] std::string log(int i) const { return folder_.file("n" + std::to_string(i) + ".log"); }
 
   // The others connect to the address that a server advertises where they have no route to it, past the relays. Nothing
   // listens on this one.
@@ -125,7 +119,7 @@ class ThreeServers {
     std::ofstream out{configuration(i)};
     out << "server_name: n" << i << "\nlisten: \"127.0.0.1:" << clients_[at]
         << "\"\nhttp: \"127.0.0.1:" << monitors_[at] << "\"\nlog_file: \"" << log(i) << "\"\njetstream { store_dir: \""
-        << (folder_ / std::to_string(i)).string()
+        << folder_.file(std::to_string(i))
         << "\", max_mem: 64MB, max_file: 4GB }\ncluster { name: nfx, listen: \"127.0.0.1:" << routes_[at]
         << "\", no_advertise: true, advertise: \"127.0.0.1:1\", routes: [";
     for (const int to : {(i + 1) % 3, (i + 2) % 3})
@@ -134,7 +128,7 @@ class ThreeServers {
            "{user: reader, password: secret, permissions: { publish: { deny: [\"TEST.s.>\"] } } } ] } }\n";
   }
 
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
   std::vector<std::uint16_t> clients_, routes_, monitors_;
   std::array<pid_t, 3> pids_{};
 };

@@ -5,37 +5,27 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "temporary_folder.hpp"
+
 namespace nfx {
 
-class LogFolder {
+class LogFolder : public test::TemporaryFolder {
  public:
-  LogFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "nfx-log-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path_ = name;
-  }
-  ~LogFolder() { std::filesystem::remove_all(path_); }
-  LogFolder(const LogFolder&) = delete;
-  LogFolder& operator=(const LogFolder&) = delete;
-
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] std::vector<std::string> files() const {
     std::vector<std::string> names;
-    for (const auto& each : std::filesystem::directory_iterator{path_})
+    for (const auto& each : std::filesystem::directory_iterator{path()})
       names.push_back(each.path().filename().string());
     std::ranges::sort(names);
     return names;
   }
   [[nodiscard]] std::string text(const std::string& file) const {
-    std::ifstream in{path_ / file, std::ios::binary};
+    std::ifstream in{path() / file, std::ios::binary};
     return {std::istreambuf_iterator<char>{in}, {}};
   }
   // Of all files, oldest first.
@@ -44,9 +34,6 @@ class LogFolder {
     for (const std::string& file : files()) all += text(file);
     return all;
   }
-
- private:
-  std::filesystem::path path_;
 };
 
 // While it lives, no file of this process grows beyond so many bytes: writes are cut short and then fail.

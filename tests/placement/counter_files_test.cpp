@@ -11,25 +11,21 @@
 
 #include "nexusfix/placement/cpu_counters.hpp"
 #include "nexusfix/placement/thread_sampler.hpp"
+#include "temporary_folder.hpp"
 
 namespace nfx {
 namespace {
 
 class CounterFilesTest : public testing::Test {
  protected:
-  CounterFilesTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "counter_files.XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
-    std::filesystem::create_directories(folder_ / "proc/1/task/2");
-  }
-  ~CounterFilesTest() override { std::filesystem::remove_all(folder_); }
+  CounterFilesTest() { std::filesystem::create_directories(folder_.path() / "proc/1/task/2"); }
 
   // The same file, as the kernel's stays the same.
   void write(const std::string& file, const std::string& content) const {
-    std::ofstream{folder_ / "proc" / file} << content;
+    std::ofstream{folder_.path() / "proc" / file} << content;
   }
 
-  std::filesystem::path folder_;
+  test::TemporaryFolder folder_;
 };
 
 using KeptFileTest = CounterFilesTest;
@@ -37,7 +33,7 @@ using CpuCounterFilesTest = CounterFilesTest;
 using ThreadCounterFilesTest = CounterFilesTest;
 
 TEST_F(KeptFileTest, what_is_new_is_read) {
-  KeptFile file{folder_ / "proc/stat"};
+  KeptFile file{folder_.path() / "proc/stat"};
   EXPECT_EQ(file.read(), "");
   write("stat", "one");
   EXPECT_EQ(file.read(), "one");
@@ -50,7 +46,7 @@ TEST_F(KeptFileTest, a_long_file_is_read_whole) {
     std::string content(size, '\0');
     for (std::size_t i = 0; i < size; ++i) content[i] = static_cast<char>('a' + i % 23);
     write("stat", content);
-    KeptFile file{folder_ / "proc/stat"};
+    KeptFile file{folder_.path() / "proc/stat"};
     EXPECT_EQ(file.read(), content);
     EXPECT_EQ(file.read(), content);
   }
@@ -67,7 +63,7 @@ TEST_F(CpuCounterFilesTest, interrupts_of_all_kinds_belong_to_the_cpu_of_their_c
                           " 24:          1         20  IO-APIC   5-edge      ACPI:Ged\n"
                           "LOC:        700        800   Local timer interrupts\n"
                           "ERR:          9\n");
-  CpuCounterFiles files{HostFiles{folder_}};
+  CpuCounterFiles files{HostFiles{folder_.path()}};
   const auto cpus = files.read();
   ASSERT_EQ(cpus.size(), 2U);
   EXPECT_EQ(cpus[0].cpu, 0);
@@ -81,7 +77,7 @@ TEST_F(CpuCounterFilesTest, interrupts_of_all_kinds_belong_to_the_cpu_of_their_c
 }
 
 TEST_F(CpuCounterFilesTest, without_the_table_there_are_no_interrupts_and_without_stat_no_cpus) {
-  CpuCounterFiles files{HostFiles{folder_}};
+  CpuCounterFiles files{HostFiles{folder_.path()}};
   EXPECT_TRUE(files.read().empty());
   write("stat", "cpu0 100 1 10 1000 1 2 3 4 5 6\n");
   ASSERT_EQ(files.read().size(), 1U);
@@ -111,7 +107,7 @@ TEST_F(ThreadCounterFilesTest, switches_come_from_status_where_the_kernel_has_no
         "2 (name) R 1 1 1 0 -1 4194304 77 0 88 0 1 1 0 0 20 0 1 0 5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 3 0 0\n");
   write("1/task/2/status", "Name:\tname\nvoluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t9\n");
   write("1/task/2/schedstat", "1000 2000 3\n");
-  ThreadCounterFiles files{HostFiles{folder_}, 1, 2};
+  ThreadCounterFiles files{HostFiles{folder_.path()}, 1, 2};
   auto counters = files.read();
   ASSERT_TRUE(counters);
   EXPECT_EQ(counters->cpu, 3);

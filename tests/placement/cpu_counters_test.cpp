@@ -2,12 +2,12 @@
 #include "nexusfix/placement/cpu_counters.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
+
+#include "temporary_folder.hpp"
 
 namespace nfx {
 namespace {
@@ -15,19 +15,14 @@ namespace {
 // A folder that plays a host's /proc.
 class CpuCountersTest : public testing::Test {
  protected:
-  CpuCountersTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "cpu_counters.XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
-    std::filesystem::create_directories(folder_ / "proc");
-  }
-  ~CpuCountersTest() override { std::filesystem::remove_all(folder_); }
+  CpuCountersTest() { std::filesystem::create_directories(folder_.path() / "proc"); }
 
   void write(const std::string& file, const std::string& content) const {
-    std::ofstream{folder_ / "proc" / file} << content;
+    std::ofstream{folder_.path() / "proc" / file} << content;
   }
-  [[nodiscard]] CounterSample sample() const { return sample_counters(HostFiles{folder_}); }
+  [[nodiscard]] CounterSample sample() const { return sample_counters(HostFiles{folder_.path()}); }
 
-  std::filesystem::path folder_;
+  test::TemporaryFolder folder_;
 };
 
 constexpr const char* interrupts =

@@ -2,10 +2,11 @@
 #include "nexusfix/placement/host_facts.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+
+#include "temporary_folder.hpp"
 
 namespace nfx {
 namespace {
@@ -15,24 +16,18 @@ namespace fs = std::filesystem;
 class Facts : public ::testing::Test {
  protected:
   Facts() {
-    std::string name = (fs::temp_directory_path() / "nfx_facts_XXXXXX").string();
-    root_ = ::mkdtemp(name.data());
     put("/sys/devices/system/cpu/online", "0-7\n");
     put("/sys/devices/system/cpu/present", "0-7\n");
   }
-  ~Facts() override {
-    std::error_code ignored;
-    fs::remove_all(root_, ignored);
-  }
 
   void put(const std::string& file, const std::string& text) const {
-    const fs::path path = root_ / file.substr(1);
+    const fs::path path = root_.path() / file.substr(1);
     fs::create_directories(path.parent_path());
     std::ofstream{path} << text;
   }
-  [[nodiscard]] HostFacts read() const { return read_host_facts(HostFiles{root_}); }
+  [[nodiscard]] HostFacts read() const { return read_host_facts(HostFiles{root_.path()}); }
 
-  fs::path root_;
+  test::TemporaryFolder root_;
 };
 
 TEST_F(Facts, flags_of_isolcpus_are_told_from_its_cpus) {
@@ -74,7 +69,7 @@ TEST_F(Facts, a_kernel_that_ignores_nohz_full_has_the_tick) {
 
 TEST_F(Facts, interrupts_know_their_handlers_and_devices) {
   put("/proc/irq/9/smp_affinity_list", "0-7\n");
-  fs::create_directories(root_ / "proc/irq/9/acpi");
+  fs::create_directories(root_.path() / "proc/irq/9/acpi");
   put("/proc/irq/30/smp_affinity_list", "1\n");
   put("/proc/irq/30/effective_affinity_list", "1\n");
   put("/sys/kernel/irq/30/actions", "eth0-rx-0,eth0-tx-0\n");
@@ -102,13 +97,13 @@ TEST_F(Facts, the_fair_server_is_unknown_where_it_cannot_be_seen) {
 TEST_F(Facts, cpus_outside_the_housekeeping_group_are_shielded) {
   put("/proc/self/mounts", "cgroup /cg/cpuset cgroup rw,cpuset 0 0\n");
   put("/cg/cpuset/nexusfix_housekeeping/cpuset.cpus", "0-5\n");
-  EXPECT_EQ(find_cpusets(HostFiles{root_}).version, CpusetHierarchy::Version::v1);
+  EXPECT_EQ(find_cpusets(HostFiles{root_.path()}).version, CpusetHierarchy::Version::v1);
   EXPECT_EQ(read().shielded.to_list(), "6-7");
   EXPECT_EQ(read().isolated_cpus().to_list(), "6-7");
 }
 
 TEST_F(Facts, an_empty_folder_is_a_host_that_says_nothing) {
-  fs::remove_all(root_ / "sys");
+  fs::remove_all(root_.path() / "sys");
   const HostFacts facts = read();
   EXPECT_TRUE(facts.online.empty());
   EXPECT_TRUE(facts.interrupts.empty());

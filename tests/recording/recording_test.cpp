@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -19,6 +18,7 @@
 #include "nexusfix/recording/recording_thread.hpp"
 #include "nexusfix/store/journal_flusher.hpp"
 #include "nexusfix/store/journal_reader.hpp"
+#include "temporary_folder.hpp"
 
 namespace nfx::market {
 namespace {
@@ -36,15 +36,11 @@ struct Packet {
 class RecordingTest : public ::testing::Test {
  protected:
   RecordingTest() {
-    std::string name = (fs::temp_directory_path() / "nfx-recording-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for the test");
-    folder_ = name;
-    options_.folder = folder_ / "recording";
-    options_.ring_directory = folder_ / "ring";
+    options_.folder = folder_.file("recording");
+    options_.ring_directory = folder_.file("ring");
     options_.segment_bytes = 1024 * 1024;
     options_.buffer_bytes = 256 * 1024;
   }
-  ~RecordingTest() override { fs::remove_all(folder_); }
 
   void begin() { recorder_ = std::make_unique<Recorder>(posix_disk(), options_, flusher_, UtcTime{1s}); }
   void end() { recorder_.reset(); }
@@ -67,7 +63,7 @@ class RecordingTest : public ::testing::Test {
 
   [[nodiscard]] fs::path journal() const { return session_folder(options_.folder, recording_identity); }
 
-  fs::path folder_;
+  nfx::test::TemporaryFolder folder_;
   RecorderOptions options_;
   Instant now_{UtcTime{2s}, MonotonicTime{1s}};
   JournalFlusher flusher_;
@@ -359,7 +355,7 @@ TEST_F(RecordingTest, ends_when_the_visitor_has_seen_enough) {
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(recorder_->datagram(at(i), "d"));
   end();
   int seen = 0;
-  const RecordingScan scan = read_recording(posix_disk(), {.folder = options_.folder, .ring_directory = folder_},
+  const RecordingScan scan = read_recording(posix_disk(), {.folder = options_.folder, .ring_directory = folder_.path()},
                                             [&](const RecordedPacket&) { return ++seen < 3; });
   EXPECT_EQ(scan.end, RecordingEnd::stopped);
   EXPECT_EQ(scan.records, 3u);
@@ -374,7 +370,7 @@ TEST_F(RecordingTest, refuses_the_journal_of_a_session_and_a_folder_without_one)
     ASSERT_TRUE(store.append(first_seq_num, "a message"));
   }
   EXPECT_THROW((void)read_from(session_folder(options_.folder, "FIX.4.4:A->B")), StoreError);
-  EXPECT_THROW((void)read_from(folder_ / "nothing"), StoreError);
+  EXPECT_THROW((void)read_from(folder_.path() / "nothing"), StoreError);
   options_.buffer_bytes = 4096;
   EXPECT_THROW(begin(), StoreError);
 }

@@ -2,40 +2,31 @@
 #include "nexusfix/store/journal_replica.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "nexusfix/store/journal_flusher.hpp"
 #include "nexusfix/store/journal_store.hpp"
+#include "temporary_folder.hpp"
 
 namespace nfx {
 namespace {
 
-namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
 class ReplicatedJournal : public testing::Test {
  protected:
   ReplicatedJournal() {
-    std::string name = (fs::temp_directory_path() / "nfx-replica-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for the test");
-    root_ = name;
-    options_.directory = root_ / "store";
-    options_.ring_directory = root_ / "ring";
+    options_.directory = root_.file("store");
+    options_.ring_directory = root_.file("ring");
     options_.segment_size = 1024 * 1024;
     options_.ring_size = 64 * 1024;
     options_.durability = Durability::replicated;
     options_.replica = replica_ = std::make_shared<JournalReplica>(std::make_shared<WakeSignal>(),
                                                                    [this](JournalStore&, UtcTime) { ++prepared_; });
     replica_->call([this] { ++woken_; }, [this] { ++changed_; });
-  }
-  ~ReplicatedJournal() override {
-    options_.replica.reset();
-    fs::remove_all(root_);
   }
 
   std::unique_ptr<JournalStore> open() {
@@ -54,7 +45,7 @@ class ReplicatedJournal : public testing::Test {
     return bodies;
   }
 
-  fs::path root_;
+  test::TemporaryFolder root_;
   JournalOptions options_;
   std::shared_ptr<JournalReplica> replica_;
   int prepared_ = 0, woken_ = 0, changed_ = 0;

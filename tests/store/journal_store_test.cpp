@@ -11,6 +11,7 @@
 #include "nexusfix/store/journal_flusher.hpp"
 #include "nexusfix/store/journal_reader.hpp"
 #include "store/memory_disk.hpp"
+#include "temporary_folder.hpp"
 
 namespace nfx {
 namespace {
@@ -23,21 +24,17 @@ constexpr std::string_view identity = "FIX.4.4:US->THEM";
 class JournalOnDisk : public testing::Test {
  protected:
   JournalOnDisk() {
-    std::string name = (fs::temp_directory_path() / "nfx-journal-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for the test");
-    root_ = name;
-    options_.directory = root_ / "store";
-    options_.ring_directory = root_ / "ring";
+    options_.directory = root_.file("store");
+    options_.ring_directory = root_.file("ring");
     options_.segment_size = 64 * 1024;
     options_.ring_size = 64 * 1024;
     options_.retain_messages = 1 << 16;
   }
-  ~JournalOnDisk() override { fs::remove_all(root_); }
 
   JournalStore open() { return JournalStore(posix_disk(), options_, identity, UtcTime(1s)); }
   [[nodiscard]] fs::path folder() const { return session_folder(options_.directory, identity); }
 
-  fs::path root_;
+  test::TemporaryFolder root_;
   JournalOptions options_;
 };
 

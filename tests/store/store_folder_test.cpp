@@ -3,15 +3,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
-#include <stdexcept>
 #include <string>
 
 #include "nexusfix/base/private_files.hpp"
 #include "nexusfix/store/journal_reader.hpp"
 #include "nexusfix/store/journal_store.hpp"
 #include "store/memory_disk.hpp"
+#include "temporary_folder.hpp"
 
 namespace nfx {
 namespace {
@@ -24,16 +23,12 @@ using test::session_name;
 class StoreFolder : public testing::Test {
  protected:
   StoreFolder() {
-    std::string name = (fs::temp_directory_path() / "nfx-folder-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for the test");
-    path_ = name;
-    options_.directory = (path_ / "store").string();
-    options_.ring_directory = path_.string();
+    options_.directory = root_.file("store");
+    options_.ring_directory = root_.path().string();
     options_.segment_size = 64 * 1024;
     options_.ring_size = 64 * 1024;
     folder_ = session_folder(options_.directory, session_name);
   }
-  ~StoreFolder() override { fs::remove_all(path_); }
 
   // The error when the store is opened; "" when there is none.
   std::string open() {
@@ -54,7 +49,7 @@ class StoreFolder : public testing::Test {
   }
   [[nodiscard]] fs::path segment() const { return folder_ / "00000001.nfxj"; }
 
-  fs::path path_;
+  test::TemporaryFolder root_;
   JournalOptions options_;
   fs::path folder_;
 };
@@ -81,25 +76,25 @@ TEST_F(StoreFolder, is_refused_with_the_fix_when_others_may_write_to_it) {
 
 TEST_F(StoreFolder, is_refused_when_everybody_can_replace_it) {
   ASSERT_EQ(open(), "");
-  set_mode(path_, 0777);
+  set_mode(root_.path(), 0777);
   const std::string said = open();
-  EXPECT_NE(said.find("chmod o-w " + path_.string()), std::string::npos) << said;
-  set_mode(path_, 01777);
+  EXPECT_NE(said.find("chmod o-w " + root_.path().string()), std::string::npos) << said;
+  set_mode(root_.path(), 01777);
   EXPECT_EQ(open(), "") << "as /tmp is";
 }
 
 TEST_F(StoreFolder, is_refused_when_a_session_s_folder_is_a_symbolic_link) {
   ASSERT_EQ(open(), "");
-  fs::rename(folder_, path_ / "elsewhere");
-  fs::create_directory_symlink(path_ / "elsewhere", folder_);
+  fs::rename(folder_, root_.path() / "elsewhere");
+  fs::create_directory_symlink(root_.path() / "elsewhere", folder_);
   const std::string said = open();
   EXPECT_NE(said.find(folder_.string() + " is a symbolic link"), std::string::npos) << said;
 }
 
 TEST_F(StoreFolder, may_be_a_symbolic_link_itself) {
   ASSERT_EQ(open(), "");
-  fs::rename(options_.directory, path_ / "elsewhere");
-  fs::create_directory_symlink(path_ / "elsewhere", options_.directory);
+  fs::rename(options_.directory, root_.path() / "elsewhere");
+  fs::create_directory_symlink(root_.path() / "elsewhere", options_.directory);
   EXPECT_EQ(open(), "");
 }
 

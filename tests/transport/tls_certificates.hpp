@@ -6,38 +6,18 @@
 #include <openssl/x509v3.h>
 
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "temporary_folder.hpp"
 
 namespace nfx::testing {
 
 inline void must(bool done, const std::string& what) {
   if (!done) throw std::runtime_error("cannot " + what);
 }
-
-// A folder that goes with its owner.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "nfx_tls_XXXXXX").string();
-    must(::mkdtemp(name.data()) != nullptr, "make the folder " + name);
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 struct CertificateWish {
   std::string name = "server";  // common name, and the files' name
@@ -52,7 +32,8 @@ struct CertificateWish {
 // An authority with its certificate on disk, which signs others.
 class Authority {
  public:
-  explicit Authority(const TemporaryFolder& folder, const std::string& name = "Test CA", Authority* parent = nullptr)
+  explicit Authority(const test::TemporaryFolder& folder, const std::string& name = "Test CA",
+                     Authority* parent = nullptr)
       : folder_(folder), name_(name), file_(folder.file(name + ".pem")) {
     CertificateWish wish;
     wish.name = name;
@@ -163,7 +144,7 @@ class Authority {
     return made;
   }
 
-  const TemporaryFolder& folder_;
+  const test::TemporaryFolder& folder_;
   std::string name_;
   std::string file_;
   EVP_PKEY* key_ = nullptr;

@@ -142,7 +142,7 @@ TEST(TlsContext, refuses_wishes_that_contradict_each_other) {
 }
 
 TEST(TlsContext, reads_authorities_from_a_folder) {
-  const TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   TlsOptions options;
   options.ca = folder.file("");
   expect_error(options, options.ca + ": holds no files", "");
@@ -160,7 +160,7 @@ std::string subject_seen(const std::shared_ptr<TlsContext>& server_context) {
 }
 
 TEST(TlsContext, loads_anew_for_connections_to_come_and_keeps_the_old_when_that_fails) {
-  const TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   Authority authority(folder);
   CertificateWish wish;
   wish.name = "current";

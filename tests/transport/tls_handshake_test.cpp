@@ -80,7 +80,7 @@ TEST(TlsHandshake, keeps_to_versions_and_ciphers_that_are_allowed) {
 }
 
 TEST(TlsHandshake, refuses_a_certificate_of_an_authority_it_does_not_know) {
-  const TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const Authority other(folder, "Other CA");
   TlsOptions client = certificates().client_options();
   client.ca = other.file();
@@ -118,7 +118,7 @@ TEST(TlsHandshake, checks_an_address_against_the_addresses_of_the_certificate) {
 }
 
 TEST(TlsHandshake, accepts_anything_when_told_not_to_verify_but_writes_down_what_was_wrong) {
-  const TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const Authority other(folder, "Other CA");
   TlsOptions client;
   client.ca = other.file();
@@ -173,7 +173,7 @@ TEST(TlsHandshake, refuses_revoked_certificates_and_misses_lists_that_are_not_th
   client.crl = {authority.revocations({1}, 86400, "without.crl")};
   EXPECT_TRUE(attempt(certificates().server_options(), client).connected);
 
-  const TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   Authority root(folder, "Root CA");
   Authority between(folder, "Issuing CA", &root);
   const auto files = between.issue({}, &between);

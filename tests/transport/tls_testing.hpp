@@ -17,7 +17,7 @@ inline std::shared_ptr<TlsContext> tls(const TlsOptions& options) { return std::
 
 // One authority and a certificate of each kind; made once per process, as keys take time.
 struct TestCertificates {
-  TemporaryFolder folder;
+  test::TemporaryFolder folder;
   Authority authority{folder};
   Authority::Files server = authority.issue({});
   Authority::Files client = authority.issue(client_wish());
