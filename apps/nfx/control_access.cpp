@@ -71,9 +71,9 @@ ControlAddress control_address(const ControlOptions& options) {
   return {.socket = from_environment != nullptr && *from_environment != '\0' ? from_environment : default_socket};
 }
 
-std::expected<bool, NoAnswer> ask_json(const ControlAddress& address, const ControlRequest& request,
+std::expected<bool, NoAnswer> ask_json(ControlClient& client, const ControlRequest& request,
                                        nlohmann::ordered_json& json) {
-  const auto reply = ask_control(address, request);
+  const auto reply = client.ask(request);
   if (!reply) return std::unexpected(NoAnswer{.text = reply.error()});
   json = nlohmann::ordered_json::parse(reply->body, nullptr, false);
   if (json.is_discarded() || !json.is_object()) {
@@ -85,10 +85,10 @@ std::expected<bool, NoAnswer> ask_json(const ControlAddress& address, const Cont
 
 namespace {
 
-int show_once(const ControlOptions& options, const ControlRequest& request, const ShowAnswer& show,
-              const JudgeAnswer& judge) {
+int show_once(ControlClient& client, const ControlOptions& options, const ControlRequest& request,
+              const ShowAnswer& show, const JudgeAnswer& judge) {
   nlohmann::ordered_json json;
-  const auto asked = ask_json(control_address(options), request, json);
+  const auto asked = ask_json(client, request, json);
   if (!asked) {
     print_error("nfx: {}\n", asked.error().text);
     return asked.error().exit_code;
@@ -178,8 +178,9 @@ cli::Command control_command(std::string_view name, std::string_view summary, in
 
 int ask_and_show(const ControlOptions& options, const ControlRequest& request, const ShowAnswer& show,
                  const JudgeAnswer& judge) {
+  ControlClient client{control_address(options)};
   for (;;) {
-    const int exit_code = show_once(options, request, show, judge);
+    const int exit_code = show_once(client, options, request, show, judge);
     if (options.watch == 0 || exit_code != exit_done) return exit_code;
     std::this_thread::sleep_for(std::chrono::seconds{options.watch});
     if (!options.json) print("\n");

@@ -55,7 +55,7 @@ struct NoAnswer {
   int exit_code = exit_no_engine;
   std::string text;
 };
-[[nodiscard]] std::expected<bool, NoAnswer> ask_json(const ControlAddress& address, const ControlRequest& request,
+[[nodiscard]] std::expected<bool, NoAnswer> ask_json(ControlClient& client, const ControlRequest& request,
                                                      nlohmann::ordered_json& json);
 
 // A member as text, to be printed; "-" where it is not there.

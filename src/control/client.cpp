@@ -1,5 +1,7 @@
-// One connection for one request, with blocking calls that end in time.
+// A connection to an engine, with blocking calls that end in time.
 #include "nexusfix/control/client.hpp"
+
+#include <utility>
 
 #include "control/routes.hpp"
 
@@ -39,15 +41,21 @@ namespace beast = boost::beast;
 namespace http = boost::beast::http;
 using boost::system::error_code;
 
+using Local = asio::local::stream_protocol;
+using Tcp = asio::ip::tcp;
+template <class Protocol>
+using Plain = beast::basic_stream<Protocol>;
+using Encrypted = beast::ssl_stream<Plain<Tcp>>;
+
 constexpr std::uint64_t largest_answer = std::uint64_t{64} << 20;
 
 // What a connection needs before a request is written to it: nothing, or a handshake.
 template <class Protocol, class Then>
-void prepare(beast::basic_stream<Protocol>& /*stream*/, Then then) {
+void prepare(Plain<Protocol>& /*stream*/, Then then) {
   then(error_code{});
 }
 template <class Then>
-void prepare(beast::ssl_stream<beast::basic_stream<asio::ip::tcp>>& stream, Then then) {
+void prepare(Encrypted& stream, Then then) {
   stream.async_handshake(asio::ssl::stream_base::client, std::move(then));
 }
 
@@ -57,7 +65,6 @@ http::request<http::string_body> message_of(const ControlAddress& address, const
   message.method_string({request.method.data(), request.method.size()});
   message.target(request.target);
   message.set(http::field::host, address.socket.empty() ? to_string(address.http) : "localhost");
-  message.keep_alive(false);
   if (!address.token.empty()) message.set(http::field::authorization, "Bearer " + address.token);
   if (!request.if_match.empty()) message.set(http::field::if_match, request.if_match);
   if (!request.body.empty()) {
@@ -69,104 +76,184 @@ http::request<http::string_body> message_of(const ControlAddress& address, const
 }
 
 // Otherwise a request waits until the server's delayed ACK of the handshake's last message has come: 40 ms.
-void send_at_once(asio::ip::tcp::socket& socket) {
+void send_at_once(Tcp::socket& socket) {
   error_code ignored;
-  socket.set_option(asio::ip::tcp::no_delay{true}, ignored);
+  socket.set_option(Tcp::no_delay{true}, ignored);
 }
-void send_at_once(asio::local::stream_protocol::socket& /*socket*/) {}
+void send_at_once(Local::socket& /*socket*/) {}
 
-template <class Stream, class Endpoint>
-std::expected<ControlReply, std::string> exchange(asio::io_context& context, Stream& stream, const Endpoint& endpoint,
-                                                  const std::string& name, const ControlAddress& address,
-                                                  const ControlRequest& request) {
-  const auto message = message_of(address, request);
-  beast::flat_buffer buffer;
-  http::response_parser<http::string_body> parser;
-  parser.body_limit(largest_answer);
-  error_code failed;
-  beast::get_lowest_layer(stream).expires_after(address.timeout);
-  beast::get_lowest_layer(stream).async_connect(endpoint, [&](error_code error) {
-    if (error) return static_cast<void>(failed = error);
-    send_at_once(beast::get_lowest_layer(stream).socket());
-    prepare(stream, [&](error_code error_of_handshake) {
-      if (error_of_handshake) return static_cast<void>(failed = error_of_handshake);
-      http::async_write(stream, message, [&](error_code error_of_write, std::size_t) {
-        if (error_of_write) return static_cast<void>(failed = error_of_write);
-        http::async_read(stream, buffer, parser,
-                         [&](error_code error_of_read, std::size_t) { failed = error_of_read; });
-      });
-    });
-  });
-  context.run();
-  if (failed == beast::error::timeout) return std::unexpected(name + ": no answer in time");
-  if (failed == asio::error::access_denied)
-    return std::unexpected(name + ": this user may not connect: see [control] socket_mode and socket_group");
-  if (failed.category() == asio::error::get_ssl_category())
-    return std::unexpected(name + ": TLS: " + failed.message() + "; see [control] tls_ca and tls_certificate there");
-  if (failed) {
-    return std::unexpected(name + ": " + failed.message() +
-                           "; is an engine running whose configuration has [control] with this address?");
-  }
-  auto& answer = parser.get();
-  const auto etag = answer[http::field::etag];
-  return ControlReply{
-      .status = answer.result_int(), .body = std::move(answer.body()), .etag = std::string{etag.data(), etag.size()}};
+std::unexpected<std::string> problem_at(const ControlAddress& address, const std::string& text) {
+  return std::unexpected((address.socket.empty() ? to_string(address.http) : address.socket) + ": " + text);
 }
 
-std::expected<ControlReply, std::string> exchange_encrypted(const asio::ip::tcp::endpoint& endpoint,
-                                                            const ControlAddress& address,
-                                                            const ControlRequest& request) {
-  const std::string name = to_string(address.http);
-  try {
-    const TlsContext tls{*address.tls};
-    SSL_CTX* loaded = tls.material()->context.get();
-    SSL_CTX_up_ref(loaded);
-    asio::ssl::context of_asio{loaded};
-    asio::io_context context{1};
-    beast::ssl_stream<beast::basic_stream<asio::ip::tcp>> stream{context, of_asio};
-    SSL* handle = stream.native_handle();
-    const std::string& wanted = address.tls->server_name.empty() ? address.http.host : address.tls->server_name;
-    if (!detail::set_wanted_name(SSL_get0_param(handle), wanted))
-      return std::unexpected(name + ": \"" + wanted + "\" cannot be the name of a certificate");
-    SSL_set_verify(handle, SSL_VERIFY_PEER, nullptr);
-    auto reply = exchange(context, stream, endpoint, name, address, request);
-    const long verified = SSL_get_verify_result(handle);
-    if (!reply && verified != X509_V_OK)
-      return std::unexpected(name + ": the certificate there is not accepted: " +
-                             X509_verify_cert_error_string(verified) + "; see --tls-ca and --tls-name");
-    return reply;
-  } catch (const TlsError& error) {
-    return std::unexpected(std::string{error.what()});
-  }
+std::string text_of(const error_code& error) {
+  if (error == beast::error::timeout) return "no answer in time";
+  if (error == asio::error::access_denied)
+    return "this user may not connect: see [control] socket_mode and socket_group";
+  if (error.category() == asio::error::get_ssl_category())
+    return "TLS: " + error.message() + "; see [control] tls_ca and tls_certificate there";
+  return error.message() + "; is an engine running whose configuration has [control] with this address?";
+}
+
+// Why it failed, where that is the certificate of the engine.
+std::string text_of_certificate(Encrypted& stream) {
+  const long verified = SSL_get_verify_result(stream.native_handle());
+  if (verified == X509_V_OK) return {};
+  return "the certificate there is not accepted: " + std::string{X509_verify_cert_error_string(verified)} +
+         "; see --tls-ca and --tls-name";
+}
+template <class Protocol>
+std::string text_of_certificate(const Plain<Protocol>& /*stream*/) {
+  return {};
 }
 
 }  // namespace
 
-std::expected<ControlReply, std::string> ask_control(const ControlAddress& address, const ControlRequest& request) {
-  if (!address.socket.empty()) {
-    constexpr std::size_t longest_path = 107;
-    if (address.socket.size() > longest_path) return std::unexpected(address.socket + ": the path is too long");
-    asio::io_context context{1};
-    beast::basic_stream<asio::local::stream_protocol> stream{context};
-    return exchange(context, stream, asio::local::stream_protocol::endpoint{address.socket}, address.socket, address,
-                    request);
+class ControlClient::Connection {
+ public:
+  using Parser = http::response_parser<http::string_body>;
+
+  Connection() = default;
+  virtual ~Connection() = default;
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  // The first exchange connects.
+  virtual error_code exchange(const http::request<http::string_body>& message, std::chrono::seconds timeout,
+                              Parser& parser) = 0;
+  // Of an exchange that failed.
+  [[nodiscard]] virtual std::string problem(const error_code& error) = 0;
+};
+
+template <class Stream, class Endpoint>
+class ControlClient::ConnectionOver final : public Connection {
+ public:
+  // Of an encrypted stream `more` is the context, of which it holds what it needs.
+  template <class... More>
+  explicit ConnectionOver(Endpoint endpoint, More&... more)
+      : endpoint_(std::move(endpoint)), stream_(context_, more...) {}
+  [[nodiscard]] Stream& stream() noexcept { return stream_; }
+
+  error_code exchange(const http::request<http::string_body>& message, std::chrono::seconds timeout,
+                      Parser& parser) override {
+    error_code failed;
+    const auto write_and_read = [&] {
+      http::async_write(stream_, message, [&](error_code error, std::size_t) {
+        if (error) return static_cast<void>(failed = error);
+        http::async_read(stream_, buffer_, parser,
+                         [&](error_code error_of_read, std::size_t) { failed = error_of_read; });
+      });
+    };
+    context_.restart();
+    lowest().expires_after(timeout);
+    if (std::exchange(connects_, false)) {
+      lowest().async_connect(endpoint_, [&](error_code error) {
+        if (error) return static_cast<void>(failed = error);
+        send_at_once(lowest().socket());
+        prepare(stream_, [&](error_code error_of_handshake) {
+          if (error_of_handshake) return static_cast<void>(failed = error_of_handshake);
+          write_and_read();
+        });
+      });
+    } else {
+      write_and_read();
+    }
+    context_.run();
+    return failed;
   }
-  error_code error;
-  const auto ip = asio::ip::make_address(address.http.host, error);
-  if (error) return std::unexpected(to_string(address.http) + ": expected an address such as 127.0.0.1:9090");
-  const asio::ip::tcp::endpoint endpoint{ip, address.http.port};
-  if (address.tls) return exchange_encrypted(endpoint, address, request);
-  asio::io_context context{1};
-  beast::basic_stream<asio::ip::tcp> stream{context};
-  return exchange(context, stream, endpoint, to_string(address.http), address, request);
+
+  std::string problem(const error_code& error) override {
+    const std::string of_certificate = text_of_certificate(stream_);
+    return of_certificate.empty() ? text_of(error) : of_certificate;
+  }
+
+ private:
+  [[nodiscard]] auto& lowest() noexcept { return beast::get_lowest_layer(stream_); }
+
+  const Endpoint endpoint_;
+  asio::io_context context_{1};
+  Stream stream_;
+  beast::flat_buffer buffer_;
+  bool connects_ = true;
+};
+
+// Makes a connection to an address, or has the reason why it cannot.
+struct ControlClient::Maker {
+  using Made = std::expected<std::unique_ptr<Connection>, std::string>;
+
+  static Made local(const ControlAddress& address) {
+    constexpr std::size_t longest_path = 107;
+    if (address.socket.size() > longest_path) return problem_at(address, "the path is too long");
+    return std::make_unique<ConnectionOver<Plain<Local>, Local::endpoint>>(Local::endpoint{address.socket});
+  }
+  static Made encrypted(const Tcp::endpoint& endpoint, const ControlAddress& address) try {
+    const TlsContext tls{*address.tls};
+    SSL_CTX* loaded = tls.material()->context.get();
+    SSL_CTX_up_ref(loaded);
+    asio::ssl::context context{loaded};
+    auto made = std::make_unique<ConnectionOver<Encrypted, Tcp::endpoint>>(endpoint, context);
+    SSL* handle = made->stream().native_handle();
+    const std::string& wanted = address.tls->server_name.empty() ? address.http.host : address.tls->server_name;
+    if (!detail::set_wanted_name(SSL_get0_param(handle), wanted))
+      return problem_at(address, "\"" + wanted + "\" cannot be the name of a certificate");
+    SSL_set_verify(handle, SSL_VERIFY_PEER, nullptr);
+    return made;
+  } catch (const TlsError& error) {
+    return std::unexpected(std::string{error.what()});
+  }
+  static Made to(const ControlAddress& address) {
+    if (!address.socket.empty()) return local(address);
+    error_code error;
+    const auto ip = asio::ip::make_address(address.http.host, error);
+    if (error) return problem_at(address, "expected an address such as 127.0.0.1:9090");
+    const Tcp::endpoint endpoint{ip, address.http.port};
+    if (address.tls) return encrypted(endpoint, address);
+    return std::make_unique<ConnectionOver<Plain<Tcp>, Tcp::endpoint>>(endpoint);
+  }
+};
+
+std::expected<ControlReply, std::string> ControlClient::ask(const ControlRequest& request) {
+  if (request.method != "GET") connection_.reset();
+  for (;;) {
+    const bool used = connection_ != nullptr;
+    if (!used) {
+      auto made = Maker::to(address_);
+      if (!made) return std::unexpected(std::move(made.error()));
+      connection_ = std::move(*made);
+    }
+    Connection::Parser parser;
+    parser.body_limit(largest_answer);
+    const error_code failed = connection_->exchange(message_of(address_, request), address_.timeout, parser);
+    if (!failed) {
+      if (!parser.get().keep_alive()) connection_.reset();
+      auto& answer = parser.get();
+      const auto etag = answer[http::field::etag];
+      return ControlReply{.status = answer.result_int(),
+                          .body = std::move(answer.body()),
+                          .etag = std::string{etag.data(), etag.size()}};
+    }
+    const std::string text = connection_->problem(failed);
+    connection_.reset();
+    // The engine ends a connection after a time without a request, or after many.
+    if (!used || failed == beast::error::timeout) return problem_at(address_, text);
+  }
 }
 
 #else
 
-std::expected<ControlReply, std::string> ask_control(const ControlAddress&, const ControlRequest&) {
+class ControlClient::Connection {};
+
+std::expected<ControlReply, std::string> ControlClient::ask(const ControlRequest&) {
   return std::unexpected("this build is without Boost.Beast: install the package libboost-dev and build again");
 }
 
 #endif
+
+ControlClient::ControlClient(ControlAddress address) : address_(std::move(address)) {}
+ControlClient::~ControlClient() = default;
+
+std::expected<ControlReply, std::string> ask_control(const ControlAddress& address, const ControlRequest& request) {
+  return ControlClient{address}.ask(request);
+}
 
 }  // namespace nfx

@@ -11,7 +11,7 @@
 
 namespace nfx::app::top {
 
-Asker::Asker(ControlAddress address, const std::vector<std::string>& dictionaries) : address_(std::move(address)) {
+Asker::Asker(ControlAddress address, const std::vector<std::string>& dictionaries) : client_(std::move(address)) {
   for (const std::string& file : dictionaries) dictionaries_.add(file);
 }
 
@@ -55,7 +55,7 @@ Snapshot Asker::ask(const Wanted& wanted) {
 }
 
 bool Asker::get(const std::string& target, nlohmann::ordered_json& json, Snapshot& snapshot) {
-  const auto asked = ask_json(address_, {.target = target}, json);
+  const auto asked = ask_json(client_, {.target = target}, json);
   if (asked && *asked) return true;
   exit_code_ = asked ? 1 : asked.error().exit_code;
   snapshot.problem = asked ? member_text(json, "detail") : asked.error().text;
@@ -70,7 +70,7 @@ void Asker::ask_messages(const std::string& session, Snapshot& snapshot) {
     after = snapshot.messages.back().number;
   }
   nlohmann::ordered_json json;
-  const auto asked = ask_json(address_,
+  const auto asked = ask_json(client_,
                               {.target = control_path(session, "messages") + "?limit=" + std::to_string(most_messages) +
                                          "&after=" + std::to_string(after)},
                               json);

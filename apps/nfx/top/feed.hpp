@@ -1,5 +1,6 @@
 // Requests snapshots of a running engine, on a thread of its own where the terminal must not wait for the engine.
-// Thread: Feed's functions from one thread; its own requests. Cost: three or four requests for each snapshot. Lifetime:
+// Thread: Feed's functions from one thread; its own requests. Cost: three or four requests for each snapshot, over one
+// connection. Lifetime:
 // the dictionaries are those of the thread that requests. Errors: an engine that does not answer is a snapshot with the
 // reason; the next one tries again.
 #pragma once
@@ -41,7 +42,7 @@ class Asker {
   [[nodiscard]] bool get(const std::string& target, nlohmann::ordered_json& json, Snapshot& snapshot);
   void ask_messages(const std::string& session, Snapshot& snapshot);
 
-  ControlAddress address_;
+  ControlClient client_;
   Dictionaries dictionaries_;
   Snapshot before_;
   int exit_code_ = 0;
