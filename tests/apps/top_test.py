@@ -277,6 +277,19 @@ class Live(WithEngine):
                 self.assertIn("echo", modes)
                 self.assertIn("icanon", modes)
 
+    def test_input_that_has_ended_takes_no_processor_time(self):
+        self.serve()
+        terminal = Terminal(self.folder, 80, 24, "sh", "-c", f"exec {PROGRAM} top --interval 0.2 --socket {self.socket} < /dev/null")
+        self.addCleanup(terminal.end)
+        begin = re.search(r"\d\d:\d\d:\d\d", self.shows(terminal, r"^serving.*\d\d:\d\d:\d\d"))[0]
+        stat = pathlib.Path("/proc") / terminal.pid.read_text(encoding="utf-8").strip() / "stat"
+        used_s = lambda: sum(map(int, stat.read_text(encoding="utf-8").split()[13:15])) / os.sysconf("SC_CLK_TCK")
+        before, began = used_s(), time.monotonic()
+        self.until(terminal.screen, lambda screen: time.monotonic() - began > 1 and begin not in screen)
+        self.assertLess((used_s() - before) / (time.monotonic() - began), 0.5)
+        terminal.keys("C-c")
+        self.until(terminal.exit_code, "^0$")
+
     def test_begins_before_the_engine(self):
         terminal = self.terminal(40, 10)
         self.shows(terminal, "no engine answers: ")

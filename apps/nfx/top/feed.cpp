@@ -1,8 +1,13 @@
 // Requests to the control plane, one snapshot after the other.
 #include "top/feed.hpp"
 
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <nlohmann/json.hpp>
+#include <system_error>
 #include <utility>
 
 #include "control_access.hpp"
@@ -87,7 +92,11 @@ void Asker::ask_messages(const std::string& session, Snapshot& snapshot) {
   if (all.size() > most_messages) all.erase(all.begin(), all.end() - most_messages);
 }
 
-Feed::Feed(Asker& asker, Duration interval) : asker_(asker), interval_(interval), thread_([this] { run(); }) {}
+Feed::Feed(Asker& asker, Duration interval)
+    : asker_(asker), interval_(interval), changed_fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (changed_fd_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
+  thread_ = std::thread{[this] { run(); }};
+}
 
 Feed::~Feed() {
   {
@@ -96,6 +105,7 @@ Feed::~Feed() {
   }
   changed_.notify_one();
   thread_.join();
+  ::close(changed_fd_);
 }
 
 void Feed::want(const Wanted& wanted) {
@@ -110,6 +120,8 @@ void Feed::want(const Wanted& wanted) {
 
 std::shared_ptr<const Snapshot> Feed::latest() {
   const std::lock_guard lock{mutex_};
+  std::uint64_t changes = 0;
+  static_cast<void>(!::read(changed_fd_, &changes, sizeof changes));  // fails where there are none
   return latest_;
 }
 
@@ -122,6 +134,8 @@ void Feed::run() {
     auto snapshot = std::make_shared<const Snapshot>(asker_.ask(wanted));
     lock.lock();
     latest_ = std::move(snapshot);
+    constexpr std::uint64_t one = 1;
+    static_cast<void>(!::write(changed_fd_, &one, sizeof one));  // only an overflow could fail it
     changed_.wait_for(lock, interval_, [this] { return stop_ || wants_now_; });
   }
 }

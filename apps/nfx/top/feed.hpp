@@ -59,12 +59,15 @@ class Feed {
   void want(const Wanted& wanted);
   // The latest snapshot; the same object until there is another one.
   [[nodiscard]] std::shared_ptr<const Snapshot> latest();
+  // A descriptor that can be read when there is one that latest() has not returned.
+  [[nodiscard]] int changed_fd() const noexcept { return changed_fd_; }
 
  private:
   void run();
 
   Asker& asker_;
   const Duration interval_;
+  const int changed_fd_;  // an eventfd
   std::mutex mutex_;
   std::condition_variable changed_;
   Wanted wanted_;

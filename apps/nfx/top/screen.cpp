@@ -3,12 +3,13 @@
 #include "top/screen.hpp"
 
 #include <curses.h>
+#include <poll.h>
 #include <signal.h>
 #include <term.h>
+#include <unistd.h>
 
 #include <array>
-#include <atomic>
-#include <chrono>
+#include <csignal>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -24,31 +25,45 @@ namespace {
 constexpr int escape_code = 27;
 constexpr short alarm_pair = 1;
 
-std::atomic<bool> end_wanted{false};  // a handler's, on whichever thread
-static_assert(std::atomic<bool>::is_always_lock_free);
+volatile std::sig_atomic_t end_wanted = 0;
 
 // Ctrl-C and SIGTERM are keys while this lives. ncurses' own handlers, which it sets where there is none, would end the
-// program as one that failed. A signal that nohup or a shell ignores stays ignored.
-class EndSignals {
+// program as one that failed. A signal that nohup or a shell ignores stays ignored. These and the signal for another
+// size arrive within wait() only, so that none comes just before it and is not seen; threads that are started meanwhile
+// do not get them.
+class ScreenSignals {
  public:
-  EndSignals() noexcept {
-    for (std::size_t i = 0; i < signals.size(); ++i) {
+  ScreenSignals() noexcept {
+    sigset_t blocked;
+    ::sigemptyset(&blocked);
+    ::sigaddset(&blocked, SIGWINCH);
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      ::sigaddset(&blocked, ends[i]);
       struct sigaction action{};
-      action.sa_handler = [](int) { end_wanted.store(true); };
+      action.sa_handler = [](int) { end_wanted = 1; };
       ::sigemptyset(&action.sa_mask);
-      ::sigaction(signals[i], nullptr, &before_[i]);
-      if (before_[i].sa_handler == SIG_DFL) ::sigaction(signals[i], &action, nullptr);
+      ::sigaction(ends[i], nullptr, &before_[i]);
+      if (before_[i].sa_handler == SIG_DFL) ::sigaction(ends[i], &action, nullptr);
     }
+    ::pthread_sigmask(SIG_BLOCK, &blocked, &mask_);
   }
-  ~EndSignals() {
-    for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals[i], &before_[i], nullptr);
+  ~ScreenSignals() {
+    for (std::size_t i = 0; i < ends.size(); ++i) ::sigaction(ends[i], &before_[i], nullptr);
+    ::pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
   }
-  EndSignals(const EndSignals&) = delete;
-  EndSignals& operator=(const EndSignals&) = delete;
+  ScreenSignals(const ScreenSignals&) = delete;
+  ScreenSignals& operator=(const ScreenSignals&) = delete;
+
+  // Waits for one of these descriptors, or a signal. Returns whether the first can be read.
+  [[nodiscard]] bool wait(int first, int second) const noexcept {
+    std::array<pollfd, 2> waits{{{first, POLLIN, 0}, {second, POLLIN, 0}}};
+    return ::ppoll(waits.data(), waits.size(), nullptr, &mask_) > 0 && waits[0].revents != 0;
+  }
 
  private:
-  static constexpr std::array signals{SIGINT, SIGTERM};
-  std::array<struct sigaction, signals.size()> before_{};
+  static constexpr std::array ends{SIGINT, SIGTERM};
+  std::array<struct sigaction, ends.size()> before_{};
+  sigset_t mask_{};
 };
 
 class CursesScreen final : public Screen {
@@ -59,6 +74,7 @@ class CursesScreen final : public Screen {
     ::noecho();
     ::keypad(::stdscr, TRUE);
     ::set_escdelay(50);
+    ::wtimeout(::stdscr, 0);
     ::curs_set(0);
     colours_ = colours && ::has_colors() && ::start_color() == OK && ::use_default_colors() == OK &&
                ::init_pair(alarm_pair, COLOR_RED, -1) == OK;
@@ -83,10 +99,14 @@ class CursesScreen final : public Screen {
     ::wrefresh(::stdscr);
   }
 
-  std::optional<Key> key(Duration timeout) override {
-    ::wtimeout(::stdscr, static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(timeout).count()));
-    const int code = ::wgetch(::stdscr);
-    if (end_wanted.load()) return Key{KeyKind::quit};
+  std::optional<Key> key(int descriptor) override {
+    int code = ::wgetch(::stdscr);  // it may have read more than one
+    if (code == ERR) {
+      const bool has_input = signals_.wait(input_, descriptor);
+      code = ::wgetch(::stdscr);
+      if (code == ERR && has_input) input_ = -1;  // it has ended
+    }
+    if (end_wanted != 0) return Key{KeyKind::quit};
     if (code == ERR) return std::nullopt;
     constexpr std::array<std::pair<int, KeyKind>, 18> keys{{{KEY_UP, KeyKind::up},
                                                             {KEY_DOWN, KeyKind::down},
@@ -126,8 +146,9 @@ class CursesScreen final : public Screen {
     return static_cast<int>(A_NORMAL);
   }
 
-  EndSignals signals_;  // before initscr()
+  ScreenSignals signals_;  // before initscr()
   bool colours_ = false;
+  int input_ = STDIN_FILENO;  // -1: there is no more of it
 };
 
 }  // namespace

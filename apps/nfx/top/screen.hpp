@@ -7,7 +7,6 @@
 #include <optional>
 #include <vector>
 
-#include "nexusfix/base/time.hpp"
 #include "top/frame.hpp"
 
 namespace nfx::app::top {
@@ -17,8 +16,8 @@ class Screen {
   virtual ~Screen() = default;
   [[nodiscard]] virtual Size size() const = 0;
   virtual void draw(const std::vector<Line>& lines) = 0;
-  // Waits for a key at most so long.
-  [[nodiscard]] virtual std::optional<Key> key(Duration timeout) = 0;
+  // Waits for a key, or until this descriptor can be read.
+  [[nodiscard]] virtual std::optional<Key> key(int descriptor) = 0;
 };
 
 [[nodiscard]] std::unique_ptr<Screen> make_screen(bool colours);

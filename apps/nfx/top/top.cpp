@@ -80,7 +80,6 @@ int show_once(Asker& asker, const ViewState& state) {
 }
 
 int show_live(Asker& asker, ViewState state) {
-  constexpr Duration look_again{std::chrono::milliseconds{100}};
   const std::unique_ptr<Screen> screen = make_screen(use_colour(options.color, Stream::out));
   Feed feed{asker, interval_of(options)};
   feed.want(wanted_by(state));
@@ -89,7 +88,7 @@ int show_live(Asker& asker, ViewState state) {
     const std::shared_ptr<const Snapshot> latest = feed.latest();
     if (changed || latest != shown) screen->draw(frame_of(*latest, state, screen->size()));
     shown = latest;
-    const std::optional<Key> key = screen->key(look_again);
+    const std::optional<Key> key = screen->key(feed.changed_fd());
     changed = key.has_value();
     if (!key) continue;
     if (!press(state, *key, *latest, screen->size())) return exit_done;
