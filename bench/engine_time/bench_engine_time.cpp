@@ -32,6 +32,7 @@ struct Options {
   std::uint32_t latency_every = EngineConfig{}.latency_every;
   std::string folder;
   bool dictionary = true;
+  bool waits = false;
 };
 
 // The sessions that are compared.
@@ -79,7 +80,7 @@ void print_account(const std::vector<Results>& results) {
 // What the engine's own timing of its stages costs: the same session with and without, in each repeat.
 void print_cost(const Results& timed, const Results& not_timed) {
   const auto cost = [&](std::vector<Figures> Results::* of) {
-    return middle(timed.*of, &Figures::mean) - middle(not_timed.*of, &Figures::mean);
+    return middle_difference(timed.*of, not_timed.*of, &Figures::mean);
   };
   const auto ratio = [&](std::vector<Figures> Results::* of, double Figures::* figure) {
     return middle_ratio(timed.*of, not_timed.*of, figure);
@@ -137,6 +138,7 @@ int run(const Options& options) {
   if (options.dictionary)
     choice.dictionary = std::make_shared<const Dictionary>(load_dictionary(NFX_SOURCE_DIR "/dictionaries/FIX44.xml"));
   choice.latency_every = options.latency_every;
+  if (options.waits) choice.max_wait = std::chrono::milliseconds{1};
   std::vector<Results> results(variants.size());
   for (Results& each : results) each.account.resize(engine_phases().size());
   std::size_t order_bytes = 0, report_bytes = 0;
@@ -222,6 +224,9 @@ int main(int argc, char** argv) {
                    .target = &options.latency_every,
                    .help = "Time one read in this many, and one message of it",
                    .range = {{1, 1000}}},
+                  {.names = "--waits",
+                   .target = &options.waits,
+                   .help = "Each iteration may wait for the network, as one of a poll thread that does not busy-poll"},
                   {.names = "--folder,--directory",
                    .target = &options.folder,
                    .help = "Where journals are created",

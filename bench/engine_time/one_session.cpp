@@ -37,7 +37,11 @@ std::string make_report_body(Random& random, std::uint32_t number) {
 }  // namespace
 
 OneSession::OneSession(const SessionChoice& choice)
-    : name_(choice.name), stores_(posix_disk(), {}), application_(marks_, reports_), transport_(marks_) {
+    : name_(choice.name),
+      max_wait_(choice.max_wait),
+      stores_(posix_disk(), {}),
+      application_(marks_, reports_),
+      transport_(marks_) {
   SessionSettings settings;
   settings.session.role = Role::acceptor;
   settings.session.sender_comp_id = "VENUE";
@@ -115,13 +119,13 @@ void OneSession::answer(std::uint32_t number, bool account, std::uint32_t orders
   marks_ = {.account = account, .long_read = orders > 1};
   application_.sent = 0;
   const std::uint64_t begin = ticks_before();
-  loop_->turn(Duration::zero());
+  loop_->turn(max_wait_);
   const std::uint64_t end = ticks_after();
   marks_.iteration = end - begin;
   // Where the disk is slower than the pace an order waits for space in the journal, which counts.
-  for (int turns = 0; turns < 10'000'000 && application_.sent < orders; ++turns) loop_->turn(Duration::zero());
+  for (int turns = 0; turns < 10'000'000 && application_.sent < orders; ++turns) loop_->turn(max_wait_);
   const std::uint64_t idle_begin = ticks_before();
-  loop_->turn(Duration::zero());
+  loop_->turn(max_wait_);
   marks_.idle = ticks_after() - idle_begin;
   if (application_.sent != orders || marks_.ticks.back() == 0 || marks_.handed_bytes < (report_size - 8) * orders)
     throw WrongAnswerError(name_ + ": the answer to read " + std::to_string(number) + " is not whole");

@@ -152,7 +152,8 @@ struct SessionChoice {
   std::filesystem::path folder;                  // of journals
   bool latency = true;                           // the engine times its stages
   std::uint32_t latency_every = EngineConfig{}.latency_every;
-  CpuSet helpers;  // where the journal's flusher runs: not on the measured CPU
+  Duration max_wait{};  // of an iteration: none where the poll thread busy-polls
+  CpuSet helpers;       // where the journal's flusher runs: not on the measured CPU
 };
 
 class OneSession {
@@ -168,9 +169,11 @@ class OneSession {
     std::uint64_t due = ticks_before();
     for (std::uint32_t i = 0; i < count; ++i) {
       next_order();
-      // A poll thread turns until the next message arrives.
+      // A poll thread turns until the next message arrives, or waits for it.
       due += pace;
-      while (ticks_before() < due) loop_->turn(Duration::zero());
+      while (ticks_before() < due) {
+        if (max_wait_ == Duration::zero()) loop_->turn(max_wait_);
+      }
       answer(i, account);
       each(marks_);
     }
@@ -211,6 +214,7 @@ class OneSession {
   void answer(std::uint32_t number, bool account, std::uint32_t orders = 1);
 
   std::string name_;
+  Duration max_wait_;
   Marks marks_;
   std::vector<std::string> orders_, reports_;
   EngineConfig config_;

@@ -29,16 +29,25 @@ template <class Repeat, class Pick>
   return median(std::move(values));
 }
 
-// The median of the repeats' own ratios: a slow phase of the machine slows all rows of a repeat alike.
+// The median of what combine(own, baseline) has for each repeat: a slow phase of the machine slows all rows of a repeat
+// alike.
+template <class Repeat, class Pick, class Combine>
+[[nodiscard]] double middle_of_pairs(const std::vector<Repeat>& own, const std::vector<Repeat>& baseline,
+                                     const Pick& pick, const Combine& combine) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < own.size() && i < baseline.size(); ++i)
+    values.push_back(combine(std::invoke(pick, own[i]), std::invoke(pick, baseline[i])));
+  return median(std::move(values));
+}
 template <class Repeat, class Pick>
 [[nodiscard]] double middle_ratio(const std::vector<Repeat>& own, const std::vector<Repeat>& baseline,
                                   const Pick& pick) {
-  std::vector<double> values;
-  for (std::size_t i = 0; i < own.size() && i < baseline.size(); ++i) {
-    const double below = std::invoke(pick, baseline[i]);
-    values.push_back(below > 0 ? std::invoke(pick, own[i]) / below : 0);
-  }
-  return median(std::move(values));
+  return middle_of_pairs(own, baseline, pick, [](double one, double below) { return below > 0 ? one / below : 0; });
+}
+template <class Repeat, class Pick>
+[[nodiscard]] double middle_difference(const std::vector<Repeat>& own, const std::vector<Repeat>& baseline,
+                                       const Pick& pick) {
+  return middle_of_pairs(own, baseline, pick, std::minus<>{});
 }
 
 }  // namespace nfx::bench

@@ -34,7 +34,10 @@ class LoopLatencyMeter {
   // gap. One that was `idle` from its beginning, and received nothing, is time that the host took.
   [[gnu::always_inline]] void turn_began(MonotonicTime now, bool waits, bool idle, StageNotes& notes) noexcept {
     if (!wanted_) return;
-    if (now - last_turn_ > quick || --quick_left_ == 0 || notes.has_open()) [[unlikely]] {
+    if (last_turn_ == none) {
+      notes.follow_counter();
+      turn_ended(now, notes);
+    } else if (now - last_turn_ > quick || --quick_left_ == 0 || notes.has_open()) [[unlikely]] {
       last_turn_ended(now, idle, notes);
     } else {
       notes.read_was_quick();
@@ -47,9 +50,9 @@ class LoopLatencyMeter {
     first_received_ = now;
     ++busy_;
   }
-  // All that the iteration received is handled, and its answers are sent. To be called only where the next iteration
-  // does not follow immediately.
-  void turn_ended(MonotonicTime now, StageNotes& notes) noexcept {
+  // All that the iteration received is handled, and its answers are sent. Where the next one follows immediately, its
+  // beginning does this.
+  [[gnu::always_inline]] void turn_ended(MonotonicTime now, StageNotes& notes) noexcept {
     notes.ended();
     if (!waits_for_time()) return;
     const Duration handling = now - first_received_;
@@ -78,19 +81,15 @@ class LoopLatencyMeter {
     notes.ended();
     const bool was_quick = now - last_turn_ <= quick;
     if (was_quick && quick_left_ != 0) return;
-    TurnNote note{.ended = now};
-    if (last_turn_ != none) {
-      note.gap = now - last_turn_;
-      note.turns = was_quick ? drawn_ : 1;
-      if (was_quick) quick_left_ = drawn_ = interval_.next();
-      note.is_moment = idle && first_received_ == none;
-    }
+    TurnNote note{.gap = now - last_turn_, .turns = was_quick ? drawn_ : 1, .ended = now};
+    if (was_quick) quick_left_ = drawn_ = interval_.next();
+    note.is_moment = idle && first_received_ == none;
     if (waits_for_time()) {
       note.handling = now - first_received_;
       note.busy = was_quick ? busy_ : 1;
       busy_ -= note.busy;
     }
-    if (note.turns != 0 || note.busy != 0) notes.turn(latency_, note);
+    notes.turn(latency_, note);
   }
 
   const bool wanted_;

@@ -103,7 +103,7 @@ class StageNotes {
       read_ended(network_.monotonic());
     handled_ = &read;
   }
-  // They are, and it took less than any slow moment.
+  // They are, and it took too little time for a slow moment.
   void read_was_quick() noexcept {
     NFX_ASSERT(slow_.limit() >= SlowRing::least_limit);
     handled_ = nullptr;
@@ -126,7 +126,9 @@ class StageNotes {
   // All of it, by the loop's latest reading.
   void ended() noexcept {
     if (has_open()) left_at(ticks_read());
-    if (handled_ != nullptr) read_ended(now_.monotonic);
+    if (handled_ == nullptr) return;
+    if (now_.monotonic - handled_->at <= slow_.limit()) return read_was_quick();
+    read_ended(now_.monotonic);
   }
   // What the kernel has taken, by then.
   void left_at(StageTicks at) noexcept {

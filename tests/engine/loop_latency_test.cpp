@@ -131,39 +131,57 @@ TEST(LoopLatencyMeter, some_of_the_quick_iterations_count_for_all) {
   EXPECT_TRUE(records.empty());
 }
 
-// Those of a thread that waits for the network: a busy one does not write each down.
-TEST(LoopLatencyMeter, of_iterations_before_a_wait_some_count_for_all_and_long_ones_for_themselves) {
-  constexpr std::uint64_t rounds = 100'000, paused = 50;
-  constexpr std::uint32_t every = 32;
+// Those of a thread that waits for the network: a busy one does not write each down. Of iterations that follow one
+// another the beginning of the next one is the end.
+class IterationsBeforeAWait : public ::testing::TestWithParam<bool> {
+ protected:
+  static constexpr std::uint32_t every = 32;
+
+  void iterate(Duration waits, Duration handles) {
+    meter.turn_began(now.monotonic, true, false, notes);
+    now.monotonic += waits;
+    meter.received(now.monotonic);
+    now.monotonic += handles;
+    if (!follows) meter.turn_ended(now.monotonic, notes);
+  }
+  // With the end of the last iteration.
+  const LatencyCounts& handling() {
+    meter.turn_began(now.monotonic, true, false, notes);
+    notes.fold();
+    return meter.latency().handling;
+  }
+  const bool follows = GetParam();
   SlowRing slow;
   FakeNetwork network;
   Instant now{.utc = {}, .monotonic = MonotonicTime{1s}};
   StageNotes notes{slow, now, network};
   LoopLatencyMeter meter{true, every};
-  const auto iteration = [&](Duration waits, Duration handles) {
-    meter.turn_began(now.monotonic, true, false, notes);
-    now.monotonic += waits;
-    meter.received(now.monotonic);
-    now.monotonic += handles;
-    meter.turn_ended(now.monotonic, notes);
-  };
+};
+INSTANTIATE_TEST_SUITE_P(LoopLatencyMeter, IterationsBeforeAWait, ::testing::Bool(),
+                         [](const auto& suite) { return suite.param ? "that_follow" : "that_do_not_follow"; });
+
+TEST_P(IterationsBeforeAWait, some_count_for_all) {
+  constexpr std::uint64_t rounds = 100'000;
+  std::uint64_t counted = 0;
   // Orders and cancels alternate.
-  for (std::uint64_t round = 0; round < rounds / 2; ++round) {
-    iteration(50us, 5us);
-    iteration(50us, 3us);
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    iterate(50us, round % 2 == 0 ? 5us : 3us);
+    if (!notes.empty()) ++counted;
+    notes.fold();
   }
-  notes.fold();
-  const LatencyCounts& handling = meter.latency().handling;
-  EXPECT_NEAR(static_cast<double>(handling.count()), rounds, 2.0 * every);
-  EXPECT_NEAR(static_cast<double>(handling.sum_ns()), rounds * 4000.0, rounds * 160.0);
-  for (std::uint64_t i = 0; i < paused; ++i) iteration(50us, 60us);
-  notes.fold();
-  EXPECT_EQ(handling.count() - handling.count_up_to_ns(20'000), paused) << "each that took long";
-  const std::uint64_t before = handling.count();
-  for (std::uint64_t i = 0; i < paused; ++i) iteration(2ms, 700us);
-  notes.fold();
-  EXPECT_EQ(handling.count() - before, paused);
-  EXPECT_EQ(handling.count() - handling.count_up_to_ns(100'000), paused) << "each counts for itself only";
+  EXPECT_NEAR(static_cast<double>(counted), double{rounds} / every, rounds * 0.004);
+  EXPECT_NEAR(static_cast<double>(handling().count()), rounds, 2.0 * every);
+  EXPECT_NEAR(static_cast<double>(handling().sum_ns()), rounds * 4000.0, rounds * 160.0);
+}
+
+TEST_P(IterationsBeforeAWait, those_that_took_long_or_came_after_a_pause_count_for_themselves) {
+  constexpr std::uint64_t rounds = 50;
+  for (std::uint64_t i = 0; i < rounds; ++i) iterate(50us, 60us);
+  EXPECT_EQ(handling().count() - handling().count_up_to_ns(20'000), rounds);
+  const std::uint64_t before = handling().count();
+  for (std::uint64_t i = 0; i < rounds; ++i) iterate(2ms, 700us);
+  EXPECT_EQ(handling().count() - before, rounds);
+  EXPECT_EQ(handling().count() - handling().count_up_to_ns(100'000), rounds);
 }
 
 TEST_F(LoopLatencyTest, each_slow_iteration_is_counted) {
