@@ -168,8 +168,8 @@ def figures(result):
 
 
 def main():
-    # Ten seconds of open loop, so that one interruption of 25 ms by the host is not its p99.
-    options = demonstration_options(__doc__, idle="block", quick_repeats=1, orders=200000, add=lambda parser: parser.add_argument(
+    # Many short runs: a shared host is fast or slow for minutes, and interrupts some of the runs.
+    options = demonstration_options(__doc__, idle="block", quick_repeats=1, repeats=11, add=lambda parser: parser.add_argument(
         "--kernel-places", action="store_true", help="let the kernel place all threads, and halt idle CPUs"))
     host = Host(options.kernel_places)
     print(f"# {machine()}; idle {options.idle}; {host}; load {os.getloadavg()[0]:.2f}; times in us, off and on")
