@@ -1,6 +1,7 @@
 // Slows an engine's messages on purpose, one way after the other, and checks that the slowest moments have that cause:
 // a callback that is busy, a process on the poll thread's CPU, a disk's interrupts on that CPU (the thread is put where
-// they arrive), a peer that does not read, a disk whose syncs are slow. Exit status 1 when a run has a moment of
+// they arrive), a peer that does not read, a disk whose syncs are slow. A run with a moment whose cause is the
+// hypervisor's is repeated, at most as many as there are runs. Exit status 1 when a run has a moment of
 // another cause and --needed does not allow for it, 77 with fewer than two CPUs. Without a disk whose interrupts are
 // seen, that disturbance is left out, with a line.
 #include <fcntl.h>
@@ -376,18 +377,23 @@ std::optional<std::vector<SlowMoment>> play(const Scene& scene, int cpu, const s
   return monitor.slowest(LatencyWindow::since_start);
 }
 
-bool is_right(const Scene& scene, const std::vector<SlowMoment>& moments, bool print) {
-  std::size_t found = 0;
-  bool right = true;
+enum class Verdict { right, wrong, disturbed };
+
+// Disturbed: all moments that do not have the planted cause have the hypervisor, which took time in the same 100 ms.
+Verdict verdict(const Scene& scene, const std::vector<SlowMoment>& moments, bool print) {
+  std::size_t found = 0, other = 0, stolen = 0;
   for (const SlowMoment& each : moments) {
     if (each.took < scene.at_least) continue;
     ++found;
     const bool as_planted = each.cause == scene.cause;
     if (!as_planted || print) std::printf("  %s\n", to_string(each).c_str());
-    right = right && as_planted;
+    if (as_planted) continue;
+    ++other;
+    if (each.cause == SlowCause::steal && each.host.stolen > Duration::zero()) ++stolen;
   }
   if (found < scene.moments) std::printf("  %zu moments of %zu\n", found, scene.moments);
-  return right && found >= scene.moments;
+  if (found < scene.moments || other > stolen) return Verdict::wrong;
+  return other == 0 ? Verdict::right : Verdict::disturbed;
 }
 
 }  // namespace
@@ -417,9 +423,9 @@ int main(int argc, char** argv) {
   bool all = true;
   for (const Scene& scene : scenes) {
     if (!only.empty() && only != scene.name) continue;
-    std::uint32_t right = 0;
+    std::uint32_t right = 0, disturbed = 0;
     bool possible = true;
-    for (std::uint32_t run = 0; run < runs; ++run) {
+    for (std::uint32_t run = 0; run < runs + disturbed; ++run) {
       const auto folder = std::filesystem::temp_directory_path() /
                           ("nfx-causes-" + std::to_string(::getpid()) + '-' + std::to_string(run));
       std::filesystem::create_directories(folder);
@@ -429,14 +435,18 @@ int main(int argc, char** argv) {
         possible = false;
         break;
       }
-      right += is_right(scene, *moments, print) ? 1 : 0;
+      const Verdict found = verdict(scene, *moments, print);
+      if (found == Verdict::right) ++right;
+      if (found == Verdict::disturbed && disturbed < runs) ++disturbed;
     }
     if (!possible) {
       std::printf("%-12s left out: no disk of this host interrupts a CPU of it, as seen in /proc/interrupts\n",
                   scene.name);
       continue;
     }
-    std::printf("%-12s %u of %u runs\n", scene.name, right, runs);
+    std::printf("%-12s %u of %u runs", scene.name, right, runs);
+    if (disturbed != 0) std::printf("; %u more, in which the hypervisor took time next to a moment", disturbed);
+    std::printf("\n");
     all = all && right >= (needed == 0 ? runs : needed);
   }
   return all ? 0 : 1;
