@@ -15,6 +15,7 @@
 #include "engine/sample_interval.hpp"
 #include "engine/slow_ring.hpp"
 #include "engine/stage_notes.hpp"
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/engine/latency.hpp"
 
@@ -79,6 +80,7 @@ class LoopLatencyMeter {
   [[gnu::noinline]] void last_turn_ended(MonotonicTime now, bool idle, StageNotes& notes) noexcept {
     notes.follow_counter();
     notes.ended();
+    NFX_ASSERT(last_turn_ != none);
     const bool was_quick = now - last_turn_ <= quick;
     if (was_quick && quick_left_ != 0) return;
     TurnNote note{.gap = now - last_turn_, .turns = was_quick ? drawn_ : 1, .ended = now};

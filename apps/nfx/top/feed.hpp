@@ -1,8 +1,7 @@
 // Requests snapshots of a running engine, on a thread of its own where the terminal must not wait for the engine.
 // Thread: Feed's functions from one thread; its own requests. Cost: three or four requests for each snapshot, over one
-// connection. Lifetime:
-// the dictionaries are those of the thread that requests. Errors: an engine that does not answer is a snapshot with the
-// reason; the next one tries again.
+// connection. Lifetime: the dictionaries are those of the thread that requests. Errors: an engine that does not answer
+// is a snapshot with the reason; the next one tries again.
 #pragma once
 
 #include <condition_variable>
