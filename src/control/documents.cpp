@@ -296,6 +296,7 @@ std::string document_of(LatencyWindow window, const std::vector<SlowMoment>& mom
                        {"session", each.session},
                        {"poll_thread", each.poll_thread},
                        {"cause", to_string(each.cause)},
+                       {"ran_ns", each.host.ran.count()},
                        {"waited_ns", each.host.waited.count()},
                        {"stolen_ns", each.host.stolen.count()},
                        {"interrupts", each.host.interrupts},

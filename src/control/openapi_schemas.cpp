@@ -186,6 +186,7 @@ void add_latencies(Json& to) {
                                 {"session", text(), "Empty: of no one session."},
                                 {"poll_thread", count()},
                                 {"cause", names_of<SlowCause>()},
+                                {"ran_ns", count(), "CPU time of the thread within it, at most."},
                                 {"waited_ns", count()},
                                 {"stolen_ns", count()},
                                 {"interrupts", count()},

@@ -14,6 +14,7 @@ namespace nfx {
 HostSample HostSampler::sample(int tid, std::span<const CpuInterruptions> cpus, MonotonicTime now) {
   if (tid != std::exchange(tid_, tid)) thread_.emplace(files_, ::getpid(), tid);
   if (const auto thread = thread_->read()) {
+    sum_.ran = Duration{static_cast<Duration::rep>(thread->run_ns)};
     sum_.waited = Duration{static_cast<Duration::rep>(thread->wait_ns)};
     sum_.involuntary_switches = thread->involuntary_switches;
     sum_.migrations = thread->migrations;

@@ -119,6 +119,7 @@ void ServiceManager::step() {
   if (stopping && !told_stopping_) told_stopping_ = send("STOPPING=1");
   if (!engine_.answers(stopping ? std::min(times_.period, patience_at_end) : times_.period)) return;
   if (!told_ready_ && !stopping) told_ready_ = send("READY=1");
+  if (!told_ready_ && !stopping) return;  // it is ready before it is alive
   if (times_.watchdog != Duration::zero()) send("WATCHDOG=1");
 }
 

@@ -15,7 +15,8 @@ constexpr Duration one_migration = std::chrono::microseconds{100};
 constexpr Duration one_interrupt = std::chrono::microseconds{5};
 constexpr Duration one_disturbing_interrupt = std::chrono::microseconds{25};  // with the softirqs that follow it
 // What a hypervisor runs instead mostly takes longer; the kernel reports steal in steps of 10 ms.
-constexpr Duration usual_steal = std::chrono::microseconds{100};
+constexpr Duration usual_steal = std::chrono::microseconds{200};
+constexpr Duration one_tick = std::chrono::milliseconds{10};  // the kernel counts what a thread runs at each
 
 template <class Moment>
 bool slower(const Moment& a, const Moment& b) noexcept {
@@ -33,12 +34,33 @@ bool runs_throughout(LatencyStage stage) noexcept {
          stage == LatencyStage::turn;
 }
 
+double share(Duration part, Duration whole) noexcept { return part / std::chrono::duration<double, std::nano>{whole}; }
+
 // How many interrupts so long a time has at their rate, and three standard deviations more.
 double interrupts_within(Duration took, const HostEvidence& host) noexcept {
   if (host.between <= Duration::zero()) return 0;
-  const double expected = static_cast<double>(host.interrupts) *
-                          std::min(1.0, took / std::chrono::duration<double, std::nano>{host.between});
+  const double expected = static_cast<double>(host.interrupts) * std::min(1.0, share(took, host.between));
   return expected + 3 * std::sqrt(expected);
+}
+
+// What share of the time the thread ran, between the two samples with the least.
+double least_share(const std::deque<HostSample>& samples) noexcept {
+  double least = 1;
+  for (std::size_t i = 1; i < samples.size(); ++i) {
+    const HostSample &a = samples[i - 1], &b = samples[i];
+    if (b.at > a.at) least = std::min(least, share(b.counted.ran - a.counted.ran, b.at - a.at));
+  }
+  return std::max(least, 0.0);
+}
+
+// What the thread ran in a moment of `took`, at most; `around` is what was counted between the samples around it. In
+// the rest of that time it ran for the share `least`, or all the time where it did not sleep. Zero on a CPU without a
+// regular tick (nohz_full): there the kernel counts what it ran once a second, more than there was time.
+Duration ran_within(Duration took, const HostEvidence& around, double least) noexcept {
+  if (around.ran > around.between + one_tick) return {};
+  if (around.ran + around.waited + around.stolen >= around.between - 2 * one_tick) least = 1;
+  const auto rest = static_cast<double>(std::max(around.between - took, Duration::zero()).count());
+  return std::clamp(around.ran - Duration{static_cast<Duration::rep>(rest * least)}, Duration::zero(), took);
 }
 
 }  // namespace
@@ -51,14 +73,17 @@ HostEvidence evidence_between(const std::deque<HostSample>& samples, MonotonicTi
   auto last = std::ranges::lower_bound(samples, ended, {}, &HostSample::at);
   if (last == samples.end()) --last;
   const HostEvidence &a = first->counted, &b = last->counted;
-  return {.between = last->at - first->at,
-          .waited = std::max(b.waited - a.waited, Duration::zero()),
-          .stolen = std::max(b.stolen - a.stolen, Duration::zero()),
-          .interrupts = since(b.interrupts, a.interrupts),
-          .involuntary_switches = since(b.involuntary_switches, a.involuntary_switches),
-          .migrations = since(b.migrations, a.migrations),
-          .minor_faults = since(b.minor_faults, a.minor_faults),
-          .major_faults = since(b.major_faults, a.major_faults)};
+  HostEvidence around{.between = last->at - first->at,
+                      .ran = std::max(b.ran - a.ran, Duration::zero()),
+                      .waited = std::max(b.waited - a.waited, Duration::zero()),
+                      .stolen = std::max(b.stolen - a.stolen, Duration::zero()),
+                      .interrupts = since(b.interrupts, a.interrupts),
+                      .involuntary_switches = since(b.involuntary_switches, a.involuntary_switches),
+                      .migrations = since(b.migrations, a.migrations),
+                      .minor_faults = since(b.minor_faults, a.minor_faults),
+                      .major_faults = since(b.major_faults, a.major_faults)};
+  around.ran = ran_within(ended - began, around, least_share(samples));
+  return around;
 }
 
 Duration callback_time(const SlowRecord& record, std::span<const SlowRecord> records) noexcept {
@@ -86,7 +111,9 @@ SlowCause cause_of(const SlowRecord& record, const HostEvidence& host, Duration 
   if (host.involuntary_switches != 0 && host.waited >= half) return SlowCause::scheduler;
   const bool interrupted = interrupts_within(record.took, host) * one_disturbing_interrupt >= half;
   if (interrupted && record.took < usual_steal) return SlowCause::interrupt;
-  if (host.stolen >= half) return SlowCause::steal;
+  // Was the time stolen from the moment, or from what is around it?
+  const bool ran_callback = in_callback >= half && host.ran >= half && record.took >= one_tick;
+  if (host.stolen >= half && !ran_callback) return SlowCause::steal;
   if (times(host.major_faults, one_major_fault) + times(host.minor_faults, one_minor_fault) >= half)
     return SlowCause::page_fault;
   if (interrupted) return SlowCause::interrupt;

@@ -106,7 +106,7 @@ std::optional<ThreadCounters> ThreadCounterFiles::read() {
   counters.involuntary_switches =
       switches ? *switches : count_of(status_.read(), "nonvoluntary_ctxt_switches").value_or(0);
   std::string_view times = schedstat_.read();
-  static_cast<void>(next_word(times));  // on a CPU
+  counters.run_ns = number<std::uint64_t>(next_word(times)).value_or(0);
   counters.wait_ns = number<std::uint64_t>(next_word(times)).value_or(0);
   return counters;
 }

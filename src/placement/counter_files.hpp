@@ -59,6 +59,7 @@ class CpuCounterFiles {
 
 struct ThreadCounters {
   int cpu = 0;
+  std::uint64_t run_ns = 0;  // to the last timer tick; without what was stolen, with CONFIG_PARAVIRT_TIME_ACCOUNTING
   std::uint64_t wait_ns = 0;
   std::uint64_t involuntary_switches = 0;
   std::uint64_t migrations = 0;

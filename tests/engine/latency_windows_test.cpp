@@ -193,11 +193,40 @@ TEST(SlowCauses, ten_milliseconds_of_steal_are_not_those_of_a_short_moment_with_
   SlowRecord record{.ended = MonotonicTime{1s}, .took = 35us, .stage = LatencyStage::in_application};
   HostEvidence host{.between = 100ms, .stolen = 10ms, .interrupts = 756};
   EXPECT_EQ(cause_of(record, host, 35us), SlowCause::interrupt);
+  record.took = 180us;
+  host.interrupts = 1084;
+  EXPECT_EQ(cause_of(record, host, 0us), SlowCause::interrupt);
   record.took = 200us;
   EXPECT_EQ(cause_of(record, host, 200us), SlowCause::steal);
   record.took = 35us;
   host.interrupts = 25;
   EXPECT_EQ(cause_of(record, host, 35us), SlowCause::steal);
+}
+
+TEST(SlowCauses, steal_around_a_callback_that_ran_is_not_its_cause) {
+  SlowRecord record{.ended = MonotonicTime{1s}, .took = 20ms, .stage = LatencyStage::in_application};
+  HostEvidence host{.between = 100ms, .ran = 19ms, .stolen = 20ms};
+  EXPECT_EQ(cause_of(record, host, 20ms), SlowCause::application);
+  EXPECT_EQ(cause_of(record, host, 5ms), SlowCause::steal) << "the callback was short";
+  host.ran = 9ms;
+  EXPECT_EQ(cause_of(record, host, 20ms), SlowCause::steal);
+  record.took = 5ms;
+  EXPECT_EQ(cause_of(record, host, 5ms), SlowCause::steal) << "less than the steps in which the run time is counted";
+}
+
+TEST(SlowCauses, a_thread_ran_in_a_moment_what_it_does_not_always_run) {
+  const auto at = [](int ms) { return MonotonicTime{std::chrono::milliseconds{ms}}; };
+  const auto samples = [&at](std::initializer_list<Duration> ran) {
+    std::deque<HostSample> all{{at(0), {}}};
+    for (const Duration each : ran) all.push_back({all.back().at + 100ms, {.ran = all.back().counted.ran + each}});
+    return all;
+  };
+  EXPECT_EQ(evidence_between(samples({1ms, 2ms, 21ms}), at(220), at(240)).ran, Duration{20ms}) << "it waits mostly";
+  EXPECT_EQ(evidence_between(samples({1ms, 2ms, 31ms}), at(220), at(240)).ran, Duration{20ms})
+      << "no more than it took";
+  EXPECT_EQ(evidence_between(samples({100ms, 80ms, 81ms}), at(210), at(260)).ran, Duration{31ms}) << "it busy-polls";
+  EXPECT_EQ(evidence_between(samples({1ms, 1ms, 1ms}), at(220), at(240)).ran, Duration{200us});
+  EXPECT_EQ(evidence_between(samples({0ms, 0ms, 900ms}), at(220), at(240)).ran, Duration{0}) << "no regular tick";
 }
 
 TEST(SlowCauses, the_callback_time_of_a_message_is_that_of_the_callbacks_before_it) {

@@ -113,6 +113,7 @@ TEST_F(ThreadCounterFilesTest, switches_come_from_status_where_the_kernel_has_no
   EXPECT_EQ(counters->cpu, 3);
   EXPECT_EQ(counters->minor_faults, 77U);
   EXPECT_EQ(counters->major_faults, 88U);
+  EXPECT_EQ(counters->run_ns, 1000U);
   EXPECT_EQ(counters->wait_ns, 2000U);
   EXPECT_EQ(counters->involuntary_switches, 9U);
   EXPECT_EQ(counters->migrations, 0U);

@@ -83,6 +83,7 @@ enum class SlowCause : std::uint8_t {
 // more than the moment itself.
 struct HostEvidence {
   Duration between{};  // the two samples
+  Duration ran{};      // the thread in the moment, at most: what it ran less what it always runs in as long a rest
   Duration waited{};   // could have run, while another task did
   Duration stolen{};   // by the hypervisor, in steps of 10 ms
   std::uint64_t interrupts = 0;
