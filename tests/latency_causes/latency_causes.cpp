@@ -188,7 +188,7 @@ struct Scene {
 
 constexpr std::array scenes{
     Scene{"application", SlowCause::application, planted, 3},
-    Scene{"scheduler", SlowCause::scheduler, 1ms, 3},
+    Scene{"scheduler", SlowCause::scheduler, 2ms, 3},  // slices of two tasks; shorter ones are the host's own
     Scene{"interrupt", SlowCause::interrupt, 15us, 3},
     Scene{"peer", SlowCause::peer, 100ms, 1},
     Scene{"disk", SlowCause::disk, 15ms, 3},
@@ -367,8 +367,11 @@ std::optional<std::vector<SlowMoment>> play(const Scene& scene, int cpu, const s
         client.read();
         std::this_thread::sleep_for(2ms);
       }
+    } else if (disk) {
+      orders(client, 60, 5ms);
     } else {
-      orders(client, disk ? 60 : 500, disk ? 5ms : 1ms);
+      // Where an interrupt takes some microseconds only, few orders have one or two of them in a stage.
+      orders(client, interrupts ? 1500 : 500, 1ms);
     }
     std::this_thread::sleep_for(LatencyMonitor::period);
     monitor.end();
