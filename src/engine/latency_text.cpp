@@ -55,16 +55,17 @@ std::string hdr_log_text(const LatencyReport& report) {
 
 std::string to_string(const SlowMoment& moment) {
   const auto us = [](Duration time) { return std::chrono::duration<double, std::micro>(time).count(); };
-  std::array<char, 24> took, host;
+  std::array<char, 24> took;
+  std::array<char, 64> host;
   std::snprintf(took.data(), took.size(), "%.1f us", us(moment.took));
-  std::snprintf(host.data(), host.size(), "%.1f us", us(moment.host.waited));
+  std::snprintf(host.data(), host.size(), "; ran %.1f us, waited %.1f us", us(moment.host.ran), us(moment.host.waited));
   std::array<char, 32> when;
   UtcTimestampWriter writer;
   std::string text{when.data(), writer.write(when.data(), moment.ended, 6)};
   text += ' ' + std::string{took.data()} + ' ' + std::string{to_string(moment.stage)};
   if (!moment.session.empty()) text += ' ' + moment.session;
   text += ' ' + thread_name(ThreadRole::poll, moment.poll_thread) + ": " + std::string{to_string(moment.cause)};
-  text += "; waited " + std::string{host.data()};
+  text += host.data();
   const auto add = [&text](std::uint64_t count, const char* what) {
     if (count != 0) text += ", " + std::to_string(count) + ' ' + what;
   };

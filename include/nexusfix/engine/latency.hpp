@@ -103,7 +103,8 @@ struct SlowMoment {
   HostEvidence host;
 };
 
-// "2026-11-23 19:20:01.123456 3.2 ms in_application FIX.4.4:A->B nfx-poll-0: scheduler; waited 3.1 ms, 2 switches"
+// "20261123-19:20:01.123456 3200.0 us in_application FIX.4.4:A->B nfx-poll-0: scheduler; ran 80.0 us, waited 3100.0 us,
+// 2 involuntary switches"
 [[nodiscard]] std::string to_string(const SlowMoment& moment);
 
 }  // namespace nfx
