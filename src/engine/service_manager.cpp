@@ -118,8 +118,10 @@ void ServiceManager::step() {
   const bool stopping = engine_.stopping();
   if (stopping && !told_stopping_) told_stopping_ = send("STOPPING=1");
   if (!engine_.answers(stopping ? std::min(times_.period, patience_at_end) : times_.period)) return;
-  if (!told_ready_ && !stopping) told_ready_ = send("READY=1");
-  if (!told_ready_ && !stopping) return;  // it is ready before it is alive
+  if (!told_ready_ && !stopping) {
+    told_ready_ = send("READY=1");
+    if (!told_ready_) return;  // it is ready before it is alive
+  }
   if (times_.watchdog != Duration::zero()) send("WATCHDOG=1");
 }
 

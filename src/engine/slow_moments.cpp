@@ -5,6 +5,8 @@
 #include <cmath>
 #include <functional>
 
+#include "nexusfix/base/assert.hpp"
+
 namespace nfx {
 namespace {
 
@@ -57,6 +59,7 @@ double least_share(const std::deque<HostSample>& samples) noexcept {
 // the rest of that time it ran for the share `least`, or all the time where it did not sleep. Zero on a CPU without a
 // regular tick (nohz_full): there the kernel counts what it ran once a second, more than there was time.
 Duration ran_within(Duration took, const HostEvidence& around, double least) noexcept {
+  NFX_ASSERT(took >= Duration::zero());
   if (around.ran > around.between + one_tick) return {};
   if (around.ran + around.waited + around.stolen >= around.between - 2 * one_tick) least = 1;
   const auto rest = static_cast<double>(std::max(around.between - took, Duration::zero()).count());
