@@ -44,6 +44,17 @@ class Demo(unittest.TestCase):
         self.expect_honest_rows(out, result)
         self.assertTrue(result["phases"][0]["spoilt"], result["phases"][0])
 
+    def test_on_one_cpu_it_is_not_compared_with_two_threads_that_busy_poll(self):
+        allowed = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, {min(allowed)})
+        try:
+            out, result = self.demo("--orders", "200")
+        finally:
+            os.sched_setaffinity(0, allowed)
+        self.assertNotIn("floor", result)
+        self.assertNotIn("raw TCP", out)
+        self.expect_honest_rows(out, result)
+
     def test_more_than_can_be_traded_is_late_and_complete(self):
         """Without a limit of unanswered requests, the reports do not fit into the venue's send buffer."""
         out, result = self.demo("--orders", "40000", "--rate", "5000000")

@@ -19,6 +19,7 @@
 #include "nexusfix/dictionary/load.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/engine/program.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
 #include "noisy_processes.hpp"
 #include "output.hpp"
 
@@ -225,7 +226,7 @@ int run(const Options& options) {
   outcome.trader_next_inbound = value(session.next_inbound());
   outcome.trader_next_outbound = value(session.next_outbound());
   // Among noisy processes, or on one CPU, two threads that busy-poll sockets measure the scheduler.
-  if (!noise && !isolation)
+  if (!noise && !isolation && CpuAffinity::get().size() > 1)
     add_baseline(outcome, {.request_bytes = trader.mean_request_bytes(), .answer_bytes = trader.mean_answer_bytes()});
 
   const std::vector<std::string> problems = disagreements(outcome);
