@@ -16,12 +16,12 @@ def machine():
     return f"{models[0] if models else 'unknown processor'}, {os.cpu_count()} cores, Linux {platform.release()}"
 
 
-def demonstration_options(description, idle, quick_repeats, repeats=5, add=None):
+def demonstration_options(description, idle, quick_repeats, repeats=5, orders=50000, add=None):
     """The command line of a benchmark that repeats the demonstration: what differs is given; `add` adds options."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nfx", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--repeats", type=int, default=repeats, help="(default: %(default)s)")
-    parser.add_argument("--orders", type=int, default=50000, help="requests per phase (default: %(default)s)")
+    parser.add_argument("--orders", type=int, default=orders, help="requests per phase (default: %(default)s)")
     parser.add_argument("--rate", type=int, default=20000, help="requests/s in the open loop (default: %(default)s)")
     parser.add_argument("--idle", choices=("spin", "yield", "block"), default=idle)
     parser.add_argument("--quick", action="store_true", help=f"5,000 requests, repeats: {quick_repeats}")

@@ -6,18 +6,21 @@ others, or share the only other one. Idle CPUs are not halted (/dev/cpu_dma_late
 takes 20 to 400 us, which differs from second to second. --kernel-places does neither.
 
 Each run trades by schedule, one order at a time and with a full window, and checks itself; a run that disagrees ends the
-benchmark. The ratio of a figure is that of a run with to the run without next to it; the median of the repeats is shown.
---unwatched watches neither: its ratios are what this host makes of the same twice. './dev bench engine_time' has the
-engine's own time with and without latencies. Exit status: 0 within the limits, 1 not; --quick and --unwatched have none.
+benchmark. The ratio of a figure is that of a run with to the run without next to it. Shown are the median of the repeats
+and the range that has the median of endless repeats with 95 % confidence, whatever their distribution. A figure is above
+its limit where the whole range is, and within it where no part of the range is above. --watch nothing compares the same
+twice: how far its ratios are from 1 is what the host alone makes. './dev bench engine_time' has the engine's own time with
+and without latencies. Exit status: 1 where a figure is above its limit, otherwise 0; without --watch all, or with --quick,
+there are no limits.
 """
 
+import math
 import os
 import pathlib
 import pty
-import select
-import signal
 import socket
 import statistics
+import subprocess
 import sys
 import tempfile
 import threading
@@ -88,6 +91,7 @@ class Watchers:
         self.path = path
         self.done = threading.Event()
         self.scrapes = self.redrawn = 0
+        self.top = None
         self.threads = [threading.Thread(target=self.scrape), threading.Thread(target=self.watch, args=(nfx,))]
         for thread in self.threads:
             thread.start()
@@ -117,38 +121,34 @@ class Watchers:
     def watch(self, nfx):
         if not self.there():
             return
-        pid, terminal = pty.fork()
-        if pid == 0:
-            os.environ.update(TERM="xterm", LINES="40", COLUMNS="120")
-            os.execv(nfx, [nfx, "top", "--socket", self.path])
-        while not self.done.is_set():
-            # Nothing more is drawn once the engine has ended, which may be before stop(): a read alone would wait for ever.
-            if not select.select([terminal], [], [], 0.1)[0]:
-                continue
-            try:
-                self.redrawn += len(os.read(terminal, 1 << 16)) != 0
-            except OSError:
-                break
+        self.terminal, others_end = pty.openpty()
+        self.top = subprocess.Popen([nfx, "top", "--socket", self.path], stdin=others_end, stdout=others_end, stderr=others_end,
+                                    env=dict(os.environ, TERM="xterm", LINES="40", COLUMNS="120"))
+        os.close(others_end)
         try:
-            os.write(terminal, b"q")
+            while True:
+                self.redrawn += len(os.read(self.terminal, 1 << 16)) != 0
         except OSError:
-            pass
-        os.close(terminal)
-        end = time.monotonic() + 5
-        while os.waitpid(pid, os.WNOHANG)[0] == 0:
-            if time.monotonic() > end:
-                os.kill(pid, signal.SIGKILL)
-            time.sleep(0.01)
+            pass  # it has ended
 
     def stop(self):
         self.done.set()
+        if self.top is not None:
+            os.write(self.terminal, b"q")
+            try:
+                self.top.wait(5)
+            except subprocess.TimeoutExpired:
+                self.top.kill()
+                self.top.wait()
         for thread in self.threads:
             thread.join()
+        if self.top is not None:
+            os.close(self.terminal)
 
 
-def measure(options, host, watched):
-    if not watched:
-        return run_repeat(options, "--no-latency", started=host.place)
+def measure(options, host, watch):
+    if watch != "all":
+        return run_repeat(options, *(["--no-latency"] if watch == "nothing" else []), started=host.place)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "control.sock")
         watchers = Watchers(options.nfx, path)
@@ -167,34 +167,52 @@ def figures(result):
             "one order p99": single["p99_ns"], "time a message": 1e9 / full["messages_per_s"]}
 
 
+def range_of_median(values, confidence=0.95):
+    """Between these two of the values; None where they are too few."""
+    ordered, left = sorted(values), (1 - confidence) / 2 * 2 ** len(values)
+    below = 0  # ways in which at most `rank` of them are below the median
+    for rank in range(len(values)):
+        below += math.comb(len(values), rank)
+        if below > left:
+            return (ordered[rank - 1], ordered[-rank]) if rank > 0 else None
+    return None
+
+
 def main():
     # Many short runs: a shared host is fast or slow for minutes, and interrupts some of the runs.
     def add(parser):
         parser.add_argument("--kernel-places", action="store_true",
                             help="let the kernel place all threads, and halt idle CPUs")
-        parser.add_argument("--unwatched", action="store_true", help="watch neither run of a pair")
+        parser.add_argument("--watch", choices=("all", "latencies", "nothing"), default="all",
+                            help="what one run of a pair has (default: %(default)s)")
 
-    options = demonstration_options(__doc__, idle="block", quick_repeats=1, repeats=12, add=add)
+    options = demonstration_options(__doc__, idle="block", quick_repeats=1, repeats=40, orders=20000, add=add)
     host = Host(options.kernel_places)
-    print(f"# {machine()}; idle {options.idle}; {host}; load {os.getloadavg()[0]:.2f}; times in us, off and on")
+    limited = options.watch == "all" and not options.quick
+    print(f"# {machine()}; idle {options.idle}; {host}; load {os.getloadavg()[0]:.2f}; times in us, with nothing and with "
+          f"{options.watch}")
     ratios = {}
     for repeat in range(1, options.repeats + 1):
+        runs = [("off", "nothing"), ("on", options.watch)]
         # Whichever is first can find another host than the second.
-        order = (False, True) if repeat % 2 else (True, False)
-        of = {on: figures(measure(options, host, on and not options.unwatched)) for on in order}
-        off, on = of[False], of[True]
+        of = {which: figures(measure(options, host, watch)) for which, watch in (runs if repeat % 2 else runs[::-1])}
         row = []
-        for name in off:
-            ratios.setdefault(name, []).append(on[name] / off[name])
-            row.append(f"{name} {off[name] / 1000:.2f} {on[name] / 1000:.2f}")
+        for name in of["off"]:
+            ratios.setdefault(name, []).append(of["on"][name] / of["off"][name])
+            row.append(f"{name} {of['off'][name] / 1000:.2f} {of['on'][name] / 1000:.2f}")
         print(f"{repeat}: " + ", ".join(row))
     failed = False
     for name, values in ratios.items():
         limit = LIMITS["p99" if name.endswith("p99") else "p50"]
-        middle = statistics.median(values)
-        failed |= middle > limit
-        print(f"{name:>15}: {middle:.3f} (limit {limit}), of {' '.join(f'{value:.3f}' for value in values)}")
-    return 1 if failed and not options.quick and not options.unwatched else 0
+        likely = range_of_median(values)
+        text = f"{name:>15}: {statistics.median(values):.3f}"
+        if likely is not None:
+            text += f", {likely[0]:.3f} to {likely[1]:.3f}"
+        if limited and likely is not None:
+            failed |= likely[0] > limit
+            text += f" (limit {limit}: {'above' if likely[0] > limit else 'within' if likely[1] <= limit else 'not decided'})"
+        print(text)
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
