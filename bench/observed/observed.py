@@ -125,6 +125,8 @@ class Watchers:
         self.top = subprocess.Popen([nfx, "top", "--socket", self.path], stdin=others_end, stdout=others_end, stderr=others_end,
                                     env=dict(os.environ, TERM="xterm", LINES="40", COLUMNS="120"))
         os.close(others_end)
+        if self.done.is_set():
+            self.top.terminate()  # stop() may not have seen it
         try:
             while True:
                 self.redrawn += len(os.read(self.terminal, 1 << 16)) != 0
@@ -134,10 +136,10 @@ class Watchers:
     def stop(self):
         self.done.set()
         if self.top is not None:
-            os.write(self.terminal, b"q")
             try:
+                os.write(self.terminal, b"q")
                 self.top.wait(5)
-            except subprocess.TimeoutExpired:
+            except (OSError, subprocess.TimeoutExpired):
                 self.top.kill()
                 self.top.wait()
         for thread in self.threads:
