@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <functional>
 #include <utility>
 
 #include "nexusfix/base/clocks.hpp"
@@ -107,6 +108,8 @@ void LatencyMonitor::take(Watched& watched, std::uint32_t number, std::span<cons
   }
   SlowRing& ring = watched.thread->slow();
   ring.set_limit(watched.limit.next(watched.records, ring.limit(), now.monotonic));
+  std::ranges::sort(watched.records, std::ranges::greater{}, &SlowRecord::took);
+  waits_found_.clear();
   for (const SlowRecord& record : watched.records) {
     // Of what was before the first sample nothing is known.
     if (watched.samples.empty() || record.ended < watched.samples.front().at) continue;
@@ -117,7 +120,10 @@ void LatencyMonitor::take(Watched& watched, std::uint32_t number, std::span<cons
     if (record.session != 0) moment.session = name_of(record.session);
     moment.poll_thread = number;
     moment.host = evidence_between(watched.samples, record.began(), record.ended);
-    moment.cause = cause_of(record, moment.host, callback_time(record, watched.records));
+    HostEvidence of_moment = moment.host;
+    of_moment.waited = waits_found_.left_for(record, of_moment.waited);
+    moment.cause = cause_of(record, of_moment, callback_time(record, watched.records));
+    if (moment.cause == SlowCause::scheduler) waits_found_.add(record);
     moments_.add(std::move(moment), now.monotonic);
   }
 }

@@ -87,6 +87,7 @@ class LatencyMonitor {
   TraceLog* const traces_;
   std::vector<TraceRecord> trace_records_;
   std::vector<NamedTrace> named_traces_;
+  WaitsFound waits_found_;
   LatencyHistory history_;
   SlowMoments moments_;
   MonotonicTime next_copy_{};

@@ -127,6 +127,21 @@ SlowCause cause_of(const SlowRecord& record, const HostEvidence& host, Duration 
   return SlowCause::none_known;
 }
 
+bool WaitsFound::has_one_at(const SlowRecord& record) const noexcept {
+  return std::ranges::any_of(
+      found_, [&](const SlowRecord& each) { return each.began() < record.ended && record.began() < each.ended; });
+}
+
+Duration WaitsFound::left_for(const SlowRecord& record, Duration waited) const noexcept {
+  if (has_one_at(record)) return waited;
+  for (const SlowRecord& each : found_) waited -= each.took;
+  return std::max(waited, Duration::zero());
+}
+
+void WaitsFound::add(const SlowRecord& record) {
+  if (!has_one_at(record)) found_.push_back(record);
+}
+
 Duration SlowLimit::next(std::span<const SlowRecord> records, Duration limit, MonotonicTime now) {
   for (const SlowRecord& each : records) {
     if (second_.size() == SlowMoments::most && each.took <= second_.front()) continue;

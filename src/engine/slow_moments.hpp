@@ -35,6 +35,22 @@ struct HostSample {
 // How much of `record` was within on_message of the same thread.
 [[nodiscard]] Duration callback_time(const SlowRecord& record, std::span<const SlowRecord> records) noexcept;
 
+// The waits for the CPU that moments of one batch account for: of two moments, a wait that is as long as one of them is
+// the cause of one. Moments at the same time, as stages of one message are, have the same wait. The longest come first.
+class WaitsFound {
+ public:
+  // What is left of `waited`, which the kernel counted around the moment, for it.
+  [[nodiscard]] Duration left_for(const SlowRecord& record, Duration waited) const noexcept;
+  // Its cause is `scheduler`.
+  void add(const SlowRecord& record);
+  void clear() noexcept { found_.clear(); }
+
+ private:
+  [[nodiscard]] bool has_one_at(const SlowRecord& record) const noexcept;
+
+  std::vector<SlowRecord> found_;  // none at the same time as another
+};
+
 // The limit above which a poll thread offers a moment: that of the slowest hundred of a second, so that a shorter list
 // of an idle second is followed by a longer one.
 class SlowLimit {

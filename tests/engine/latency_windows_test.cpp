@@ -137,6 +137,26 @@ TEST(SlowRing, offers_what_is_above_the_limit_and_doubles_it_when_full) {
   EXPECT_EQ(ring.limit(), Duration{6us});
 }
 
+TEST(WaitsFound, a_wait_is_the_cause_of_one_moment_and_of_those_at_the_same_time) {
+  const MonotonicTime at{1s};
+  const SlowRecord first{.ended = at, .took = 28us};
+  WaitsFound waits;
+  EXPECT_EQ(waits.left_for(first, 33us), Duration{33us});
+  waits.add(first);
+  const SlowRecord stage{.ended = at - 2us, .took = 20us}, later{.ended = at + 1ms, .took = 27us},
+      next{.ended = at + 27us, .took = 27us};
+  EXPECT_EQ(waits.left_for(stage, 33us), Duration{33us}) << "another stage of the same message";
+  EXPECT_EQ(waits.left_for(later, 33us), Duration{5us});
+  EXPECT_EQ(waits.left_for(next, 33us), Duration{5us}) << "it begins when the other one has ended";
+  EXPECT_EQ(waits.left_for(later, 20us), Duration{0us}) << "between other samples";
+  waits.add(stage);
+  EXPECT_EQ(waits.left_for(later, 60us), Duration{32us}) << "two stages have waited once";
+  waits.add(later);
+  EXPECT_EQ(waits.left_for({.ended = at + 2ms, .took = 9us}, 60us), Duration{5us});
+  waits.clear();
+  EXPECT_EQ(waits.left_for(later, 33us), Duration{33us});
+}
+
 TEST(SlowCauses, the_first_that_accounts_for_half_of_the_time) {
   const SlowRecord record{.ended = MonotonicTime{1s}, .took = 4ms};
   HostEvidence host;
