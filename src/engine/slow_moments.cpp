@@ -139,6 +139,7 @@ Duration WaitsFound::left_for(const SlowRecord& record, Duration waited) const n
 }
 
 void WaitsFound::add(const SlowRecord& record) {
+  NFX_ASSERT(found_.empty() || record.took <= found_.back().took);
   if (!has_one_at(record)) found_.push_back(record);
 }
 

@@ -35,8 +35,9 @@ struct HostSample {
 // How much of `record` was within on_message of the same thread.
 [[nodiscard]] Duration callback_time(const SlowRecord& record, std::span<const SlowRecord> records) noexcept;
 
-// The waits for the CPU that moments of one batch account for: of two moments, a wait that is as long as one of them is
-// the cause of one. Moments at the same time, as stages of one message are, have the same wait. The longest come first.
+// The waits for the CPU that moments of one batch account for, which ended between the same two samples: of two
+// moments, a wait that is as long as one of them is the cause of one. Moments at the same time, as stages of one
+// message are, have the same wait. add() is called with the longest first.
 class WaitsFound {
  public:
   // What is left of `waited`, which the kernel counted around the moment, for it.

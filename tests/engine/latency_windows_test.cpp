@@ -148,7 +148,7 @@ TEST(WaitsFound, a_wait_is_the_cause_of_one_moment_and_of_those_at_the_same_time
   EXPECT_EQ(waits.left_for(stage, 33us), Duration{33us}) << "another stage of the same message";
   EXPECT_EQ(waits.left_for(later, 33us), Duration{5us});
   EXPECT_EQ(waits.left_for(next, 33us), Duration{5us}) << "it begins when the other one has ended";
-  EXPECT_EQ(waits.left_for(later, 20us), Duration{0us}) << "between other samples";
+  EXPECT_EQ(waits.left_for(later, 20us), Duration{0us}) << "the other one took all of it";
   waits.add(stage);
   EXPECT_EQ(waits.left_for(later, 60us), Duration{32us}) << "two stages have waited once";
   waits.add(later);
