@@ -24,6 +24,9 @@ macro(nfx_common_options)
       add_compile_options(-fno-sanitize=null,nonnull-attribute,returns-nonnull-attribute)
     endif()
   endif()
+  if(NFX_HARDENING AND NOT NFX_SANITIZE)
+    nfx_hardening_options()
+  endif()
   if(NFX_BUILD_FUZZ)
     # Coverage for the whole library; the fuzz targets add the fuzzer's main.
     add_compile_options(-fsanitize=fuzzer-no-link)
@@ -82,6 +85,19 @@ endfunction()
 # Files of the given ones that are compiled alone: another file has their names, or they take as long as a batch.
 macro(nfx_not_batched)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endmacro()
+
+# What Debian and Fedora build their own packages with: stack protector, checked copies into buffers of known size, probes
+# of large stack frames, branch targets marked for CET or BTI, and symbols bound before main() into read-only memory.
+macro(nfx_hardening_options)
+  add_compile_options($<$<CONFIG:Release>:-fstack-protector-strong> $<$<CONFIG:Release>:-fstack-clash-protection>
+    $<$<CONFIG:Release>:-U_FORTIFY_SOURCE> $<$<CONFIG:Release>:-D_FORTIFY_SOURCE=2>)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+    add_compile_options($<$<CONFIG:Release>:-fcf-protection=full>)
+  elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+    add_compile_options($<$<CONFIG:Release>:-mbranch-protection=standard>)
+  endif()
+  add_link_options($<$<CONFIG:Release>:LINKER:-z,relro,-z,now,-z,noexecstack>)
 endmacro()
 
 # The headers of the standard library that most files use, compiled once for all targets with the same flags. Each
