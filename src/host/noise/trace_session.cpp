@@ -182,7 +182,7 @@ TraceSession::~TraceSession() {
 }
 
 void TraceSession::stop() noexcept {
-  if (switch_ >= 0) static_cast<void>(::pwrite(switch_, "0", 1, 0));
+  if (switch_ >= 0) static_cast<void>(::pwrite(switch_, "0", 1, 0) == 1);
 }
 
 TraceSession::Result TraceSession::read(const TickClock& clock) const {
