@@ -126,7 +126,24 @@ class Tools(unittest.TestCase):
         ]  # fmt: skip
         with tempfile.TemporaryDirectory() as folder:
             gate_plots.draw(lines, Path(folder))
-            self.assertEqual((Path(folder) / "parse.svg").read_text().count("<circle"), 5)
+            picture = (Path(folder) / "parse.svg").read_text()
+            self.assertEqual(picture.count("<title>"), 5)
+            self.assertIn("range of the repeats", picture, "what is drawn has a key")
+            self.assertNotIn("logarithmic", picture)
+
+    def test_a_plot_marks_a_version_that_is_slower_beyond_the_range_and_is_logarithmic_where_ratios_span_decades(self):
+        lines = [
+            {"version": f"v{i}", "commit": f"{i:09}", "row": "parse", "revision": "1", "ratio": f"{ratio}",
+             "ratio_low": f"{ratio * 0.9}", "ratio_high": f"{ratio * 1.1}", "ns_p50": "100"}
+            for i, ratio in enumerate((0.1, 0.105, 20, 15))
+        ]  # fmt: skip
+        with tempfile.TemporaryDirectory() as folder:
+            gate_plots.draw(lines, Path(folder))
+            picture = (Path(folder) / "parse.svg").read_text()
+        slower = [part for part in picture.split("<circle")[1:] if part.startswith(' class="slower"')]
+        self.assertEqual(len(slower), 2, "the third version, and the key")
+        self.assertIn("v2 000000002", slower[0])
+        self.assertIn("(logarithmic)", picture)
 
 
 class Program(unittest.TestCase):
