@@ -109,6 +109,7 @@ std::string summary(const ScheduleConfig& c) {
       text += day_name(day);
     }
     text += " from " + when(c.start_day, *c.start_time) + " to " + when(c.end_day, *c.end_time);
+    if (c.end_zone) text += " in " + std::string{c.end_zone->name()};
   }
   if (c.logon_day || c.logout_day) {
     text += ", logon from " + when(c.logon_day ? c.logon_day : c.start_day, c.logon_time.value_or(*c.start_time)) +
@@ -128,7 +129,7 @@ std::optional<seconds> configured_time(const ScheduleConfig& c, EventKind kind) 
     case EventKind::start:
     case EventKind::clocks: return std::nullopt;
     case EventKind::session_begin: return c.start_time;
-    case EventKind::session_end: return c.end_time;
+    case EventKind::session_end: return c.end_zone ? std::nullopt : c.end_time;  // notes are on clocks of `zone`
     case EventKind::logon_begin: return c.logon_time;
     case EventKind::logon_end: return c.logout_time;
     case EventKind::reset: return c.reset_time;

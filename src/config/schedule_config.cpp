@@ -85,6 +85,14 @@ WeekdaySet parse_weekdays(const std::vector<std::string>& texts) {
 std::shared_ptr<const Schedule> make_schedule(const ScheduleTexts& texts) {
   ScheduleConfig config;
   config.zone = load_time_zone(texts.time_zone);
+  std::optional<TimeZone> end_zone;
+  if (!texts.end_time_zone.empty() && texts.end_time_zone != texts.time_zone) {
+    try {
+      end_zone = load_time_zone(texts.end_time_zone);
+    } catch (const ScheduleError& error) {
+      throw ScheduleError("end_time_zone", error.text());
+    }
+  }
   config.start_time = parse_time("start_time", texts.start_time);
   config.end_time = parse_time("end_time", texts.end_time);
   config.start_day = parse_optional_day("start_day", texts.start_day);
@@ -95,6 +103,7 @@ std::shared_ptr<const Schedule> make_schedule(const ScheduleTexts& texts) {
   config.logon_day = parse_optional_day("logon_day", texts.logon_day);
   config.logout_day = parse_optional_day("logout_day", texts.logout_day);
   config.reset_time = parse_time("reset_time", texts.reset_time);
+  if (config.end_time) config.end_zone = std::move(end_zone);
   if (const auto problem = find_problem(config))
     throw ScheduleError(std::string{problem->key}, std::string{problem->text});
   // Without a start, all other keys were reported, except for the time of the daily reset.

@@ -471,6 +471,9 @@ constexpr auto schedule_rows = std::to_array<Key<SessionDraft>>({
              "Time zone of all times of the schedule: an IANA name such as \"America/New_York\", \"UTC\", or \"local\" "
              "for the "
              "host's."),
+    NFX_TEXT("end_time_zone", schedule.end_time_zone,
+             "Time zone of end_time and end_day, where it is another than that of start_time. Not with logon_time, "
+             "logout_time or reset_time. Empty: time_zone."),
     NFX_FLAG(
         "cancel_on_disconnect", settings.cancel_on_disconnect,
         "Whether Application::on_cancel is called when a session ends without Logout, so that the program cancels the "

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "config/zone_names.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/suggest.hpp"
 #include "nexusfix/config/schedule_config.hpp"
@@ -65,6 +66,12 @@ std::vector<std::string> zone_names() {
     throw ScheduleError("time_zone", "cannot look up " + quoted + ": there is no " + zone_folder().string() +
                                          "; install the package tzdata, or use \"UTC\"");
   }
+  if (const config::ZoneName* other = config::find_zone_name(name);
+      other != nullptr && other->kind != config::ZoneNameKind::former) {
+    throw ScheduleError("time_zone", quoted + " is the name of a time zone in " +
+                                         (other->kind == config::ZoneNameKind::windows ? "Windows" : "Java") +
+                                         ": write \"" + std::string{other->iana} + "\"");
+  }
   const std::vector<std::string> names = zone_names();
   throw ScheduleError("time_zone", quoted +
                                        " is not a time zone: write an IANA name such as \"America/New_York\", \"UTC\", "
@@ -90,7 +97,10 @@ TimeZone load_time_zone(std::string_view name) {
   if (name == "local") {
     zone = absl::LocalTimeZone();
   } else if (!may_be_name(name) || !absl::LoadTimeZone(std::string{name}, &zone)) {
-    fail_unknown(name);
+    const config::ZoneName* other = config::find_zone_name(name);
+    if (other == nullptr || other->kind != config::ZoneNameKind::former ||
+        !absl::LoadTimeZone(std::string{other->iana}, &zone))
+      fail_unknown(name);
   }
   const absl::Time end = absl::FromCivil(absl::CivilSecond{2101, 1, 1}, absl::UTCTimeZone());
   std::vector<TimeZonePeriod> periods{period_from(zone, absl::UnixEpoch())};

@@ -47,6 +47,10 @@ UtcTime to_instant(sys_seconds time) noexcept {
 std::optional<ScheduleProblem> find_incomplete(const ScheduleConfig& c) noexcept {
   const bool has_logon = c.logon_time || c.logout_time || c.logon_day || c.logout_day;
   const bool weekly = c.start_day.has_value();
+  if (c.end_zone && (has_logon || c.reset_time)) {
+    return ScheduleProblem{"end_time_zone",
+                           "is for sessions without logon_time, logout_time and reset_time: remove it, or these"};
+  }
   if (c.start_time && !c.end_time) return ScheduleProblem{"end_time", "missing: start_time is given"};
   if (!c.start_time && c.end_time) return ScheduleProblem{"start_time", "missing: end_time is given"};
   if (c.start_day && !c.end_day) return ScheduleProblem{"end_day", "missing: start_day is given"};
@@ -176,16 +180,27 @@ local_days Schedule::Recurrence::before(local_days day) const noexcept {
 }
 
 Schedule::Span Schedule::span_of(const Recurrence& r, local_days day) const noexcept {
-  return {config_.zone.to_utc(day + r.start).time, config_.zone.to_utc(day + r.start + r.length).time};
+  const sys_seconds begin = config_.zone.to_utc(day + r.start).time;
+  if (!config_.end_zone) return {begin, config_.zone.to_utc(day + r.start + r.length).time};
+  const sys_seconds next = config_.zone.to_utc(r.after(day) + r.start).time;
+  local_days last = floor<days>(config_.end_zone->latest_local(begin));
+  for (int i = 0; i < max_skipped + 1; ++i, last += days{1}) {
+    if (config_.end_day && weekday{last} != *config_.end_day) continue;
+    const sys_seconds end = config_.end_zone->to_utc(last + *config_.end_time).time;
+    if (end > begin) return {begin, std::min(end, next)};
+  }
+  return {begin, next};
 }
 
-// Comparing with latest_local() equals comparing with the instants of to_utc(), so most calls need no span.
+// Comparing with latest_local() equals comparing with the instants of to_utc(), so most calls need no span; the end of
+// another zone does.
 std::optional<Schedule::Span> Schedule::current(const Recurrence& r, sys_seconds time) const noexcept {
   const local_seconds local = config_.zone.latest_local(time);
   const local_days day = r.begun_at(local);
   NFX_ASSERT(local >= day + r.start);
-  if (local >= day + r.start + r.length) return std::nullopt;
+  if (!config_.end_zone && local >= day + r.start + r.length) return std::nullopt;
   const Span span = span_of(r, day);
+  if (time >= span.end) return std::nullopt;
   NFX_ASSERT(span.begin <= time && time < span.end);
   return span;
 }

@@ -31,7 +31,7 @@ void fingerprint(std::ostream& out, const ScheduleConfig& c) {
   for (const auto& day : {c.start_day, c.end_day, c.logon_day, c.logout_day})
     out << ' ' << (day ? day->c_encoding() : 9);
   for (unsigned day = 0; day < 7; ++day) out << c.weekdays.contains(std::chrono::weekday{day});
-  out << ' ' << c.zone.name();
+  out << ' ' << c.zone.name() << ' ' << (c.end_zone ? c.end_zone->name() : "");
 }
 
 void fingerprint(std::ostream& out, const TlsOptions& t) {
@@ -234,6 +234,7 @@ std::string other_value(const std::string& key, const std::string& shown) {
                           {"logout_day", "\"thursday\""},
                           {"reset_time", "\"12:00:00\""},
                           {"time_zone", "\"Europe/London\""},
+                          {"end_time_zone", "\"Europe/London\""},
                           {"numbers_as_of", "\"20260313-21:00:00\""}};
   if (const auto text = texts.find(key); text != texts.end()) return text->second;
   if (const TlsOption* option = find_tls_option(key)) {
@@ -321,7 +322,7 @@ Keys context(const std::string& key) {
   if (key == "store") keys["store"] = "\"memory\"";
   static const std::set<std::string> of_schedules{"start_time",  "end_time",   "start_day", "end_day",
                                                   "weekdays",    "logon_time", "logon_day", "logout_day",
-                                                  "logout_time", "reset_time", "time_zone"};
+                                                  "logout_time", "reset_time", "time_zone", "end_time_zone"};
   if (!of_schedules.contains(key)) return keys;
   keys["start_time"] = "\"07:00:00\"";
   keys["end_time"] = "\"18:00:00\"";

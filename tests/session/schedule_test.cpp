@@ -23,6 +23,8 @@ constexpr seconds at(int hour, int minute = 0, int second = 0) {
   return hours{hour} + minutes{minute} + seconds{second};
 }
 
+TimeZone tokyo() { return {"Asia/Tokyo", {{at_utc(2024, 1, 1), hours{9}, "JST"}}}; }
+
 ScheduleConfig daily(TimeZone zone, seconds start, seconds end) {
   ScheduleConfig config;
   config.zone = std::move(zone);
@@ -335,6 +337,51 @@ TEST(Schedule, always_open_session_may_reset_every_day) {
   EXPECT_EQ(schedule.next_boundary(at_utc(2026, 3, 8, 7)), at_utc(2026, 3, 9, 6, 30));
   EXPECT_FALSE(schedule.same_session(at_utc(2026, 3, 8, 6, 59), at_utc(2026, 3, 8, 7)));
   EXPECT_EQ(schedule.session_at(at_utc(2026, 3, 8)), (TimeWindow{UtcTime::min(), UtcTime::max()}));
+}
+
+// New York is five hours behind UTC in winter, four in summer from 8 March; Tokyo is nine ahead.
+TEST(Schedule, session_may_end_in_another_time_zone_than_it_begins) {
+  ScheduleConfig config = daily(new_york(), at(18), at(17));
+  config.end_zone = tokyo();
+  const Schedule schedule{config};
+  EXPECT_EQ(schedule.session_at(at_utc(2026, 3, 2, 23)), (TimeWindow{at_utc(2026, 3, 2, 23), at_utc(2026, 3, 3, 8)}));
+  EXPECT_EQ(schedule.session_at(at_utc(2026, 3, 3, 8)), std::nullopt);
+  EXPECT_EQ(schedule.next_boundary(at_utc(2026, 3, 3, 8)), at_utc(2026, 3, 3, 23));
+  EXPECT_EQ(schedule.session_at(at_utc(2026, 3, 10, 22)), (TimeWindow{at_utc(2026, 3, 10, 22), at_utc(2026, 3, 11, 8)}))
+      << "the start moves with New York's clocks, the end stays";
+  EXPECT_EQ(schedule.numbers_since(at_utc(2026, 3, 11, 12)), at_utc(2026, 3, 10, 22));
+}
+
+TEST(Schedule, weekly_session_may_end_in_another_time_zone_than_it_begins) {
+  ScheduleConfig config = weekly(new_york(), Sunday, at(17), Saturday, at(6));
+  config.end_zone = tokyo();
+  const Schedule schedule{config};
+  EXPECT_EQ(schedule.session_at(at_utc(2026, 3, 3)), (TimeWindow{at_utc(2026, 3, 1, 22), at_utc(2026, 3, 6, 21)}));
+  EXPECT_EQ(schedule.next_session(at_utc(2026, 3, 3)), (TimeWindow{at_utc(2026, 3, 8, 21), at_utc(2026, 3, 13, 21)}));
+}
+
+TEST(Schedule, session_with_an_end_in_another_zone_is_over_when_the_next_begins) {
+  ScheduleConfig config = daily(new_york(), at(17), at(7));
+  config.end_zone = tokyo();  // 22:00 UTC: the start in winter, an hour after it in summer
+  const Schedule schedule{config};
+  for (UtcTime time = at_utc(2026, 2, 1, 0, 30); time < at_utc(2026, 4, 1); time += hours{1}) {
+    const auto open = schedule.session_at(time);
+    const auto next = schedule.next_session(time);
+    ASSERT_TRUE(next.has_value());
+    EXPECT_LE(open ? open->end : time, next->begin);
+    EXPECT_GT(schedule.next_boundary(time), time);
+  }
+}
+
+TEST(Schedule, end_in_another_zone_has_neither_a_logon_window_nor_a_reset) {
+  ScheduleConfig config = daily(new_york(), at(9), at(17));
+  config.end_zone = tokyo();
+  EXPECT_FALSE(find_problem(config).has_value());
+  config.logon_time = at(10);
+  EXPECT_EQ(find_problem(config)->key, "end_time_zone");
+  config.logon_time.reset();
+  config.reset_time = at(10);
+  EXPECT_EQ(find_problem(config)->key, "end_time_zone");
 }
 
 TEST(Schedule, ends_of_time_have_answers) {

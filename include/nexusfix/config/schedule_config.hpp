@@ -25,6 +25,7 @@ struct ScheduleTexts {
   std::string logout_day;
   std::string reset_time;
   std::string time_zone = "UTC";  // of all of them; "local" is the host's
+  std::string end_time_zone{};    // of end_time and end_day; empty: time_zone
 };
 
 class ScheduleError : public std::runtime_error {

@@ -49,6 +49,9 @@ class WeekdaySet {
 // Times of day are counted from local midnight, from 0 to below 24 hours.
 struct ScheduleConfig {
   TimeZone zone = TimeZone::utc();
+  // Of end_time and end_day, where it is another: a session ends at the first such time after it began, and no later
+  // than the next one begins. It has neither logon window nor reset_time.
+  std::optional<TimeZone> end_zone;
 
   // Both or neither are set. Neither: always open. A session whose end is not after its start ends a day (weekly: a
   // week) later; start == end means sessions of 24 hours (of a week) without a break.

@@ -1,0 +1,261 @@
+// Names of time zones that the host's database may not have: those of Windows as CLDR maps them (windowsZones,
+// territory 001), the short ones of Java (ZoneId.SHORT_IDS), and former IANA names, which distributions install apart.
+#include "config/zone_names.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace nfx::config {
+namespace {
+
+using enum ZoneNameKind;
+
+constexpr ZoneName rows[] = {
+    // clang-format off
+    {"Afghanistan Standard Time", "Asia/Kabul", windows},
+    {"Alaskan Standard Time", "America/Anchorage", windows},
+    {"Aleutian Standard Time", "America/Adak", windows},
+    {"Altai Standard Time", "Asia/Barnaul", windows},
+    {"Arab Standard Time", "Asia/Riyadh", windows},
+    {"Arabian Standard Time", "Asia/Dubai", windows},
+    {"Arabic Standard Time", "Asia/Baghdad", windows},
+    {"Argentina Standard Time", "America/Argentina/Buenos_Aires", windows},
+    {"Astrakhan Standard Time", "Europe/Astrakhan", windows},
+    {"Atlantic Standard Time", "America/Halifax", windows},
+    {"AUS Central Standard Time", "Australia/Darwin", windows},
+    {"Aus Central W. Standard Time", "Australia/Eucla", windows},
+    {"AUS Eastern Standard Time", "Australia/Sydney", windows},
+    {"Azerbaijan Standard Time", "Asia/Baku", windows},
+    {"Azores Standard Time", "Atlantic/Azores", windows},
+    {"Bahia Standard Time", "America/Bahia", windows},
+    {"Bangladesh Standard Time", "Asia/Dhaka", windows},
+    {"Belarus Standard Time", "Europe/Minsk", windows},
+    {"Bougainville Standard Time", "Pacific/Bougainville", windows},
+    {"Canada Central Standard Time", "America/Regina", windows},
+    {"Cape Verde Standard Time", "Atlantic/Cape_Verde", windows},
+    {"Caucasus Standard Time", "Asia/Yerevan", windows},
+    {"Cen. Australia Standard Time", "Australia/Adelaide", windows},
+    {"Central America Standard Time", "America/Guatemala", windows},
+    {"Central Asia Standard Time", "Asia/Bishkek", windows},
+    {"Central Brazilian Standard Time", "America/Cuiaba", windows},
+    {"Central Europe Standard Time", "Europe/Budapest", windows},
+    {"Central European Standard Time", "Europe/Warsaw", windows},
+    {"Central Pacific Standard Time", "Pacific/Guadalcanal", windows},
+    {"Central Standard Time", "America/Chicago", windows},
+    {"Central Standard Time (Mexico)", "America/Mexico_City", windows},
+    {"Chatham Islands Standard Time", "Pacific/Chatham", windows},
+    {"China Standard Time", "Asia/Shanghai", windows},
+    {"Cuba Standard Time", "America/Havana", windows},
+    {"Dateline Standard Time", "Etc/GMT+12", windows},
+    {"E. Africa Standard Time", "Africa/Nairobi", windows},
+    {"E. Australia Standard Time", "Australia/Brisbane", windows},
+    {"E. Europe Standard Time", "Europe/Chisinau", windows},
+    {"E. South America Standard Time", "America/Sao_Paulo", windows},
+    {"Easter Island Standard Time", "Pacific/Easter", windows},
+    {"Eastern Standard Time", "America/New_York", windows},
+    {"Eastern Standard Time (Mexico)", "America/Cancun", windows},
+    {"Egypt Standard Time", "Africa/Cairo", windows},
+    {"Ekaterinburg Standard Time", "Asia/Yekaterinburg", windows},
+    {"Fiji Standard Time", "Pacific/Fiji", windows},
+    {"FLE Standard Time", "Europe/Kyiv", windows},
+    {"Georgian Standard Time", "Asia/Tbilisi", windows},
+    {"GMT Standard Time", "Europe/London", windows},
+    {"Greenland Standard Time", "America/Nuuk", windows},
+    {"Greenwich Standard Time", "Atlantic/Reykjavik", windows},
+    {"GTB Standard Time", "Europe/Bucharest", windows},
+    {"Haiti Standard Time", "America/Port-au-Prince", windows},
+    {"Hawaiian Standard Time", "Pacific/Honolulu", windows},
+    {"India Standard Time", "Asia/Kolkata", windows},
+    {"Iran Standard Time", "Asia/Tehran", windows},
+    {"Israel Standard Time", "Asia/Jerusalem", windows},
+    {"Jordan Standard Time", "Asia/Amman", windows},
+    {"Kaliningrad Standard Time", "Europe/Kaliningrad", windows},
+    {"Kamchatka Standard Time", "Asia/Kamchatka", windows},
+    {"Korea Standard Time", "Asia/Seoul", windows},
+    {"Libya Standard Time", "Africa/Tripoli", windows},
+    {"Line Islands Standard Time", "Pacific/Kiritimati", windows},
+    {"Lord Howe Standard Time", "Australia/Lord_Howe", windows},
+    {"Magadan Standard Time", "Asia/Magadan", windows},
+    {"Magallanes Standard Time", "America/Punta_Arenas", windows},
+    {"Marquesas Standard Time", "Pacific/Marquesas", windows},
+    {"Mauritius Standard Time", "Indian/Mauritius", windows},
+    {"Mid-Atlantic Standard Time", "Etc/GMT+2", windows},
+    {"Middle East Standard Time", "Asia/Beirut", windows},
+    {"Montevideo Standard Time", "America/Montevideo", windows},
+    {"Morocco Standard Time", "Africa/Casablanca", windows},
+    {"Mountain Standard Time", "America/Denver", windows},
+    {"Mountain Standard Time (Mexico)", "America/Mazatlan", windows},
+    {"Myanmar Standard Time", "Asia/Yangon", windows},
+    {"N. Central Asia Standard Time", "Asia/Novosibirsk", windows},
+    {"Namibia Standard Time", "Africa/Windhoek", windows},
+    {"Nepal Standard Time", "Asia/Kathmandu", windows},
+    {"New Zealand Standard Time", "Pacific/Auckland", windows},
+    {"Newfoundland Standard Time", "America/St_Johns", windows},
+    {"Norfolk Standard Time", "Pacific/Norfolk", windows},
+    {"North Asia East Standard Time", "Asia/Irkutsk", windows},
+    {"North Asia Standard Time", "Asia/Krasnoyarsk", windows},
+    {"North Korea Standard Time", "Asia/Pyongyang", windows},
+    {"Omsk Standard Time", "Asia/Omsk", windows},
+    {"Pacific SA Standard Time", "America/Santiago", windows},
+    {"Pacific Standard Time", "America/Los_Angeles", windows},
+    {"Pacific Standard Time (Mexico)", "America/Tijuana", windows},
+    {"Pakistan Standard Time", "Asia/Karachi", windows},
+    {"Paraguay Standard Time", "America/Asuncion", windows},
+    {"Qyzylorda Standard Time", "Asia/Qyzylorda", windows},
+    {"Romance Standard Time", "Europe/Paris", windows},
+    {"Russia Time Zone 10", "Asia/Srednekolymsk", windows},
+    {"Russia Time Zone 11", "Asia/Kamchatka", windows},
+    {"Russia Time Zone 3", "Europe/Samara", windows},
+    {"Russian Standard Time", "Europe/Moscow", windows},
+    {"SA Eastern Standard Time", "America/Cayenne", windows},
+    {"SA Pacific Standard Time", "America/Bogota", windows},
+    {"SA Western Standard Time", "America/La_Paz", windows},
+    {"Saint Pierre Standard Time", "America/Miquelon", windows},
+    {"Sakhalin Standard Time", "Asia/Sakhalin", windows},
+    {"Samoa Standard Time", "Pacific/Apia", windows},
+    {"Sao Tome Standard Time", "Africa/Sao_Tome", windows},
+    {"Saratov Standard Time", "Europe/Saratov", windows},
+    {"SE Asia Standard Time", "Asia/Bangkok", windows},
+    {"Singapore Standard Time", "Asia/Singapore", windows},
+    {"South Africa Standard Time", "Africa/Johannesburg", windows},
+    {"South Sudan Standard Time", "Africa/Juba", windows},
+    {"Sri Lanka Standard Time", "Asia/Colombo", windows},
+    {"Sudan Standard Time", "Africa/Khartoum", windows},
+    {"Syria Standard Time", "Asia/Damascus", windows},
+    {"Taipei Standard Time", "Asia/Taipei", windows},
+    {"Tasmania Standard Time", "Australia/Hobart", windows},
+    {"Tocantins Standard Time", "America/Araguaina", windows},
+    {"Tokyo Standard Time", "Asia/Tokyo", windows},
+    {"Tomsk Standard Time", "Asia/Tomsk", windows},
+    {"Tonga Standard Time", "Pacific/Tongatapu", windows},
+    {"Transbaikal Standard Time", "Asia/Chita", windows},
+    {"Turkey Standard Time", "Europe/Istanbul", windows},
+    {"Turks And Caicos Standard Time", "America/Grand_Turk", windows},
+    {"Ulaanbaatar Standard Time", "Asia/Ulaanbaatar", windows},
+    {"US Eastern Standard Time", "America/Indiana/Indianapolis", windows},
+    {"US Mountain Standard Time", "America/Phoenix", windows},
+    {"UTC+12", "Etc/GMT-12", windows},
+    {"UTC+13", "Etc/GMT-13", windows},
+    {"UTC-02", "Etc/GMT+2", windows},
+    {"UTC-08", "Etc/GMT+8", windows},
+    {"UTC-09", "Etc/GMT+9", windows},
+    {"UTC-11", "Etc/GMT+11", windows},
+    {"Venezuela Standard Time", "America/Caracas", windows},
+    {"Vladivostok Standard Time", "Asia/Vladivostok", windows},
+    {"Volgograd Standard Time", "Europe/Volgograd", windows},
+    {"W. Australia Standard Time", "Australia/Perth", windows},
+    {"W. Central Africa Standard Time", "Africa/Lagos", windows},
+    {"W. Europe Standard Time", "Europe/Berlin", windows},
+    {"W. Mongolia Standard Time", "Asia/Hovd", windows},
+    {"West Asia Standard Time", "Asia/Tashkent", windows},
+    {"West Bank Standard Time", "Asia/Hebron", windows},
+    {"West Pacific Standard Time", "Pacific/Port_Moresby", windows},
+    {"Yakutsk Standard Time", "Asia/Yakutsk", windows},
+    {"Yukon Standard Time", "America/Whitehorse", windows},
+    {"ACT", "Australia/Darwin", java},
+    {"AET", "Australia/Sydney", java},
+    {"AGT", "America/Argentina/Buenos_Aires", java},
+    {"ART", "Africa/Cairo", java},
+    {"AST", "America/Anchorage", java},
+    {"BET", "America/Sao_Paulo", java},
+    {"BST", "Asia/Dhaka", java},
+    {"CAT", "Africa/Harare", java},
+    {"CNT", "America/St_Johns", java},
+    {"CST", "America/Chicago", java},
+    {"CTT", "Asia/Shanghai", java},
+    {"EAT", "Africa/Addis_Ababa", java},
+    {"ECT", "Europe/Paris", java},
+    {"IET", "America/Indiana/Indianapolis", java},
+    {"IST", "Asia/Kolkata", java},
+    {"JST", "Asia/Tokyo", java},
+    {"MIT", "Pacific/Apia", java},
+    {"NET", "Asia/Yerevan", java},
+    {"NST", "Pacific/Auckland", java},
+    {"PLT", "Asia/Karachi", java},
+    {"PNT", "America/Phoenix", java},
+    {"PRT", "America/Puerto_Rico", java},
+    {"PST", "America/Los_Angeles", java},
+    {"SST", "Pacific/Guadalcanal", java},
+    {"VST", "Asia/Ho_Chi_Minh", java},
+    {"America/Buenos_Aires", "America/Argentina/Buenos_Aires", former},
+    {"America/Godthab", "America/Nuuk", former},
+    {"America/Indianapolis", "America/Indiana/Indianapolis", former},
+    {"Asia/Calcutta", "Asia/Kolkata", former},
+    {"Asia/Katmandu", "Asia/Kathmandu", former},
+    {"Asia/Rangoon", "Asia/Yangon", former},
+    {"Asia/Saigon", "Asia/Ho_Chi_Minh", former},
+    {"Australia/ACT", "Australia/Sydney", former},
+    {"Australia/NSW", "Australia/Sydney", former},
+    {"Australia/Victoria", "Australia/Melbourne", former},
+    {"Brazil/East", "America/Sao_Paulo", former},
+    {"Canada/Central", "America/Winnipeg", former},
+    {"Canada/Eastern", "America/Toronto", former},
+    {"Canada/Pacific", "America/Vancouver", former},
+    {"CST6CDT", "America/Chicago", former},
+    {"Eire", "Europe/Dublin", former},
+    {"EST5EDT", "America/New_York", former},
+    {"Europe/Kiev", "Europe/Kyiv", former},
+    {"GB", "Europe/London", former},
+    {"Greenwich", "Etc/GMT", former},
+    {"Hongkong", "Asia/Hong_Kong", former},
+    {"Israel", "Asia/Jerusalem", former},
+    {"Japan", "Asia/Tokyo", former},
+    {"MST7MDT", "America/Denver", former},
+    {"NZ", "Pacific/Auckland", former},
+    {"Poland", "Europe/Warsaw", former},
+    {"Portugal", "Europe/Lisbon", former},
+    {"PRC", "Asia/Shanghai", former},
+    {"PST8PDT", "America/Los_Angeles", former},
+    {"ROK", "Asia/Seoul", former},
+    {"Singapore", "Asia/Singapore", former},
+    {"Turkey", "Europe/Istanbul", former},
+    {"US/Alaska", "America/Anchorage", former},
+    {"US/Aleutian", "America/Adak", former},
+    {"US/Arizona", "America/Phoenix", former},
+    {"US/Central", "America/Chicago", former},
+    {"US/East-Indiana", "America/Indiana/Indianapolis", former},
+    {"US/Eastern", "America/New_York", former},
+    {"US/Hawaii", "Pacific/Honolulu", former},
+    {"US/Michigan", "America/Detroit", former},
+    {"US/Mountain", "America/Denver", former},
+    {"US/Pacific", "America/Los_Angeles", former},
+    {"US/Samoa", "Pacific/Pago_Pago", former},
+    {"Zulu", "Etc/UTC", former},
+    // clang-format on
+};
+
+constexpr char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+}  // namespace
+
+std::span<const ZoneName> zone_names_of_others() noexcept { return rows; }
+
+const ZoneName* find_zone_name(std::string_view name) noexcept {
+  const auto* const found = std::ranges::find_if(
+      rows, [name](const ZoneName& each) { return std::ranges::equal(each.name, name, {}, lower, lower); });
+  return found == std::end(rows) ? nullptr : found;
+}
+
+std::optional<std::string> zone_of_offset(std::string_view name) {
+  if (!name.starts_with("GMT") && !name.starts_with("UTC")) return std::nullopt;
+  name.remove_prefix(3);
+  if (name.size() < 2 || (name.front() != '+' && name.front() != '-')) return std::nullopt;
+  const bool east = name.front() == '+';
+  name.remove_prefix(1);
+  for (const std::string_view minutes : {":00", "00"}) {
+    if (name.size() > minutes.size() && name.ends_with(minutes)) {
+      name.remove_suffix(minutes.size());
+      break;
+    }
+  }
+  unsigned hours = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), hours);
+  const unsigned most = east ? 14 : 12;
+  if (name.size() > 2 || error != std::errc{} || end != name.data() + name.size() || hours > most) return std::nullopt;
+  if (hours == 0) return "Etc/GMT";
+  // The signs of these names are those of POSIX.
+  return (east ? "Etc/GMT-" : "Etc/GMT+") + std::to_string(hours);
+}
+
+}  // namespace nfx::config
