@@ -1,33 +1,26 @@
 // The text of a configuration in either format, or an error with the reason why it cannot be read.
 #pragma once
 
-#include <cerrno>
+#include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
-#include <system_error>
-#include <utility>
 
 #include "nexusfix/config/engine_config.hpp"
 
 namespace nfx::config {
 
-[[nodiscard]] inline std::string read_config_file(const std::filesystem::path& file) {
-  const auto fail = [&](const std::string& why) {
-    throw ConfigError(file.string() + ": cannot read the configuration (" + why +
-                      "): give the path of a readable file");
-  };
-  std::error_code error;
-  if (std::filesystem::is_directory(file, error)) fail("it is a folder");
-  errno = 0;
-  std::ifstream in{file, std::ios::binary};
-  if (!in.is_open()) fail(std::generic_category().message(errno));
-  std::ostringstream text;
-  // Copying nothing counts as a failure of the stream.
-  const bool empty = in.peek() == std::ifstream::traits_type::eof() && !in.bad();
-  if (!empty && !(text << in.rdbuf())) fail(std::generic_category().message(errno));
-  return std::move(text).str();
-}
+// Ten thousand sessions with every key written out take less.
+inline constexpr std::size_t max_config_size = std::size_t{16} << 20;
+
+struct ConfigFile {
+  std::string text;        // UTF-8 with line feeds, whatever the editor saved
+  std::uint32_t mode = 0;  // of the file: its permission bits
+};
+
+[[nodiscard]] ConfigFile read_config_file(const std::filesystem::path& file);
+
+// What other users can do with a file of this mode that they must not, and the fix; empty: nothing. Whoever may write
+// to it decides what the engine does; whoever may read it has its passwords.
+[[nodiscard]] std::string mode_warning(const std::filesystem::path& file, std::uint32_t mode, bool has_password);
 
 }  // namespace nfx::config

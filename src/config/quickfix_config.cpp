@@ -15,6 +15,7 @@
 #include "nexusfix/config/config_changes.hpp"
 #include "nexusfix/config/quickfix_settings.hpp"
 #include "nexusfix/dictionary/load.hpp"
+#include "nexusfix/wire/secret_fields.hpp"
 
 namespace nfx {
 namespace {
@@ -266,10 +267,41 @@ std::vector<std::string> warning_lines(const TranslatedSettings& settings, const
   return lines;
 }
 
+bool is_secret_field(const toml::node& node) {
+  const auto* text = node.as_string();
+  std::int32_t tag = 0;
+  if (text != nullptr) std::from_chars(text->get().data(), text->get().data() + text->get().size(), tag);
+  return is_secret(Tag{tag});
+}
+
+bool has_password(const toml::table& section) {
+  if (section.contains("password")) return true;
+  const toml::node* fields = section.get("logon_fields");
+  if (fields == nullptr) return false;
+  const toml::array* list = fields->as_array();
+  return list == nullptr ? is_secret_field(*fields) : std::ranges::any_of(*list, is_secret_field);
+}
+
+// What has been read as a configuration.
+bool has_password_anywhere(const toml::table& root) {
+  if (const toml::table* defaults = root["defaults"].as_table(); defaults != nullptr && has_password(*defaults))
+    return true;
+  const toml::array* sessions = root["session"].as_array();
+  return sessions != nullptr &&
+         std::ranges::any_of(*sessions, [](const toml::node& each) { return has_password(*each.as_table()); });
+}
+
+// The commonest permissions need no second look at the text.
+void warn_of_mode(const fs::path& file, std::uint32_t mode, std::string_view toml, std::vector<std::string>& warnings) {
+  if (config::mode_warning(file, mode, true).empty()) return;
+  std::string warning = config::mode_warning(file, mode, has_password_anywhere(toml::parse(toml)));
+  if (!warning.empty()) warnings.push_back(std::move(warning));
+}
+
 }  // namespace
 
 TranslatedSettings translate_quickfix_file(const fs::path& file, const fs::path& toml_folder) {
-  const std::string text = config::read_config_file(file);
+  const std::string text = config::read_config_file(file).text;
   if (!looks_like_quickfix(text)) {
     throw ConfigError(file.string() + ":1: no QuickFIX settings: expected sections [DEFAULT] and [SESSION]");
   }
@@ -277,14 +309,18 @@ TranslatedSettings translate_quickfix_file(const fs::path& file, const fs::path&
 }
 
 EngineConfig load_any_config(const fs::path& file, std::vector<std::string>* warnings) {
-  std::string text = config::read_config_file(file);
+  auto [text, mode] = config::read_config_file(file);
   EngineConfig config;
   if (looks_like_quickfix(text)) {
     const TranslatedSettings settings = translate(text, file, folder_of(file));
-    if (warnings != nullptr) *warnings = warning_lines(settings, file);
     config = parse(settings, file);
+    if (warnings != nullptr) {
+      *warnings = warning_lines(settings, file);
+      warn_of_mode(file, mode, settings.toml, *warnings);
+    }
   } else {
     config = parse_config(text, file.string(), folder_of(file));
+    if (warnings != nullptr) warn_of_mode(file, mode, text, *warnings);
   }
   config.file_text = std::move(text);
   return config;
@@ -303,10 +339,11 @@ ConfigKeys keys_of(std::string_view text, const fs::path& file) {
 }
 
 ExplainedConfig explain_config(const fs::path& file) {
-  const std::string text = config::read_config_file(file);
+  const auto [text, mode] = config::read_config_file(file);
   ExplainedConfig result;
   if (!looks_like_quickfix(text)) {
     const EngineConfig config = parse_config(text, file.string(), folder_of(file));
+    warn_of_mode(file, mode, text, result.warnings);
     Explainer{file, toml::parse(text), nullptr}.explain(config, result);
     return result;
   }
@@ -314,6 +351,7 @@ ExplainedConfig explain_config(const fs::path& file) {
   const EngineConfig config = parse(settings, file);
   result.is_quickfix = true;
   result.warnings = warning_lines(settings, file);
+  warn_of_mode(file, mode, settings.toml, result.warnings);
   result.notes = settings.notes;
   Explainer{file, toml::parse(settings.toml), &settings}.explain(config, result);
   return result;

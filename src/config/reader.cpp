@@ -12,6 +12,7 @@
 
 #include "config/checks.hpp"
 #include "config/config_file.hpp"
+#include "config/key_depth.hpp"
 #include "config/keys.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/suggest.hpp"
@@ -124,6 +125,13 @@ class Reader {
   }
 
   toml::table parse(std::string_view text) const {
+    if (text.size() > config::max_config_size)
+      throw ConfigError(name_ + ":1:1: larger than 16 MiB: no configuration is");
+    if (const auto deep = config::find_deep_key(text)) {
+      throw ConfigError(name_ + ':' + std::to_string(deep->line) + ':' + std::to_string(deep->column) +
+                        ": a key of more than " + std::to_string(config::max_key_parts) +
+                        " parts: no key of NexusFIX has more than two, such as placement.poll");
+    }
     try {
       return toml::parse(text, name_);
     } catch (const toml::parse_error& error) {
@@ -343,7 +351,8 @@ SessionSettings parse_added_session(std::string_view toml, std::string_view name
 
 EngineConfig load_config(const std::string& name) {
   const std::filesystem::path file{name};
-  return parse_config(config::read_config_file(file), file.string(), file.has_parent_path() ? file.parent_path() : ".");
+  return parse_config(config::read_config_file(file).text, file.string(),
+                      file.has_parent_path() ? file.parent_path() : ".");
 }
 
 }  // namespace nfx

@@ -1,0 +1,57 @@
+// Reads a configuration as users have them: of any editor, and with permissions that are too wide.
+#include "config/config_file.hpp"
+
+#include <array>
+#include <cstdio>
+#include <string_view>
+#include <utility>
+
+#include "nexusfix/base/regular_file.hpp"
+#include "nexusfix/base/text_encoding.hpp"
+
+namespace nfx::config {
+namespace {
+
+constexpr unsigned others_read = 0004, others_write = 0002, group_writes = 0020;
+
+// "\r\n", and "\r" alone as old editors of the Mac write it, end a line as "\n" does.
+std::string with_line_feeds(std::string text) {
+  if (!text.contains('\r')) return text;
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\r') {
+      out += text[i];
+    } else if (i + 1 == text.size() || text[i + 1] != '\n') {
+      out += '\n';
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+ConfigFile read_config_file(const std::filesystem::path& file) {
+  auto read = read_regular_file(file, max_config_size);
+  if (!read) {
+    throw ConfigError(file.string() + ": cannot read the configuration (" + read.error().why +
+                      "): give the path of a readable file");
+  }
+  return {.text = with_line_feeds(to_utf8(std::move(read->text))), .mode = read->mode};
+}
+
+std::string mode_warning(const std::filesystem::path& file, std::uint32_t mode, bool has_password) {
+  const bool read = has_password && (mode & others_read) != 0;
+  const bool written = (mode & others_write) != 0 || (has_password && (mode & group_writes) != 0);
+  if (!read && !written) return {};
+  std::array<char, 8> octal{};
+  std::snprintf(octal.data(), octal.size(), "%04o", mode & 07777U);
+  return file.string() + ": mode " + octal.data() + " lets other users " +
+         (!read      ? "change it"
+          : !written ? "read its passwords"
+                     : "read its passwords and change it") +
+         ": run 'chmod " + (has_password ? "go-w,o-rwx " : "o-w ") + file.string() + "'" +
+         (read ? ", or name variables in password_env" : "");
+}
+
+}  // namespace nfx::config
