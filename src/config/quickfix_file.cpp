@@ -2,6 +2,8 @@
 #include "config/quickfix_file.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "nexusfix/base/suggest.hpp"
 
@@ -28,10 +30,35 @@ void for_each_line(std::string_view text, Visit&& visit) {
   }
 }
 
-// "SESSION" of "[SESSION]"; empty for a line that is not a heading, such as TOML's "[[session]]".
-std::string_view heading(std::string_view line) {
-  if (line.size() < 3 || line.front() != '[' || line.back() != ']' || line[1] == '[') return {};
-  return trimmed(line.substr(1, line.size() - 2));
+bool is_comment(std::string_view line) {
+  return line.starts_with('#') || line.starts_with(';') || line.starts_with("//");
+}
+
+// "SESSION" of "[SESSION]", also where a comment follows or the last bracket is missing; empty for a line that is not a
+// heading, such as TOML's "[[session]]".
+struct Heading {
+  std::string_view title;
+  bool closed = true;
+};
+Heading heading(std::string_view line) {
+  if (line.size() < 3 || line.front() != '[' || line[1] == '[') return {};
+  const std::size_t end = line.find(']');
+  if (end != std::string_view::npos) {
+    const std::string_view rest = trimmed(line.substr(end + 1));
+    return rest.empty() || is_comment(rest) ? Heading{trimmed(line.substr(1, end - 1))} : Heading{};
+  }
+  const std::string_view title = trimmed(line.substr(1));
+  return same_key(title, "DEFAULT") || same_key(title, "SESSION") ? Heading{title, false} : Heading{};
+}
+
+// Where a comment begins that follows a value: at a '#' with white space before it. In a secret it is part of the
+// value.
+std::size_t comment_begin(std::string_view key, std::string_view value) {
+  if (starts_with_key(key, "LogonTag") || key.contains("assword") || key.contains("ASSWORD")) return value.size();
+  for (std::size_t at = value.find('#'); at != std::string_view::npos; at = value.find('#', at + 1)) {
+    if (at == 0 || value[at - 1] == ' ' || value[at - 1] == '\t') return at;
+  }
+  return value.size();
 }
 
 bool is_name_byte(char c) {
@@ -64,6 +91,7 @@ class Reader {
       read_line(number, line);
       return true;
     });
+    warn_of_comments();
     return std::move(file_);
   }
 
@@ -72,7 +100,15 @@ class Reader {
 
   void read_line(std::size_t number, std::string_view line) {
     if (line.empty() || line.front() == '#') return;
-    if (const std::string_view title = heading(line); !title.empty()) return open(number, title);
+    if (is_comment(line)) {
+      if (!std::exchange(warned_of_comment_mark_, true))
+        warn(number, {}, "QuickFIX's comments begin with '#'; this line and others that begin alike are not read");
+      return;
+    }
+    if (const Heading found = heading(line); !found.title.empty()) {
+      if (!found.closed) warn(number, {}, "the section has no ']': it is read as [" + std::string{found.title} + "]");
+      return open(number, found.title);
+    }
     const std::size_t equals = line.find('=');
     if (equals == std::string_view::npos) {
       return warn(number, {}, "neither a comment, a section nor Key=Value: the line is not read");
@@ -83,12 +119,24 @@ class Reader {
     if (place_ == Place::before) {
       return warn(number, entry.key, "is before the first section and is not read: move it below [DEFAULT]");
     }
-    read_value(entry, trimmed(line.substr(equals + 1)));
+    std::string_view value = trimmed(line.substr(equals + 1));
+    if (const std::size_t comment = comment_begin(entry.key, value); comment != value.size()) {
+      commented_.push_back(number);
+      value = trimmed(value.substr(0, comment));
+    }
+    // Our own keys may be written as in TOML.
+    if (entry.key.contains('_')) {
+      std::string name = entry.key;
+      std::erase(name, '_');
+      if (const KeyRow* row = find_key(name); row != nullptr && row->key.engines == ours_only)
+        entry.key = row->key.name;
+    }
+    read_value(entry, value);
     add(std::move(entry));
   }
 
   void open(std::size_t number, std::string_view title) {
-    if (title == "DEFAULT") {
+    if (same_key(title, "DEFAULT")) {
       if (file_.defaults.line != 0) {
         warn(number, {},
              "[DEFAULT] once more: only the first one counts, at line " + std::to_string(file_.defaults.line));
@@ -97,15 +145,10 @@ class Reader {
       }
       file_.defaults.line = number;
       place_ = Place::defaults;
-    } else if (title == "SESSION") {
+    } else if (same_key(title, "SESSION")) {
       file_.sessions.push_back({number, {}});
       place_ = Place::session;
     } else {
-      // Half of the engines read such a section and half do not, so neither reading would be right.
-      for (const std::string_view meant : {"DEFAULT", "SESSION"}) {
-        if (same_key(title, meant))
-          fail(number, "[" + std::string{title} + "]: write it in capitals, as [" + std::string{meant} + "]");
-      }
       warn(number, {},
            "[" + std::string{title} + "] is not a section of QuickFIX and is not read" +
                did_you_mean(title, {"DEFAULT", "SESSION"}));
@@ -125,34 +168,85 @@ class Reader {
         entry.value += raw[i++];
         continue;
       }
-      const bool braced = i + 1 < raw.size() && (raw[i + 1] == '{' || raw[i + 1] == '(');
-      const std::size_t begin = i + (braced ? 2 : 1);
-      std::size_t end = begin;
-      while (end < raw.size() && is_name_byte(raw[end])) ++end;
-      const bool closed = braced && end < raw.size() && raw[end] == (raw[i + 1] == '{' ? '}' : ')');
-      const std::string_view variable = raw.substr(begin, end - begin);
-      const std::size_t next = closed ? end + 1 : end;
-      const bool whole = !variable.empty() && braced == closed;
-      if (const auto found = whole ? environment_(variable) : std::nullopt) {
-        if (next == raw.size()) {
-          entry.variable = variable;
+      const Variable variable = variable_at(raw, i);
+      std::optional<std::string> found = variable.name.empty() ? std::nullopt : environment_(variable.name);
+      if (!found && variable.braced) found = of_java(variable.name);
+      if (!found) found = variable.fallback;
+      if (found) {
+        if (variable.end == raw.size() && !variable.fallback && environment_(variable.name)) {
+          entry.variable = variable.name;
           entry.variable_at = entry.value.size();
         }
         entry.value += *found;
-      } else if (whole && braced) {
-        fail(entry.line, section_of(entry) + entry.key + ": there is no environment variable " + std::string{variable} +
-                             ": set it, or write the value");
+      } else if (!variable.name.empty() && variable.braced) {
+        fail(entry.line, section_of(entry) + entry.key + ": there is no environment variable " +
+                             std::string{variable.name} + ": set it, or write the value");
       } else {
         // A password may contain a '$', so neither the name nor the value is shown.
         kept = true;
-        entry.value += raw.substr(i, next - i);
+        entry.value += raw.substr(i, variable.end - i);
       }
-      i = next;
+      i = variable.end;
     }
     if (kept) warn(entry, "a $ that names no environment variable stays in the value as it is");
     // A variable's value may be anything, and TOML is UTF-8.
     if (!is_utf8(entry.value))
       fail(entry.line, section_of(entry) + entry.key + ": its environment variable is not UTF-8 text");
+  }
+
+  // $NAME, ${NAME} or $(NAME) at a '$'; ${NAME:text} and ${NAME:-text} have a text for a variable that is not set.
+  struct Variable {
+    std::string_view name;  // empty: this is no variable
+    std::optional<std::string> fallback;
+    std::size_t end = 0;
+    bool braced = false;
+  };
+  static Variable variable_at(std::string_view raw, std::size_t at) {
+    Variable variable;
+    const char open = at + 1 < raw.size() ? raw[at + 1] : '\0';
+    variable.braced = open == '{' || open == '(';
+    const std::size_t begin = at + (variable.braced ? 2 : 1);
+    std::size_t end = begin;
+    while (end < raw.size() && (is_name_byte(raw[end]) || (variable.braced && (raw[end] == '.' || raw[end] == '-'))))
+      ++end;
+    variable.end = end;
+    if (!variable.braced) {
+      variable.name = raw.substr(begin, end - begin);
+      return variable;
+    }
+    const std::size_t close = raw.find(open == '{' ? '}' : ')', end);
+    if (end == begin || close == std::string_view::npos || (close != end && raw[end] != ':')) return variable;
+    variable.name = raw.substr(begin, end - begin);
+    if (close != end) {
+      std::string_view text = raw.substr(end + 1, close - end - 1);
+      if (text.starts_with('-')) text.remove_prefix(1);
+      variable.fallback = text;
+    }
+    variable.end = close + 1;
+    return variable;
+  }
+
+  // The system properties of Java that have a meaning without Java.
+  std::optional<std::string> of_java(std::string_view name) const {
+    if (name == "user.dir") return ".";
+    if (name == "file.separator") return "/";
+    if (name == "java.io.tmpdir") return environment_("TMPDIR").value_or("/tmp");
+    if (name == "user.home") return environment_("HOME");
+    if (name == "user.name") return environment_("USER");
+    return std::nullopt;
+  }
+
+  // One warning for all of them.
+  void warn_of_comments() {
+    if (commented_.empty()) return;
+    constexpr std::size_t most = 5;
+    std::string others;
+    for (std::size_t i = 1; i < std::min(commented_.size(), most); ++i)
+      others += (i == 1 ? "; also at line " : ", ") + std::to_string(commented_[i]);
+    if (commented_.size() > most) others += " and " + std::to_string(commented_.size() - most) + " more";
+    warn(commented_.front(), {},
+         "what follows ' #' is a comment here, and a part of the value for QuickFIX: write it on a line of its own" +
+             others);
   }
 
   void add(Entry entry) {
@@ -180,6 +274,8 @@ class Reader {
   const VariableLookup& environment_;
   File file_;
   Place place_ = Place::before;
+  std::vector<std::size_t> commented_;  // lines with a comment after the value
+  bool warned_of_comment_mark_ = false;
 };
 
 }  // namespace
@@ -198,7 +294,7 @@ bool looks_like_quickfix(std::string_view text) {
   using namespace quickfix;
   bool exact = false, similar = false, known = false;
   for_each_line(text, [&](std::size_t, std::string_view line) {
-    const std::string_view title = heading(line);
+    const std::string_view title = heading(line).title;
     exact = title == "DEFAULT" || title == "SESSION";
     similar = similar || same_key(title, "DEFAULT") || same_key(title, "SESSION");
     // "[session]" is a mistake in either format; only QuickFIX has BeginString and the like below it.

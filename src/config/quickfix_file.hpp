@@ -1,6 +1,7 @@
 // Reads a QuickFIX settings file into sections of keys and values, as the engines read it, and reports what it
 // ignored.
-// '#' at the start of a line is a comment. Only the first [DEFAULT] is read. A value is everything after the first '='.
+// '#' at the start of a line, or after white space, begins a comment. Section names are in any case. Only the first
+// [DEFAULT] is read. A value is everything after the first '='.
 #pragma once
 
 #include <cstddef>

@@ -68,9 +68,10 @@ constexpr KeyRow session_rows[] = {
     {{"Description", "J", ignored, "", "a name for people: write a comment"}},
 
     {{"StartTime", all, mapped, "start_time",
-      "required unless NonStopSession=Y; a time zone after the time, as in J, becomes time_zone"},
+      "required unless NonStopSession=Y; a time zone after the time, as in J, is that of this time"},
      special},
-    {{"EndTime", all, mapped, "end_time", "as StartTime"}, special},
+    {{"EndTime", all, mapped, "end_time, end_time_zone", "as StartTime; end_time_zone where its zone is another"},
+     special},
     {{"StartDay", all, mapped, "start_day", "the first two letters are compared; with EndDay the session is weekly"},
      special},
     {{"EndDay", all, mapped, "end_day", "as StartDay"}, special},
@@ -79,7 +80,9 @@ constexpr KeyRow session_rows[] = {
     {{"LogonDay", "C++", mapped, "logon_day", "the first two letters are compared"}, special},
     {{"LogoutDay", "C++", mapped, "logout_day", "the first two letters are compared"}, special},
     {{"UseLocalTime", "C++ N", mapped, "time_zone", "Y: the host's zone, \"local\"; N: UTC"}, special},
-    {{"TimeZone", "J Go N", honoured, "time_zone", "an IANA name"}, special},
+    {{"TimeZone", "J Go N", honoured, "time_zone",
+      "an IANA name; those of Windows and the short ones of Java are mapped, with a warning"},
+     special},
     {{"NonStopSession", "C++ J N", mapped, "start_time, end_time",
       "Y: no schedule; other keys of a schedule are ignored"},
      special},
@@ -321,6 +324,12 @@ constexpr KeyRow store_and_log_rows[] = {
       "TOML"}},
 };
 
+// Limits that other engines do not have. They may be written as in TOML, with '_'.
+constexpr KeyRow own_rows[] = {
+    {{"MaxMessageSize", ours_only, honoured, "max_message_size", "of [engine]; in [DEFAULT]"}, special},
+    {{"MaxFields", ours_only, honoured, "max_fields", "of [engine]; in [DEFAULT]"}, special},
+};
+
 constexpr KeyRow tls_row(std::string_view name, std::string_view engines, KeyTreatment treatment, std::string_view ours,
                          std::string_view note, Side side = Side::both, std::string_view harmless = {}) {
   const Conversion conversion = ours.empty() ? none : treatment == honoured ? tls_option : special;
@@ -417,6 +426,7 @@ static_assert(rows_are_sound(session_rows));
 static_assert(rows_are_sound(validation_rows));
 static_assert(rows_are_sound(connection_rows));
 static_assert(rows_are_sound(store_and_log_rows));
+static_assert(rows_are_sound(own_rows));
 static_assert(rows_are_sound(tls_and_proxy_rows));
 
 const std::vector<KeyRow>& rows() {
@@ -425,7 +435,7 @@ const std::vector<KeyRow>& rows() {
     for (const std::span<const KeyRow> part :
          {std::span<const KeyRow>{session_rows}, std::span<const KeyRow>{validation_rows},
           std::span<const KeyRow>{connection_rows}, std::span<const KeyRow>{store_and_log_rows},
-          std::span<const KeyRow>{tls_and_proxy_rows}}) {
+          std::span<const KeyRow>{own_rows}, std::span<const KeyRow>{tls_and_proxy_rows}}) {
       result.insert(result.end(), part.begin(), part.end());
     }
     return result;

@@ -35,6 +35,9 @@ struct KeyRow {
   bool tls = false;                // ignored when TLS is switched off
 };
 
+// In the place of the engines: a key that NexusFIX alone has in these files.
+inline constexpr std::string_view ours_only = "NexusFIX";
+
 [[nodiscard]] std::span<const KeyRow> key_rows();
 
 // The row for a key of a file, in any letter case; null when no QuickFIX engine has the key.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "config/quickfix_values.hpp"
+#include "config/zone_names.hpp"
 
 namespace nfx::quickfix {
 namespace {
@@ -26,7 +27,7 @@ class ScheduleTranslator {
       const std::string fix = "write it as HH:MM:SS, or NonStopSession=Y for a session without a schedule";
       if (start == nullptr) missing("StartTime", fix);
       if (end == nullptr) missing("EndTime", fix);
-      one_zone(*start, *end);
+      zones_of_times(*start, *end);
       put_time("start_time", *start);
       put_time("end_time", *end);
       days();
@@ -37,6 +38,7 @@ class ScheduleTranslator {
     const bool has_times = std::ranges::any_of(
         settings_, [](const Setting& each) { return each.key == "start_time" || each.key == "reset_time"; });
     if (has_times && zone_origin_ != nullptr) put("time_zone", toml_text(zone_), {zone_origin_});
+    if (!end_zone_.empty()) put("end_time_zone", toml_text(end_zone_), {end});
     return std::move(settings_);
   }
 
@@ -52,19 +54,38 @@ class ScheduleTranslator {
     settings_.push_back({std::move(key), std::move(value), std::move(origins)});
   }
 
-  // Puts a time of day; a zone after it must be the one of the session.
+  // Puts a time of day. A zone after it was read by zones_of_times(), or must be the one of the session.
   void put_time(std::string_view ours, const Entry& entry) {
-    const auto time = read_time(entry.value);
-    if (!time) common_.fail(entry, "expected a time such as 09:30:00");
-    put(std::string{ours}, toml_text(time->time), {&entry});
-    if (time->zone.empty()) return;
-    if (zone_.empty() || zone_ == time->zone) {
-      zone_ = time->zone;
+    const auto time = time_of(entry);
+    put(std::string{ours}, toml_text(time.time), {&entry});
+    if (time.zone.empty() || same_key(entry.key, "StartTime") || same_key(entry.key, "EndTime")) return;
+    const std::string zone = zone_of(entry, time.zone);
+    if (zone_.empty()) {
+      zone_ = zone;
       zone_origin_ = &entry;
-    } else {
+    } else if (zone_ != zone) {
       common_.fail(entry, "its zone is not that of line " + std::to_string(zone_origin_->line) +
-                              ": a session has one time zone");
+                              ": only EndTime may have a zone of its own");
     }
+  }
+  LocalTime time_of(const Entry& entry) const {
+    auto time = read_time(entry.value);
+    if (!time) common_.fail(entry, "expected a time such as 09:30:00");
+    return *std::move(time);
+  }
+
+  // The IANA name of a zone as other systems name it.
+  std::string zone_of(const Entry& entry, const std::string& name) {
+    if (same_key(name, "local")) return "local";
+    std::string iana = name;
+    if (const config::ZoneName* known = config::find_zone_name(name);
+        known != nullptr && known->kind != config::ZoneNameKind::former) {
+      iana = known->iana;
+    } else if (auto offset = config::zone_of_offset(name)) {
+      iana = *std::move(offset);
+    }
+    if (iana != name) common_.warn_once(entry, '"' + name + "\" is read as the time zone " + iana);
+    return iana;
   }
   void put_day(std::string_view ours, const Entry& entry) {
     const auto day = read_day(entry.value);
@@ -72,12 +93,18 @@ class ScheduleTranslator {
     put(std::string{ours}, toml_text(*day), {&entry});
   }
 
-  // QuickFIX/J takes "09:30:00 America/New_York"; the other time would then be in UTC.
-  void one_zone(const Entry& start, const Entry& end) const {
-    const auto first = read_time(start.value), last = read_time(end.value);
-    if (!first || !last || zone_origin_ != nullptr || first->zone.empty() == last->zone.empty()) return;
-    const Entry& without = first->zone.empty() ? start : end;
-    common_.fail(without, "has no zone, and the other time has one: write it after both, or as TimeZone");
+  // QuickFIX/J takes "09:30:00 America/New_York"; a time without a zone is in TimeZone, or in UTC.
+  void zones_of_times(const Entry& start, const Entry& end) {
+    const auto first = time_of(start), last = time_of(end);
+    if (first.zone.empty() && last.zone.empty()) return;
+    const std::string common = zone_.empty() ? "UTC" : zone_;
+    const std::string of_start = first.zone.empty() ? common : zone_of(start, first.zone);
+    const std::string of_end = last.zone.empty() ? common : zone_of(end, last.zone);
+    if (of_start != zone_) {
+      zone_ = of_start;
+      zone_origin_ = first.zone.empty() ? &end : &start;
+    }
+    if (of_end != of_start) end_zone_ = of_end;
   }
 
   void time_zone() {
@@ -87,7 +114,7 @@ class ScheduleTranslator {
     if (zone != nullptr && is_local)
       common_.fail(*local, "TimeZone is set at line " + std::to_string(zone->line) + ": remove one of them");
     if (zone != nullptr) {
-      zone_ = same_key(zone->value, "local") ? "local" : zone->value;
+      zone_ = zone_of(*zone, zone->value);
       zone_origin_ = zone;
     } else if (is_local) {
       zone_ = "local";
@@ -141,6 +168,7 @@ class ScheduleTranslator {
   const EntryLookup& find_;
   std::string zone_;
   const Entry* zone_origin_ = nullptr;
+  std::string end_zone_;  // where it is not zone_
   std::vector<Setting> settings_;
 };
 

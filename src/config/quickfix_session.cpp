@@ -10,12 +10,10 @@
 #include "config/quickfix_values.hpp"
 #include "config/version_text.hpp"
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/wire/secret_fields.hpp"
 
 namespace nfx::quickfix {
 namespace {
-
-// Fields of a Logon that contain a secret: Password, NewPassword, RawData and their encrypted forms.
-constexpr std::array<std::string_view, 5> secret_tags{"554", "925", "96", "1402", "1404"};
 
 class SessionTranslator {
  public:
@@ -111,7 +109,7 @@ class SessionTranslator {
     for (const Entry* entry : effective_) {
       const KeyRow* row = find_key(entry->key);
       if (row == nullptr || row->key.treatment != KeyTreatment::refused) continue;
-      if ((row->tls && plain) || (!row->harmless.empty() && same_key(entry->value, row->harmless))) continue;
+      if ((row->tls && plain) || (!row->harmless.empty() && same_value(entry->value, row->harmless))) continue;
       common_.fail(*entry, std::string{row->key.note});
     }
   }
@@ -228,16 +226,24 @@ class SessionTranslator {
         common_.fail(*address.port, "needs SocketConnectHost" + suffix + ", which is missing");
       if (address.port == nullptr)
         common_.fail(*address.host, "needs SocketConnectPort" + suffix + ", which is missing");
-      if (address.host->value.empty()) common_.fail(*address.host, "expected a host name or address");
+      check_host(*address.host, "SocketConnectPort" + suffix);
       texts.push_back(endpoint_text(address.host->value, port_of(*address.port)));
       origins.insert(origins.end(), {address.host, address.port});
     }
     put("connect", texts.size() == 1 ? toml_text(texts.front()) : toml_list(texts), std::move(origins));
   }
 
+  void check_host(const Entry& host, std::string_view port_key) const {
+    if (host.value.empty()) common_.fail(host, "expected a host name or address");
+    if (const std::string problem = host_problem(host.value, host.key, port_key); !problem.empty())
+      common_.fail(host, problem);
+  }
+
   void connect_details() {
     const Entry* host = find_either("SocketConnectSourceHost", "SocketLocalHost");
     const Entry* port = find_either("SocketConnectSourcePort", "SocketLocalPort");
+    if (host != nullptr)
+      check_host(*host, same_key(host->key, "SocketLocalHost") ? "SocketLocalPort" : "SocketConnectSourcePort");
     if (host != nullptr || port != nullptr) {
       std::vector<const Entry*> origins;
       if (host != nullptr) origins.push_back(host);
@@ -283,7 +289,11 @@ class SessionTranslator {
     if (port == nullptr) missing("SocketAcceptPort", "write SocketAcceptPort=, where the peers connect to");
     const Entry* host = find_either("SocketAcceptAddress", "SocketAcceptHost");
     std::vector<const Entry*> origins{port};
-    if (host != nullptr) origins.insert(origins.begin(), host);
+    if (host != nullptr && host->value.empty()) host = nullptr;  // as without the key
+    if (host != nullptr) {
+      check_host(*host, "SocketAcceptPort");
+      origins.insert(origins.begin(), host);
+    }
     put("listen", toml_text(endpoint_text(host == nullptr ? "0.0.0.0" : host->value, port_of(*port))),
         std::move(origins));
     if (const Entry* allowed = find("AllowedRemoteAddresses")) {
@@ -387,7 +397,7 @@ class SessionTranslator {
     if (const Entry* path = find("FileStorePath")) {
       if (path->value.empty()) common_.fail(*path, "expected a folder");
       put("store", "\"journal\"", {path});
-      put("store_directory", toml_text(path->value), {path});
+      put("store_directory", toml_text(common_.folder(*path)), {path});
     }
     if (flag("FileStoreSync") == true) put("durability", "\"group\"", {find("FileStoreSync")});
     if (flag("PersistMessages") == false) put("retain_messages", "0", {find("PersistMessages")});
@@ -404,7 +414,7 @@ class SessionTranslator {
       const std::size_t equals = std::min(entry->value.find('='), entry->value.size());
       const std::string_view tag = std::string_view{entry->value}.substr(0, equals);
       const auto number = read_count(tag);
-      if (equals == entry->value.size() || !number || *number == 0)
+      if (equals == entry->value.size() || !number || *number == 0 || *number > INT32_MAX)
         common_.fail(*entry, "expected tag=value, such as LogonTag=553=name");
       const std::string_view value = std::string_view{entry->value}.substr(equals + 1);
       if (tag == "553") {
@@ -415,7 +425,7 @@ class SessionTranslator {
         put_once("password", toml_text(value), *entry);
         std::ranges::find(result_.settings, "password", &Setting::key)->secret = true;
       } else {
-        fields.secret = fields.secret || std::ranges::find(secret_tags, tag) != secret_tags.end();
+        fields.secret = fields.secret || is_secret(Tag{static_cast<std::int32_t>(*number)});
         fields.origins.push_back(entry);
         texts.push_back(entry->value);
       }
@@ -454,6 +464,32 @@ SessionSettingsText Translation::translate(const FileSection& section, bool dyna
   return result;
 }
 
+// The largest that any section names: a session that needs less can do with it.
+std::vector<Setting> Translation::translate_engine() {
+  std::vector<Setting> settings;
+  for (const KeyRow& row : key_rows()) {
+    if (row.key.engines != ours_only) continue;
+    const Entry* largest = nullptr;
+    std::int64_t value = 0;
+    const auto look_at = [&](const FileSection& section) {
+      for (const Entry& entry : section.entries) {
+        if (!same_key(entry.key, row.key.name)) continue;
+        const auto number = read_count(entry.value);
+        if (!number) fail(entry, "expected a whole number");
+        if (!entry.in_default) warn_once(entry, "is for the whole engine: move it to [DEFAULT]");
+        if (largest != nullptr && *number <= value) continue;
+        largest = &entry;
+        value = *number;
+      }
+    };
+    look_at(file_.defaults);
+    for (const FileSection& section : file_.sessions) look_at(section);
+    if (largest != nullptr)
+      settings.push_back({.key = std::string{row.key.ours}, .value = std::to_string(value), .origins = {largest}});
+  }
+  return settings;
+}
+
 std::vector<Setting> Translation::translate_log() {
   const Entry* path = nullptr;
   const auto look_at = [&](const FileSection& section) {
@@ -468,14 +504,16 @@ std::vector<Setting> Translation::translate_log() {
   look_at(file_.defaults);
   for (const FileSection& section : file_.sessions) look_at(section);
   if (path == nullptr) return {};
-  return {{.key = "directory", .value = toml_text(path->value), .origins = {path}},
+  return {{.key = "directory", .value = toml_text(folder(*path)), .origins = {path}},
           {.key = "format", .value = "\"quickfix\"", .origins = {path}}};
 }
 
 // One warning for all files of a key that were replaced in the same way.
 std::string Translation::located(const Entry& entry, bool is_dictionary) {
-  if (!locate_) return entry.value;
+  if (!locate_) return unix_path(entry.value);
   LocatedFile file = locate_(entry.value, is_dictionary);
+  if (const std::string path = unix_path(entry.value); file.place != FilePlace::as_named && path != entry.value)
+    file = locate_(path, is_dictionary);
   if (file.place != FilePlace::beside && file.place != FilePlace::shipped) return std::move(file.path);
   const std::string end = file.place == FilePlace::beside
                               ? ": no such file, so the one in the folder of the settings is read"
@@ -495,6 +533,16 @@ std::string Translation::located(const Entry& entry, bool is_dictionary) {
   return std::move(file.path);
 }
 
+std::string Translation::folder(const Entry& entry) {
+  std::string path = unix_path(entry.value);
+  if (path.empty()) path = ".";
+  if (path != entry.value) {
+    warn_once(entry, "is a path of Windows: the folder is " + path +
+                         (path.starts_with('/') ? "" : ", below that of the configuration"));
+  }
+  return path;
+}
+
 void Translation::warn_once(const Entry& entry, std::string text) {
   const auto known = std::ranges::find_if(warned_, [&](const std::string& each) { return same_key(each, entry.key); });
   if (known != warned_.end()) return;
@@ -502,9 +550,12 @@ void Translation::warn_once(const Entry& entry, std::string text) {
   warnings_.push_back({entry.line, section_of(entry), entry.key, std::move(text)});
 }
 
-bool Translation::flag(const Entry& entry) const {
-  if (const auto value = read_flag(entry.value)) return *value;
-  fail(entry, "expected Y or N");
+bool Translation::flag(const Entry& entry) {
+  const auto value = read_flag(entry.value);
+  if (!value) fail(entry, "expected Y or N");
+  if (!is_plain_flag(entry.value))
+    warn_once(entry, "is read as " + std::string{*value ? "Y" : "N"} + ": QuickFIX itself knows only Y and N");
+  return *value;
 }
 
 void Translation::fail_missing(const FileSection& section, bool dynamic_template, std::string_view key,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/quickfix_file.hpp"
+#include "config/quickfix_values.hpp"
 
 namespace nfx::quickfix {
 
@@ -36,11 +37,12 @@ class Translation {
 
   [[nodiscard]] SessionSettingsText translate(const FileSection& section, bool dynamic_template);
 
-  // The settings of the file that are for the whole engine: keys and values of [log].
+  // The settings of the file that are for the whole engine: keys and values of [engine] and [log].
+  [[nodiscard]] std::vector<Setting> translate_engine();
   [[nodiscard]] std::vector<Setting> translate_log();
 
   void warn_once(const Entry& entry, std::string text);
-  [[nodiscard]] bool flag(const Entry& entry) const;  // Y or N, or fail()
+  [[nodiscard]] bool flag(const Entry& entry);  // Y or N, or fail()
   [[noreturn]] void fail(const Entry& entry, const std::string& text) const;
   // A key that a session needs is missing.
   [[noreturn]] void fail_missing(const FileSection& section, bool dynamic_template, std::string_view key,
@@ -53,8 +55,10 @@ class Translation {
   [[nodiscard]] std::string dictionary_path(const Entry& entry) { return located(entry, true); }
   [[nodiscard]] std::string path(const Entry& entry) { return located(entry, false); }
   [[nodiscard]] bool is_missing(const Entry& entry) const {
-    return locate_ && locate_(entry.value, false).place == FilePlace::nowhere;
+    return locate_ && locate_(unix_path(entry.value), false).place == FilePlace::nowhere;
   }
+  // A folder that this process makes, with a warning when it is written as on Windows.
+  [[nodiscard]] std::string folder(const Entry& entry);
   [[nodiscard]] std::vector<QuickFixWarning>& warnings() noexcept { return warnings_; }
 
  private:

@@ -48,7 +48,7 @@ void warn_of_keys(Translation& common, const FileSection& section) {
                                   did_you_mean(entry.key, key_names()) + " ('nfx config keys --quickfix' lists all)");
       continue;
     }
-    const bool harmless = !row->harmless.empty() && same_key(entry.value, row->harmless);
+    const bool harmless = !row->harmless.empty() && same_value(entry.value, row->harmless);
     if (row->key.treatment == KeyTreatment::ignored && !harmless) common.warn_once(entry, std::string{row->key.note});
     if (same_key(entry.key, "DynamicSessions") && !entry.in_default)
       common.warn_once(entry, "has no effect in a session: move it to [DEFAULT]");
@@ -80,9 +80,14 @@ std::string comment(std::string_view text) {
 
 class TomlWriter {
  public:
-  TomlWriter(TranslatedSettings& result, const std::vector<Setting>& log,
+  // `parts` are the sections for the whole engine.
+  struct Part {
+    std::string_view name;
+    std::vector<Setting> settings;
+  };
+  TomlWriter(TranslatedSettings& result, const std::vector<Part>& parts,
              const std::vector<SessionSettingsText>& sessions)
-      : result_(result), log_(log), sessions_(sessions) {}
+      : result_(result), parts_(parts), sessions_(sessions) {}
 
   void write(std::string_view file_name) {
     const std::string_view name = file_name.substr(file_name.find_last_of("/\\") + 1);
@@ -92,10 +97,11 @@ class TomlWriter {
       line("#   line " + std::to_string(each.line) + ": " + comment(each.key) + (each.key.empty() ? "" : ": ") +
            comment(each.text));
     }
-    if (!log_.empty()) {
+    for (const Part& part : parts_) {
+      if (part.settings.empty()) continue;
       line("");
-      line("[log]");
-      for (const Setting& each : log_) {
+      line('[' + std::string{part.name} + ']');
+      for (const Setting& each : part.settings) {
         write_setting(each);
         note_origin(each, SettingOrigin::no_session);
       }
@@ -177,7 +183,7 @@ class TomlWriter {
   }
 
   TranslatedSettings& result_;
-  const std::vector<Setting>& log_;
+  const std::vector<Part>& parts_;
   const std::vector<SessionSettingsText>& sessions_;
   std::size_t lines_ = 0;
 };
@@ -210,13 +216,13 @@ TranslatedSettings translate_quickfix_settings(std::string_view text, std::strin
   warn_of_keys(common, file.defaults);
   for (const FileSection& section : file.sessions) warn_of_keys(common, section);
 
-  const std::vector<Setting> log = common.translate_log();
+  const std::vector<TomlWriter::Part> parts{{"engine", common.translate_engine()}, {"log", common.translate_log()}};
 
   TranslatedSettings result;
   result.warnings = std::move(common.warnings());
   std::ranges::sort(result.warnings, {}, [](const QuickFixWarning& each) { return std::tie(each.line, each.text); });
   result.notes = notes_on(sessions);
-  TomlWriter{result, log, sessions}.write(file_name);
+  TomlWriter{result, parts, sessions}.write(file_name);
   NFX_ASSERT(result.session_lines.size() == sessions.size() && result.session_toml_lines.size() == sessions.size());
   return result;
 }

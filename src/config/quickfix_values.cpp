@@ -5,10 +5,13 @@
 #include <array>
 #include <charconv>
 
+#include "config/quickfix_keys.hpp"
+
 namespace nfx::quickfix {
 namespace {
 
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+bool is_letter(char c) noexcept { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 
 std::string_view without_blanks(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
@@ -19,9 +22,19 @@ std::string_view without_blanks(std::string_view text) {
 }  // namespace
 
 std::optional<bool> read_flag(std::string_view text) noexcept {
-  if (text == "Y" || text == "y") return true;
-  if (text == "N" || text == "n") return false;
+  for (const std::string_view yes : {"Y", "yes", "true", "on", "1"}) {
+    if (same_key(text, yes)) return true;
+  }
+  for (const std::string_view no : {"N", "no", "false", "off", "0"}) {
+    if (same_key(text, no)) return false;
+  }
   return std::nullopt;
+}
+
+bool is_plain_flag(std::string_view text) noexcept { return same_key(text, "Y") || same_key(text, "N"); }
+
+bool same_value(std::string_view a, std::string_view b) noexcept {
+  return same_key(a, b) || (is_plain_flag(b) && read_flag(a) == read_flag(b));
 }
 
 std::optional<std::int64_t> read_count(std::string_view text) noexcept {
@@ -81,13 +94,43 @@ std::optional<std::string_view> read_day(std::string_view text) noexcept {
 }
 
 std::optional<LocalTime> read_time(std::string_view text) {
-  const std::size_t end = std::min(text.find_first_of(" \t"), text.size());
-  const std::string_view time = text.substr(0, end);
-  if (time.size() != 8 || time[2] != ':' || time[5] != ':') return std::nullopt;
-  const auto hour = read_count(time.substr(0, 2)), minute = read_count(time.substr(3, 2)),
-             second = read_count(time.substr(6, 2));
-  if (!hour || !minute || !second || *hour > 23 || *minute > 59 || *second > 59) return std::nullopt;
-  return LocalTime{std::string{time}, std::string{without_blanks(text.substr(end))}};
+  // One or two digits, then ":MM" and, where they are written, ":SS" and zeros for a fraction.
+  const auto number = [&text](std::size_t least, std::int64_t below) -> std::optional<std::int64_t> {
+    const std::size_t digits = text.size() > 1 && is_digit(text[1]) ? 2 : 1;
+    const auto value = read_count(text.substr(0, digits));
+    if (digits < least || !value || *value >= below) return std::nullopt;
+    text.remove_prefix(digits);
+    return value;
+  };
+  const auto colon = [&text] {
+    const bool found = text.starts_with(':');
+    if (found) text.remove_prefix(1);
+    return found;
+  };
+  const auto hour = number(1, 24);
+  if (!hour || !colon()) return std::nullopt;
+  const auto minute = number(2, 60);
+  const auto second = minute && colon() ? number(2, 60) : std::optional<std::int64_t>{0};
+  if (!minute || !second) return std::nullopt;
+  if (text.starts_with('.')) {
+    const std::size_t end = std::min(text.find_first_not_of('0', 1), text.size());
+    if (end == 1) return std::nullopt;
+    text.remove_prefix(end);
+  }
+  // A zone begins with a letter, so "09:30:00:5" and "09:30:000" have none.
+  const std::string_view zone = without_blanks(text);
+  if (!zone.empty() && !is_letter(zone.front())) return std::nullopt;
+  const auto two_digits = [](std::int64_t value) { return (value < 10 ? "0" : "") + std::to_string(value); };
+  return LocalTime{two_digits(*hour) + ':' + two_digits(*minute) + ':' + two_digits(*second), std::string{zone}};
+}
+
+std::string unix_path(std::string_view path) {
+  if (path.size() >= 2 && path[1] == ':' && is_letter(path[0])) path.remove_prefix(2);
+  const bool of_windows = path.contains('\\');
+  if (of_windows) path.remove_prefix(std::min(path.find_first_not_of("\\/"), path.size()));
+  std::string out{path};
+  if (of_windows) std::ranges::replace(out, '\\', '/');
+  return out;
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -98,6 +141,29 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return parts;
+}
+
+std::string host_problem(std::string_view host, std::string_view host_key, std::string_view port_key) {
+  const auto write = [&](std::string_view name, std::string_view port) {
+    return "a host is a name or an address: write " + std::string{host_key} + '=' + std::string{name} +
+           (port.empty() ? "" : " and " + std::string{port_key} + '=' + std::string{port});
+  };
+  const std::size_t scheme = host.find("://");
+  std::string_view name = scheme == std::string_view::npos ? host : host.substr(scheme + 3);
+  name = name.substr(0, name.find('/'));
+  if (name.starts_with('[')) {
+    const std::size_t end = name.find(']');
+    const std::string_view rest = end == std::string_view::npos ? std::string_view{} : name.substr(end + 1);
+    if (rest.empty() && name.size() == host.size()) return {};
+    return write(name.substr(0, name.size() - rest.size()), rest.starts_with(':') ? rest.substr(1) : rest);
+  }
+  const std::size_t colon = name.find(':');
+  if (colon != std::string_view::npos && name.find(':', colon + 1) == std::string_view::npos)
+    return write(name.substr(0, colon), name.substr(colon + 1));
+  if (name.size() != host.size()) return write(name, {});
+  if (host.find_first_of(" \t,;") != std::string_view::npos)
+    return "a host is one name or address: further ones have keys of their own, such as " + std::string{host_key} + '1';
+  return {};
 }
 
 std::string endpoint_text(std::string_view host, std::string_view port) {

@@ -35,6 +35,10 @@ std::optional<Endpoint> Endpoint::parse(std::string_view text) {
     if (end == std::string_view::npos) return std::nullopt;
     host = text.substr(1, end - 1);
     port = text.substr(end + 2);
+    // "[10.0.0.1:5]:6" is not an address; one with a scope is, "fe80::1%eth0".
+    in6_addr address{};
+    if (host.contains(':') && ::inet_pton(AF_INET6, std::string{host.substr(0, host.find('%'))}.c_str(), &address) != 1)
+      return std::nullopt;
   } else {
     const std::size_t colon = text.find(':');
     if (colon == std::string_view::npos) return std::nullopt;

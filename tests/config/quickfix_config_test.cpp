@@ -184,6 +184,24 @@ TEST_F(AnyConfig, dictionary_that_is_not_there_is_replaced_by_the_shipped_one_of
                       }));
 }
 
+TEST_F(AnyConfig, dictionary_with_backslashes_in_its_path_is_found_as_with_slashes) {
+  fs::create_directories(folder_ / "spec");
+  fs::copy_file(NFX_SOURCE_DIR "/dictionaries/FIX44.xml", folder_ / "spec" / "mine.xml");
+  std::vector<std::string> warnings;
+  EXPECT_NE(load_any_config(write("a.cfg", initiator + "DataDictionary=spec\\mine.xml\n"), &warnings)
+                .sessions.at(0)
+                .dictionary,
+            nullptr);
+  EXPECT_TRUE(warnings.empty());
+  for (const char* path : {"spec\\fix\\FIX44.xml", "C:\\quickfix\\spec\\FIX44.xml", "..\\spec/FIX44.xml",
+                           "\\\\server\\share\\FIX44.xml"}) {
+    const fs::path file = write("b.cfg", initiator + "DataDictionary=" + path + "\n");
+    EXPECT_EQ(load_any_config(file, &warnings).sessions.at(0).dictionary->begin_string(), "FIX.4.4") << path;
+    EXPECT_EQ(warnings, (std::vector<std::string>{file.string() + ":11: [SESSION] DataDictionary: " + path +
+                                                  ": no such file, so the shipped dictionary of that name is read"}));
+  }
+}
+
 TEST_F(AnyConfig, dictionary_that_is_not_there_is_looked_for_in_the_folder_of_the_settings_first) {
   fs::create_directories(folder_ / "made");
   fs::create_directories(folder_ / "spec");

@@ -89,7 +89,7 @@ TEST(QuickFixSettings, keys_are_trimmed_and_their_case_counts_for_nothing) {
 }
 
 TEST(QuickFixSettings, value_is_everything_behind_the_first_equals_sign) {
-  EXPECT_EQ(value_of(translated(initiator + "SenderSubID=a=b # c\n"), 0, "sender_sub_id"), "\"a=b # c\"");
+  EXPECT_EQ(value_of(translated(initiator + "SenderSubID=a=b#c\n"), 0, "sender_sub_id"), "\"a=b#c\"");
   EXPECT_EQ(value_of(translated(initiator + "SenderSubID=\"a\\b\"\n"), 0, "sender_sub_id"), R"("\"a\\b\"")");
 }
 
@@ -97,6 +97,127 @@ TEST(QuickFixSettings, comments_start_a_line) {
   const TranslatedSettings settings = translated(initiator + "#ResetOnLogon=Y\n   # ResetOnLogout=Y\n");
   EXPECT_EQ(value_of(settings, 0, "reset_on_logon"), "");
   EXPECT_EQ(warnings_of(settings), "");
+}
+
+TEST(QuickFixSettings, comments_follow_a_value_after_a_blank_with_one_warning_but_not_in_a_password) {
+  const TranslatedSettings settings =
+      translated(initiator + "ResetOnLogon=Y # at last\nSenderSubID=a#b\t#c\nLogonTag=554=one #two\nHeartBtInt=20 #\n");
+  EXPECT_EQ(value_of(settings, 0, "reset_on_logon"), "true");
+  EXPECT_EQ(value_of(settings, 0, "sender_sub_id"), "\"a#b\"");
+  EXPECT_EQ(value_of(settings, 0, "password"), "\"one #two\"");
+  EXPECT_EQ(value_of(settings, 0, "heartbeat_interval_s"), "20");
+  EXPECT_EQ(warnings_of(settings),
+            "broker.cfg:11: what follows ' #' is a comment here, and a part of the value for QuickFIX: write it on a "
+            "line of its own; also at line 12, 14\n");
+}
+
+TEST(QuickFixSettings, lines_that_begin_like_comments_of_other_formats_are_not_read) {
+  const TranslatedSettings settings = translated(initiator + ";ResetOnLogon=Y\n// ResetOnLogout=Y\n");
+  EXPECT_EQ(value_of(settings, 0, "reset_on_logon"), "");
+  EXPECT_EQ(warnings_of(settings),
+            "broker.cfg:11: QuickFIX's comments begin with '#'; this line and others that begin alike are not read\n");
+}
+
+TEST(QuickFixSettings, sections_are_found_in_any_case_with_blanks_before_and_a_comment_after) {
+  std::string text = initiator;
+  text.replace(text.find("[DEFAULT]"), 9, "  [ Default ] \t # for all");
+  text.replace(text.find("[SESSION]"), 9, "\t[session]# one");
+  EXPECT_TRUE(looks_like_quickfix(text));
+  const TranslatedSettings settings = translated(text);
+  EXPECT_EQ(value_of(settings, 0, "heartbeat_interval_s"), "30");
+  EXPECT_EQ(value_of(settings, 0, "sender_comp_id"), "\"US\"");
+  EXPECT_EQ(warnings_of(settings), "");
+  EXPECT_EQ(warnings_of(translated(initiator + "[session\nBeginString=FIX.4.4\nSenderCompID=A\nTargetCompID=B\n"
+                                               "SocketConnectHost=h\nSocketConnectPort=1\n")),
+            "broker.cfg:11: the section has no ']': it is read as [session]\n");
+}
+
+TEST(QuickFixSettings, flags_are_read_as_other_programs_write_them_with_a_warning) {
+  for (const char* yes : {"Y", "y", "yes", "True", "ON", "1"})
+    EXPECT_EQ(value_of(translated(initiator + "ResetOnLogon=" + yes + "\n"), 0, "reset_on_logon"), "true") << yes;
+  for (const char* no : {"N", "n", "No", "false", "off", "0"})
+    EXPECT_EQ(value_of(translated(initiator + "ResetOnLogon=" + no + "\n"), 0, "reset_on_logon"), "false") << no;
+  EXPECT_EQ(warnings_of(translated(initiator + "ResetOnLogon=true\n")),
+            "broker.cfg:11: [SESSION] ResetOnLogon: is read as Y: QuickFIX itself knows only Y and N\n");
+  EXPECT_EQ(warnings_of(translated(initiator + "ValidateChecksum=true\n")), "") << "as Y: it asks for nothing";
+}
+
+TEST(QuickFixSettings, times_may_leave_out_seconds_and_a_leading_zero) {
+  expect_cases(daily(initiator), {{"StartTime=9:05", "start_time = \"09:05:00\""},
+                                  {"StartTime=09:05:07.000", "start_time = \"09:05:07\""},
+                                  {"StartTime=9:05:07", "start_time = \"09:05:07\""}});
+}
+
+TEST(QuickFixSettings, zones_of_windows_java_and_offsets_become_iana_names_with_a_warning) {
+  expect_cases(daily(initiator), {{"TimeZone=SE Asia Standard Time", "time_zone = \"Asia/Bangkok\""},
+                                  {"TimeZone=eastern standard time", "time_zone = \"America/New_York\""},
+                                  {"TimeZone=PST", "time_zone = \"America/Los_Angeles\""},
+                                  {"TimeZone=GMT+8", "time_zone = \"Etc/GMT-8\""},
+                                  {"TimeZone=UTC-05:00", "time_zone = \"Etc/GMT+5\""},
+                                  {"TimeZone=UTC+0", "time_zone = \"Etc/GMT\""},
+                                  {"TimeZone=GMT+5:30", "time_zone = \"GMT+5:30\""},
+                                  {"TimeZone=US/Eastern", "time_zone = \"US/Eastern\""},
+                                  {"TimeZone=Asia/Tokyo", "time_zone = \"Asia/Tokyo\""}});
+  EXPECT_EQ(warnings_of(translated(daily(initiator) + "TimeZone=SE Asia Standard Time\n")),
+            "broker.cfg:12: [SESSION] TimeZone: \"SE Asia Standard Time\" is read as the time zone Asia/Bangkok\n");
+}
+
+TEST(QuickFixSettings, start_and_end_may_be_in_different_zones_as_in_java) {
+  const auto zones = [](const std::string& lines) {
+    const TranslatedSettings settings = translated(daily(initiator) + lines);
+    return value_of(settings, 0, "start_time") + ' ' + value_of(settings, 0, "time_zone") + ' ' +
+           value_of(settings, 0, "end_time") + ' ' + value_of(settings, 0, "end_time_zone");
+  };
+  EXPECT_EQ(zones("StartTime=18:00:00 America/New_York\nEndTime=17:00:00 Asia/Tokyo\n"),
+            "\"18:00:00\" \"America/New_York\" \"17:00:00\" \"Asia/Tokyo\"");
+  EXPECT_EQ(zones("StartTime=18:00:00 US/Central\n"), "\"18:00:00\" \"US/Central\" \"17:00:00\" \"UTC\"");
+  EXPECT_EQ(zones("TimeZone=Asia/Tokyo\nEndTime=17:00:00 US/Central\n"),
+            "\"09:00:00\" \"Asia/Tokyo\" \"17:00:00\" \"US/Central\"");
+  EXPECT_EQ(zones("EndTime=17:00:00 US/Central\n"), "\"09:00:00\" \"UTC\" \"17:00:00\" \"US/Central\"");
+  EXPECT_EQ(zones("StartTime=08:00:00EST\nEndTime=17:00:00 EST\n"), "\"08:00:00\" \"EST\" \"17:00:00\" ");
+}
+
+TEST(QuickFixSettings, limits_of_messages_are_keys_of_ours_and_the_largest_counts) {
+  const TranslatedSettings settings = translated("[DEFAULT]\nMaxFields=2000\nmax_message_size=262144\n" +
+                                                 without(initiator, "[DEFAULT]\n") + "max_fields = 20000\n");
+  EXPECT_NE(settings.toml.find("\n[engine]\nmax_message_size = 262144 "), std::string::npos) << settings.toml;
+  EXPECT_NE(settings.toml.find("\nmax_fields = 20000 "), std::string::npos) << settings.toml;
+  EXPECT_EQ(warnings_of(settings),
+            "broker.cfg:13: [SESSION] MaxFields: is for the whole engine: move it to [DEFAULT]\n");
+}
+
+TEST(QuickFixSettings, variables_have_defaults_and_properties_of_java) {
+  const VariableLookup environment = [](std::string_view name) -> std::optional<std::string> {
+    if (name == "HOME") return "/home/desk";
+    return std::nullopt;
+  };
+  const auto path = [&](const std::string& text) {
+    const TranslatedSettings settings =
+        translate_quickfix_settings(initiator + "FileStorePath=" + text + "\n", "broker.cfg", environment);
+    return value_of(settings, 0, "store_directory");
+  };
+  EXPECT_EQ(path("${user.home}/store"), "\"/home/desk/store\"");
+  EXPECT_EQ(path("${STORE:data}/s"), "\"data/s\"");
+  EXPECT_EQ(path("${STORE:-data}"), "\"data\"");
+  EXPECT_EQ(path("${HOME:data}"), "\"/home/desk\"");
+  EXPECT_EQ(complaint(initiator + "FileStorePath=${catalina.base}\n", environment),
+            "broker.cfg:11: [SESSION] FileStorePath: there is no environment variable catalina.base: set it, or write "
+            "the value");
+}
+
+TEST(QuickFixSettings, folders_of_windows_become_folders_below_the_configuration) {
+  expect_cases(initiator, {{"FileStorePath=store\\fix", "store_directory = \"store/fix\""},
+                           {"FileStorePath=C:\\data\\fix\\", "store_directory = \"data/fix/\""},
+                           {"FileStorePath=/var/fix", "store_directory = \"/var/fix\""},
+                           {"ClientCertificateFile=certs\\us.pem", "tls_certificate = \"certs/us.pem\""}});
+  EXPECT_EQ(warnings_of(translated(initiator + "FileStorePath=C:\\data\\fix\n")),
+            "broker.cfg:11: [SESSION] FileStorePath: is a path of Windows: the folder is data/fix, below that of the "
+            "configuration\n");
+}
+
+TEST(QuickFixSettings, bracketed_addresses_are_hosts) {
+  expect_cases(initiator, {{"SocketConnectHost=[::1]", "connect = \"[::1]:9\""},
+                           {"SocketConnectHost=2001:db8::1", "connect = \"[2001:db8::1]:9\""}});
 }
 
 TEST(QuickFixSettings, long_line_is_read_whole) {
@@ -357,8 +478,8 @@ std::vector<Mistake> mistakes() {
   const std::string& i = initiator;
   const std::string& a = acceptor;
   return {
-      {i + "ResetOnLogon=yes\n", "broker.cfg:11: [SESSION] ResetOnLogon: ", "expected Y or N"},
-      {"[DEFAULT]\nResetOnLogon=1\n" + without(i, "[DEFAULT]\n"), "broker.cfg:2: [DEFAULT] ResetOnLogon: ", "Y or N"},
+      {i + "ResetOnLogon=sure\n", "broker.cfg:11: [SESSION] ResetOnLogon: ", "expected Y or N"},
+      {"[DEFAULT]\nResetOnLogon=2\n" + without(i, "[DEFAULT]\n"), "broker.cfg:2: [DEFAULT] ResetOnLogon: ", "Y or N"},
       {without(i, "HeartBtInt=30\n"), "broker.cfg:4: [SESSION] HeartBtInt: ", "missing: write HeartBtInt=30"},
       {i + "HeartBtInt=0\n", "broker.cfg:11: [SESSION] HeartBtInt: ", "above 0"},
       {i + "HeartBtInt=-5\n", "broker.cfg:11: [SESSION] HeartBtInt: ", "number of seconds"},
@@ -368,11 +489,22 @@ std::vector<Mistake> mistakes() {
       {i + "ReconnectInterval=\n", "broker.cfg:11: [SESSION] ReconnectInterval: ", "above 0"},
       {without(i, "NonStopSession=Y\n"), "broker.cfg:4: [SESSION] StartTime: ", "NonStopSession=Y"},
       {without(i, "NonStopSession=Y\n") + "StartTime=09:00:00\n", "broker.cfg:4: [SESSION] EndTime: ", "missing"},
-      {daily(i) + "StartTime=9:00\n", "broker.cfg:12: [SESSION] StartTime: ", "expected a time such as 09:30:00"},
+      {daily(i) + "StartTime=9:0\n", "broker.cfg:12: [SESSION] StartTime: ", "expected a time such as 09:30:00"},
       {daily(i) + "EndTime=24:00:00\n", "broker.cfg:12: [SESSION] EndTime: ", "expected a time"},
-      {daily(i) + "StartTime=09:00:00 US/Central\n", "broker.cfg:4: [DEFAULT] EndTime: ", "has no zone"},
-      {daily(i) + "TimeZone=UTC\nStartTime=09:00:00 US/Central\n",
-       "broker.cfg:13: [SESSION] StartTime: ", "a session has one time zone"},
+      {daily(i) + "TimeZone=UTC\nLogonTime=09:00:00 US/Central\n",
+       "broker.cfg:13: [SESSION] LogonTime: ", "only EndTime may have a zone of its own"},
+      {i + "SocketConnectHost=127.0.0.1:7777\n",
+       "broker.cfg:11: [SESSION] SocketConnectHost: ", "write SocketConnectHost=127.0.0.1 and SocketConnectPort=7777"},
+      {i + "SocketConnectHost=[::1]:7777\n",
+       "broker.cfg:11: [SESSION] SocketConnectHost: ", "write SocketConnectHost=[::1] and SocketConnectPort=7777"},
+      {i + "SocketConnectHost=tcp://fix.example:7/x\n",
+       "broker.cfg:11: [SESSION] SocketConnectHost: ", "write SocketConnectHost=fix.example and SocketConnectPort=7"},
+      {i + "SocketConnectHost1=b:2\nSocketConnectPort1=2\n",
+       "broker.cfg:11: [SESSION] SocketConnectHost1: ", "write SocketConnectHost1=b and SocketConnectPort1=2"},
+      {i + "SocketConnectHost=one, two\n", "broker.cfg:11: [SESSION] SocketConnectHost: ", "SocketConnectHost1"},
+      {i + "SocketLocalHost=10.0.0.1:5\n", "broker.cfg:11: [SESSION] SocketLocalHost: ", "SocketLocalPort=5"},
+      {a + "SocketAcceptAddress=10.0.0.1:5\n", "broker.cfg:9: [SESSION] SocketAcceptAddress: ", "SocketAcceptPort=5"},
+      {i + "MaxFields=many\n", "broker.cfg:11: [SESSION] MaxFields: ", "whole number"},
       {daily(i) + "TimeZone=UTC\nUseLocalTime=Y\n", "broker.cfg:13: [SESSION] UseLocalTime: ", "remove one of them"},
       {daily(i) + "StartDay=Mon\n", "broker.cfg:12: [SESSION] StartDay: ", "no EndDay"},
       {daily(i) + "EndDay=Mon\n", "broker.cfg:12: [SESSION] EndDay: ", "no StartDay"},
@@ -409,13 +541,13 @@ std::vector<Mistake> mistakes() {
       {i + i.substr(i.find("[SESSION]")),
        "broker.cfg:11: [SESSION] TargetCompID: ", "is that of line 5 again: give it a SessionQualifier"},
       {"[DEFAULT]\nHeartBtInt=30\n", "broker.cfg:1: no session: ", "add a [SESSION] section"},
-      {i + "[Session]\n", "broker.cfg:11: [Session]: ", "write it in capitals, as [SESSION]"},
+      {i + "[Session]\n", "broker.cfg:11: [SESSION] BeginString: ", "missing"},
       {i + "SenderSubID=\xE9t\xE9\n", "broker.cfg:11: not UTF-8", "save the file as UTF-8"},
       {i + "SSLProtocol=all -TLSv1_2 -TLSv1_3\nSocketUseSSL=Y\n",
        "broker.cfg:11: [SESSION] SSLProtocol: ", "add TLSv1.2"},
       {i + "SSLProtocol=TLSv9\n", "broker.cfg:11: [SESSION] SSLProtocol: ", "expected versions such as"},
       {i + "SocketMinimumTLSVersion=13\n", "broker.cfg:11: [SESSION] SocketMinimumTLSVersion: ", "TLS12 or TLS13"},
-      {i + "SocketUseSSL=yes\n", "broker.cfg:11: [SESSION] SocketUseSSL: ", "expected Y or N"},
+      {i + "SocketUseSSL=perhaps\n", "broker.cfg:11: [SESSION] SocketUseSSL: ", "expected Y or N"},
       {i + "CertificateVerifyLevel=3\n", "broker.cfg:11: [SESSION] CertificateVerifyLevel: ", "0, 1 or 2"},
       {i + "ClientCertificateFile=\n", "broker.cfg:11: [SESSION] ClientCertificateFile: ", "expected a PEM file"},
       {i + "SocketKeyStore=a.jks\n", "broker.cfg:11: [SESSION] SocketKeyStore: ", "openssl pkcs12 -in keys.p12"},

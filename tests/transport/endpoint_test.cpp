@@ -9,6 +9,7 @@ namespace {
 TEST(Endpoint, reads_host_and_port) {
   EXPECT_EQ(Endpoint::parse("fix.example:9880"), (Endpoint{"fix.example", 9880}));
   EXPECT_EQ(Endpoint::parse("[::1]:65535"), (Endpoint{"::1", 65535}));
+  EXPECT_EQ(Endpoint::parse("[fe80::1%eth0]:1"), (Endpoint{"fe80::1%eth0", 1}));
   EXPECT_EQ(Endpoint::parse("0.0.0.0:0"), (Endpoint{"0.0.0.0", 0}));
 }
 
@@ -22,7 +23,7 @@ TEST(Endpoint, writes_what_it_reads) {
 
 TEST(Endpoint, refuses_anything_else) {
   for (const char* text : {"", "host", ":80", "host:", "host:65536", "host:-1", "host:80x", "::1:80", "[::1]", "[]:80",
-                           "[::1:80", "a b:80", "host: 80"}) {
+                           "[::1:80", "a b:80", "host: 80", "[10.0.0.1:5]:80"}) {
     EXPECT_EQ(Endpoint::parse(text), std::nullopt) << text;
   }
 }
