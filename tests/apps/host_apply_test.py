@@ -103,7 +103,7 @@ class HostApply(unittest.TestCase):
         before = self.tree()
         code, out, _ = run("host", "apply", str(self.config), "--runtime", "--root", str(self.root))
         self.assertEqual(code, 0, out)
-        self.assertTrue((self.root / "run/nexusfix/placement/changes.jsonl").exists())
+        self.assertTrue((self.root / "run/nexusfix-host/changes.jsonl").exists())
         run("host", "revert", "--root", str(self.root))
         shutil.rmtree(self.root / "run")
         self.assertEqual(self.tree(), before)

@@ -108,6 +108,18 @@ class Unit(unittest.TestCase):
         self.assertIn(f"/{UNIT.name}.d/50-nexusfix.conf", (ROOT / "src/host/boot/systemd.cpp").read_text(encoding="utf-8"))
         self.assertNotIn("\nCPUAffinity=", self.text)  # the plan's
 
+    def test_a_crash_writes_no_passwords_to_a_core(self):
+        self.assertEqual(self.value("LimitCORE"), "0")
+
+    def test_its_user_s_folders_hold_no_record_that_root_follows(self):
+        header = (ROOT / "include/nexusfix/host/apply.hpp").read_text(encoding="utf-8")
+        records = re.findall(r'_state_folder = "([^"]+)"', header)
+        self.assertEqual(len(records), 2)
+        for kind, above in ("RuntimeDirectory", "/run"), ("StateDirectory", "/var/lib"), ("LogsDirectory", "/var/log"):
+            owned = f"{above}/{self.value(kind)}"
+            for record in records:
+                self.assertFalse(f"{record}/".startswith(f"{owned}/"), f"{record} is in {owned}, of the service's user")
+
     def test_it_starts_commands_that_exist(self):
         self.assertEqual(self.value("Type"), "notify")
         words = self.value("ExecStart").split()

@@ -25,8 +25,9 @@
 namespace nfx {
 
 // What is changed while a host runs is forgotten when it is rebooted, and so is its record; installed files stay.
-inline constexpr std::string_view runtime_state_folder = "/run/nexusfix/placement";
-inline constexpr std::string_view boot_state_folder = "/var/lib/nexusfix/placement";
+// Root does what a record says, so nobody else may write to these folders: they are not the service's.
+inline constexpr std::string_view runtime_state_folder = "/run/nexusfix-host";
+inline constexpr std::string_view boot_state_folder = "/var/lib/nexusfix-host";
 inline constexpr std::string_view runtime_record = "changes.jsonl";
 inline constexpr std::string_view boot_record = "installed.jsonl";
 
@@ -83,7 +84,8 @@ struct RevertReport {
   std::vector<std::string> notes;
 };
 
-// Restores what the record states, last change first; the record goes when all is restored. May be repeated.
+// Restores what the record states, last change first; the record goes when all is restored. May be repeated. Throws
+// ApplyError for a record that another user may change, and for one with a change that apply never makes.
 [[nodiscard]] RevertReport revert(const HostFiles& files, HostWriter& writer, const std::filesystem::path& record);
 
 enum class VerifyResult : std::uint8_t {

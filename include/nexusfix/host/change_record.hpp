@@ -1,8 +1,8 @@
 // What was changed on a host, and what was there before: one line of JSON per change, on the disk before the change is
 // made, so that it can be undone whatever happens to the process that makes it.
 // Thread: one owner; a lock excludes other processes. Cost: system calls and one fdatasync per change. Errors: those
-// of the host are errno values; a record that cannot be used throws ApplyError, which names the file. Bounds: a record
-// is read up to 256 MiB.
+// of the host are errno values; a record that cannot be used, or that another user may change, throws ApplyError, which
+// names the file. Bounds: a record is read up to 256 MiB.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "nexusfix/base/trusted_path.hpp"
 #include "nexusfix/placement/cpu_set.hpp"
 #include "nexusfix/placement/host_files.hpp"
 #include "nexusfix/placement/plan.hpp"
@@ -40,7 +41,8 @@ class HostWriter {
   virtual int remove_file(std::string_view file) = 0;
 };
 
-// This host.
+// This host. On a live host `write` reaches files of the kernel alone, and the rest only folders that root alone can
+// have chosen (base/trusted_path.hpp), never through a symbolic link. In a copy below a root, links stay in it.
 class LiveWriter final : public HostWriter {
  public:
   explicit LiveWriter(HostFiles files) : files_(std::move(files)) {}
@@ -156,9 +158,9 @@ class RecordLock {
   RecordLock& operator=(const RecordLock&) = delete;
 
  private:
+  TrustedFolder folder_;
   std::filesystem::path file_;
   int fd_ = -1;
-  bool made_ = false;
 };
 
 class ChangeRecord {
@@ -186,6 +188,7 @@ class ChangeRecord {
 
  private:
   void append(std::string line, bool sync);
+  void open_file();
 
   std::filesystem::path file_;
   std::size_t bytes_before_ = 0;

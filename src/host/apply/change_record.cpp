@@ -146,6 +146,8 @@ Change change_of(const json& object) {
   change.may_refuse = object.value("may_refuse", false);
   change.mode = object.value("mode", 0644U);
   change.seen_mode = object.value("seen_mode", 0U);
+  // No installed file runs as its owner or group.
+  if (change.mode > 0777 || change.seen_mode > 0777) throw NotARecord{};
   if (const auto tasks = object.find("tasks"); tasks != object.end()) {
     for (const json& row : *tasks) change.tasks.push_back(task_of(row));
   }
@@ -255,16 +257,15 @@ bool same_content(Compare compare, std::string_view content, std::string_view wa
   return false;
 }
 
-RecordLock::RecordLock(const std::filesystem::path& folder) : file_(folder / "lock") {
-  std::error_code error;
-  made_ = std::filesystem::create_directories(folder, error);
-  if (error) throw ApplyError(folder.string() + ": cannot be made: " + error.message() + "; --state names another");
-  if (made_) ::chmod(folder.c_str(), 0700);
+RecordLock::RecordLock(const std::filesystem::path& folder)
+    : folder_(folder, TrustedFolder::Missing::make), file_(folder / "lock") {
+  if (folder_.fd() < 0) throw ApplyError(folder_.problem() + "; --state names another folder");
   // The holder removes the file at the end: a lock on a file that was removed, or replaced by another process, is
   // worthless.
   for (int attempt = 0; attempt < 100; ++attempt) {
-    fd_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd_ < 0) throw ApplyError(file_.string() + ": " + text_of(errno) + "; --state names another folder");
+    const TrustedFolder::File opened = folder_.open("lock", O_RDWR | O_CREAT);
+    if (opened.fd < 0) throw ApplyError(opened.problem + "; --state names another folder");
+    fd_ = opened.fd;
     if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
       std::array<char, 32> pid{};
       const ssize_t size = ::read(fd_, pid.data(), pid.size());
@@ -274,7 +275,8 @@ RecordLock::RecordLock(const std::filesystem::path& folder) : file_(folder / "lo
                        " changes this host's placement at the moment; try again when it is done");
     }
     struct stat ours{}, there{};
-    if (::fstat(fd_, &ours) == 0 && ::stat(file_.c_str(), &there) == 0 && ours.st_ino == there.st_ino) {
+    if (::fstat(fd_, &ours) == 0 && ::fstatat(folder_.fd(), "lock", &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+        ours.st_ino == there.st_ino) {
       const std::string pid = std::to_string(::getpid());
       if (::ftruncate(fd_, 0) != 0 || ::write(fd_, pid.data(), pid.size()) < 0) break;
       return;
@@ -286,19 +288,18 @@ RecordLock::RecordLock(const std::filesystem::path& folder) : file_(folder / "lo
 }
 
 RecordLock::~RecordLock() {
-  ::unlink(file_.c_str());
+  ::unlinkat(folder_.fd(), "lock", 0);
   ::close(fd_);
   // A folder without a record is of no use; one that holds something stays.
-  const std::filesystem::path folder = file_.parent_path();
-  if (::rmdir(folder.c_str()) == 0 && folder.parent_path().filename() == "nexusfix")
-    ::rmdir(folder.parent_path().c_str());
+  ::rmdir(file_.parent_path().c_str());
 }
 
 std::optional<RecordContent> ChangeRecord::load(const std::filesystem::path& file) {
-  const HostFiles files{file.parent_path()};
-  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  if (fd < 0 && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
-  if (fd < 0) throw ApplyError(file.string() + ": " + text_of(errno));
+  const TrustedFolder folder{file.parent_path()};
+  const TrustedFolder::File opened = folder.open(file.filename().string(), O_RDONLY);
+  if (opened.error == ENOENT || opened.error == ENOTDIR) return std::nullopt;
+  if (opened.fd < 0) throw ApplyError(opened.problem);
+  const int fd = opened.fd;
   std::string text;
   std::array<char, 65536> chunk;
   ssize_t got = 0;
@@ -352,19 +353,23 @@ void ChangeRecord::add(std::size_t index, const RecordedOutcome& outcome) {
   append(outcome_json(index, outcome).dump(), false);
 }
 
+void ChangeRecord::open_file() {
+  const TrustedFolder folder{file_.parent_path()};
+  const TrustedFolder::File opened = folder.open(file_.filename().string(), O_WRONLY | O_CREAT | O_APPEND);
+  if (opened.fd < 0) throw ApplyError(opened.problem);
+  fd_ = opened.fd;
+  // After the last whole line.
+  if (::ftruncate(fd_, static_cast<off_t>(bytes_before_)) != 0)
+    throw ApplyError(file_.string() + ": cannot be written: " + text_of(errno));
+  const int synced = ::openat(folder.fd(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (synced < 0) return;
+  ::fsync(synced);
+  ::close(synced);
+}
+
 void ChangeRecord::append(std::string line, bool sync) {
   const auto fail = [&] { return ApplyError(file_.string() + ": cannot be written: " + text_of(errno)); };
-  if (fd_ < 0) {
-    fd_ = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd_ < 0) throw fail();
-    // After the last whole line.
-    if (::ftruncate(fd_, static_cast<off_t>(bytes_before_)) != 0) throw fail();
-    const int folder = ::open(file_.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder >= 0) {
-      ::fsync(folder);
-      ::close(folder);
-    }
-  }
+  if (fd_ < 0) open_file();
   line += '\n';
   std::string_view rest = line;
   while (!rest.empty()) {

@@ -2,8 +2,12 @@
 // write.
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
 #include <sched.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,8 +16,10 @@
 #include <cstdio>
 #include <memory>
 #include <set>
+#include <utility>
 
 #include "host/apply/tasks.hpp"
+#include "nexusfix/base/trusted_path.hpp"
 #include "nexusfix/host/change_record.hpp"
 
 namespace nfx {
@@ -34,22 +40,79 @@ int write_all(int fd, std::string_view bytes) {
 std::string_view folder_of(std::string_view file) { return file.substr(0, file.rfind('/')); }
 std::string_view name_of(std::string_view file) { return file.substr(file.rfind('/') + 1); }
 
+class OwnedFd {
+ public:
+  explicit OwnedFd(int fd) noexcept : fd_(fd) {}
+  OwnedFd(const OwnedFd&) = delete;
+  OwnedFd& operator=(const OwnedFd&) = delete;
+  ~OwnedFd() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  [[nodiscard]] int get() const noexcept { return fd_; }
+  [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_;
+};
+
+// Symbolic links are followed, and stay in the copy, also those that begin with /. Kernels before 5.6 cannot do that:
+// there links lead where they lead, as for every program that reads the copy. -1 and errno.
+int open_in_copy(const HostFiles& files, std::string_view file, std::uint64_t flags) {
+  const OwnedFd root{::open(files.root().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
+  if (root.get() < 0) return -1;
+  const std::string below{file.substr(std::min(file.find_first_not_of('/'), file.size()))};
+  open_how how{};
+  how.flags = flags | O_CLOEXEC;
+  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+  const long fd = ::syscall(SYS_openat2, root.get(), below.empty() ? "." : below.c_str(), &how, sizeof how);
+  if (fd >= 0 || errno != ENOSYS) return static_cast<int>(fd);
+  return ::open(files.path(file).c_str(), static_cast<int>(flags) | O_CLOEXEC);
+}
+
+// Does this to a name in its folder, which was opened as no other user can have prepared it.
+template <class Act>
+int in_folder_of(const HostFiles& files, std::string_view file, Act act) {
+  const std::string name{name_of(file)};
+  const std::string folder{file.starts_with('/') && folder_of(file).empty() ? "/" : folder_of(file)};
+  if (name.empty() || name == "." || name == "..") return EINVAL;
+  if (files.live()) {
+    const TrustedFolder trusted{folder, TrustedFolder::Missing::error, TrustedFolder::GroupWrites::allowed};
+    return trusted.fd() < 0 ? trusted.error() : act(trusted.fd(), name.c_str());
+  }
+  const OwnedFd opened{open_in_copy(files, folder, O_PATH | O_DIRECTORY)};
+  return opened.get() < 0 ? errno : act(opened.get(), name.c_str());
+}
+
+bool is_of_kernel(int fd) {
+  struct statfs facts{};
+  if (::fstatfs(fd, &facts) != 0) return false;
+  const auto type = static_cast<unsigned long>(facts.f_type);
+  return type == PROC_SUPER_MAGIC || type == SYSFS_MAGIC || type == CGROUP_SUPER_MAGIC || type == CGROUP2_SUPER_MAGIC ||
+         type == DEBUGFS_MAGIC;
+}
+
 }  // namespace
 
 int LiveWriter::write(std::string_view file, std::string_view bytes) {
-  const int fd = ::open(files_.path(file).c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
-  if (fd < 0) return errno;
-  const int error = write_all(fd, bytes);
+  OwnedFd fd{files_.live() ? ::open(files_.path(file).c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+                           : open_in_copy(files_, file, O_WRONLY | O_TRUNC | O_NONBLOCK)};
+  if (fd.get() < 0) return errno;
+  // Whatever links the path has: nothing but the kernel's own files is written to.
+  if (files_.live() && !is_of_kernel(fd.get())) return EPERM;
+  const int error = write_all(fd.get(), bytes);
   // Some files of the kernel report a refusal only here.
-  return ::close(fd) != 0 && error == 0 ? errno : error;
+  return ::close(fd.release()) != 0 && error == 0 ? errno : error;
 }
 
 int LiveWriter::make_directory(std::string_view directory) {
-  return ::mkdir(files_.path(directory).c_str(), 0755) == 0 ? 0 : errno;
+  return in_folder_of(files_, directory,
+                      [](int folder, const char* name) { return ::mkdirat(folder, name, 0755) == 0 ? 0 : errno; });
 }
 
 int LiveWriter::remove_directory(std::string_view directory) {
-  return ::rmdir(files_.path(directory).c_str()) == 0 ? 0 : errno;
+  return in_folder_of(files_, directory, [](int folder, const char* name) {
+    return ::unlinkat(folder, name, AT_REMOVEDIR) == 0 ? 0 : errno;
+  });
 }
 
 int LiveWriter::move_task(std::string_view list, int id) { return write(list, std::to_string(id)); }
@@ -64,21 +127,25 @@ int LiveWriter::set_affinity(int tid, const CpuSet& cpus) {
 }
 
 int LiveWriter::replace_file(std::string_view file, std::string_view bytes, std::uint32_t mode) {
-  const std::filesystem::path target = files_.path(file);
-  // A name that directories of configuration fragments ignore.
-  const std::filesystem::path beside = target.parent_path() / ("." + target.filename().string() + ".nexusfix-tmp");
-  const int fd = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0) return errno;
-  int error = write_all(fd, bytes);
-  if (error == 0 && ::fchmod(fd, mode) != 0) error = errno;
-  if (error == 0 && ::fsync(fd) != 0) error = errno;
-  ::close(fd);
-  if (error == 0 && ::rename(beside.c_str(), target.c_str()) != 0) error = errno;
-  if (error != 0) ::unlink(beside.c_str());
-  return error;
+  if ((mode & ~0777U) != 0) return EPERM;
+  return in_folder_of(files_, file, [&](int folder, const char* name) {
+    // A name that directories of configuration fragments ignore.
+    const std::string beside = std::string{"."} + name + ".nexusfix-tmp";
+    const OwnedFd fd{::openat(folder, beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600)};
+    if (fd.get() < 0) return errno;
+    int error = write_all(fd.get(), bytes);
+    if (error == 0 && ::fchmod(fd.get(), mode) != 0) error = errno;
+    if (error == 0 && ::fsync(fd.get()) != 0) error = errno;
+    if (error == 0 && ::renameat(folder, beside.c_str(), folder, name) != 0) error = errno;
+    if (error != 0) ::unlinkat(folder, beside.c_str(), 0);
+    return error;
+  });
 }
 
-int LiveWriter::remove_file(std::string_view file) { return ::unlink(files_.path(file).c_str()) == 0 ? 0 : errno; }
+int LiveWriter::remove_file(std::string_view file) {
+  return in_folder_of(files_, file,
+                      [](int folder, const char* name) { return ::unlinkat(folder, name, 0) == 0 ? 0 : errno; });
+}
 
 namespace {
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "host/apply/known_paths.hpp"
 #include "host/apply/restore.hpp"
 #include "host/apply/tasks.hpp"
 #include "nexusfix/host/apply.hpp"
@@ -223,10 +224,15 @@ void restore(const HostFiles& files, HostWriter& writer, const RecordContent& re
 RevertReport revert(const HostFiles& files, HostWriter& writer, const std::filesystem::path& record) {
   RevertReport report;
   std::error_code error;
-  if (!std::filesystem::exists(record, error) && !error) return report;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(record, error)) && !error) return report;
   const RecordLock lock{record.parent_path()};
   const auto content = ChangeRecord::load(record);
   if (!content) return report;
+  if (const auto path = host::foreign_path(files, *content)) {
+    throw ApplyError(record.string() + ": names \"" + *path +
+                     "\", which nfx host apply never changes, so nothing is reverted; move the record away if the host "
+                     "is as it should be");
+  }
   report.found = true;
   host::restore(files, writer, *content, 0, report);
   if (report.left.empty() && !std::filesystem::remove(record, error)) {

@@ -359,6 +359,10 @@ std::vector<Change> install_changes(std::span<const BootArtefact> artefacts, con
     std::error_code error;
     const auto status = std::filesystem::symlink_status(files.path(artefact.path), error);
     change.existed = seen.has_value();
+    if (std::filesystem::is_symlink(status))
+      throw ApplyError(artefact.path + " is a symbolic link: move it away, as this file would take its place");
+    if (seen && (static_cast<std::uint32_t>(status.permissions()) & 07000) != 0)
+      throw ApplyError(artefact.path + " runs as its owner or group, or is sticky: run chmod 0755 " + artefact.path);
     if (seen) {
       change.seen = *seen;
       change.seen_mode = static_cast<std::uint32_t>(status.permissions()) & 07777;

@@ -1,0 +1,128 @@
+// Walks from / with openat() and O_NOFOLLOW: the folder that was checked is the folder that is used.
+#include "nexusfix/base/trusted_path.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+
+namespace nfx {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(int error) { return std::generic_category().message(error); }
+
+std::string octal(unsigned mode) {
+  std::array<char, 8> text{};
+  std::snprintf(text.data(), text.size(), "%04o", mode & 07777U);
+  return text.data();
+}
+
+// The group of a user is often theirs alone, and nobody but they can be harmed through their folders.
+unsigned forbidden_modes(TrustedFolder::GroupWrites group = TrustedFolder::GroupWrites::refused) {
+  const bool group_refused = group == TrustedFolder::GroupWrites::refused && ::geteuid() == 0;
+  return S_IWOTH | (group_refused ? unsigned{S_IWGRP} : 0U);
+}
+
+// Empty: only this user and root may change it.
+std::string others_problem(const fs::path& path, const struct stat& facts, unsigned forbidden) {
+  if (facts.st_uid != 0 && facts.st_uid != ::geteuid())
+    return path.string() + " belongs to user " + std::to_string(facts.st_uid) +
+           ", who can change what is in it; it has to belong to " + (::geteuid() == 0 ? "root" : "you or root");
+  const bool sticky_folder = S_ISDIR(facts.st_mode) && (facts.st_mode & S_ISVTX) != 0;
+  if ((facts.st_mode & forbidden) != 0 && !sticky_folder)
+    return path.string() + " has mode " + octal(facts.st_mode) +
+           ", so that other users can change what is in it: chmod go-w " + path.string();
+  return {};
+}
+
+}  // namespace
+
+TrustedFolder::TrustedFolder(const fs::path& folder, Missing missing, GroupWrites group) {
+  const unsigned forbidden = forbidden_modes(group);
+  std::error_code code;
+  folder_ = fs::absolute(folder.empty() ? "." : folder, code).lexically_normal();
+  if (code) {
+    fail(code.value(), folder.string() + ": " + code.message());
+    return;
+  }
+  fs::path here = "/";
+  fd_ = ::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  for (auto part = folder_.begin(); fd_ >= 0; ++part) {
+    struct stat facts{};
+    if (::fstat(fd_, &facts) != 0) {
+      fail(errno, here.string() + ": " + text_of(errno));
+      return;
+    }
+    if (std::string problem = others_problem(here, facts, forbidden); !problem.empty()) {
+      fail(EPERM, std::move(problem));
+      return;
+    }
+    if (part != folder_.end() && (*part == "/" || part->empty())) ++part;  // the root; a slash at the end
+    if (part == folder_.end() || part->empty()) break;
+    here /= *part;
+    const auto open_part = [&] { return ::openat(fd_, part->c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC); };
+    int next = open_part();
+    if (next < 0 && errno == ENOENT && missing == Missing::make) {
+      if (::mkdirat(fd_, part->c_str(), 0700) != 0 && errno != EEXIST) {
+        fail(errno, here.string() + ": cannot be made: " + text_of(errno));
+        return;
+      }
+      made_ = true;
+      next = open_part();
+    }
+    if (next < 0) {
+      const int error = errno;
+      const bool link = (error == ENOTDIR || error == ELOOP) &&
+                        ::fstatat(fd_, part->c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(facts.st_mode);
+      fail(link ? ELOOP : error, here.string() + (link ? " is a symbolic link, which is not followed here; name the "
+                                                         "folder itself"
+                                                       : ": " + text_of(error)));
+      return;
+    }
+    ::close(fd_);
+    fd_ = next;
+  }
+  if (fd_ < 0 && problem_.empty()) fail(errno, "/: " + text_of(errno));
+}
+
+TrustedFolder::~TrustedFolder() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+int TrustedFolder::fail(int error, std::string problem) {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+  error_ = error;
+  problem_ = std::move(problem);
+  return error;
+}
+
+TrustedFolder::File TrustedFolder::open(const std::string& name, int flags, unsigned mode) const {
+  if (fd_ < 0) return {-1, error_, problem_};
+  const fs::path path = folder_ / name;
+  // O_NONBLOCK: a FIFO in its place must not be waited for.
+  const int fd = ::openat(fd_, name.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, mode);
+  if (fd < 0) {
+    const int error = errno;
+    return {-1, error, path.string() + ": " + (error == ELOOP ? "is a symbolic link; remove it" : text_of(error))};
+  }
+  struct stat facts{};
+  std::string problem;
+  if (::fstat(fd, &facts) != 0)
+    problem = path.string() + ": " + text_of(errno);
+  else if (!S_ISREG(facts.st_mode))
+    problem = path.string() + " is not a regular file; remove it";
+  else
+    problem = others_problem(path, facts, forbidden_modes());
+  if (problem.empty()) return {fd, 0, {}};
+  ::close(fd);
+  return {-1, EPERM, std::move(problem)};
+}
+
+}  // namespace nfx
