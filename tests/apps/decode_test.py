@@ -38,6 +38,34 @@ class Finding(unittest.TestCase):
                 self.assertTrue(message["ok"], message.get("problem"))
                 self.assertEqual(message["fields"][-2], {"tag": 44, "name": "Price", "value": "12.5"})
 
+    def test_separators_of_letters_and_symbols_are_found_by_body_length(self):
+        for separator in ["[SOH]", "{SOH}", "\u2401", "\u00a6", "&#x1;", "\\x1", "<0x01>", "%01", " :: "]:
+            with self.subTest(separator=separator):
+                message = fix(ORDER).decode().replace("\x01", separator).encode("utf-8")
+                fields = decode_json(b"10:00 recv " + message + b"\nnext line\n")[0]
+                self.assertTrue(fields["ok"], fields)
+                self.assertEqual(fields["fields"][-2], {"tag": 44, "name": "Price", "value": "12.5"})
+
+    def test_one_field_per_line_is_a_message(self):
+        for separator in ["\n", "\r\n", "\n  "]:
+            for end in ["\n", "\n\nnext 5=6\n", ""]:
+                with self.subTest(separator=separator, end=end):
+                    one = fix(ORDER).decode().rstrip("\x01").replace("\x01", separator)
+                    messages = decode_json(("sent:\n" + one + "\n\nreceived:\n" + one + end).encode())
+                    self.assertEqual([each["ok"] for each in messages], [True, True])
+
+    def test_a_log_in_utf16_is_read(self):
+        text = "10:00 sent " + fix(ORDER, separator="|").decode() + "\r\n"
+        for encoding in ["utf-16", "utf-16-le", "utf-16-be"]:
+            messages = decode_json((text * 2).encode(encoding))
+            self.assertEqual([each["ok"] for each in messages], [True, True])
+
+    def test_masked_values_are_shown_with_what_is_wrong(self):
+        line = b"8=FIX.4.4|9=***|35=A|49=A|56=B|34=1|52=20240105-10:00:00|98=0|108=30|554=***|10=000|\n"
+        self.assertIn("HeartBtInt", decode(line))
+        [message] = decode_json(line)
+        self.assertFalse(message["ok"])
+
     def test_prefix_line_and_header_are_shown(self):
         out = decode(b"nothing here\n2024-01-02 12:00:00 INFO out " + fix(ORDER) + b"\n")
         self.assertIn("line 2: NewOrderSingle (D) #2 CLIENT -> VENUE 20240102-12:00:00.000 FIX.4.4  "

@@ -3,7 +3,9 @@ import pathlib
 import tempfile
 import unittest
 
-from support import fix, run
+from support import fix, run, run_in
+
+SHIPPED = pathlib.Path(__file__).resolve().parent.parent.parent / "dictionaries"
 
 HEADER = [(34, 2), (49, "CLIENT"), (56, "VENUE"), (52, "20240102-12:00:00.000")]
 PARTIES = [(453, 2), (448, "firm"), (447, "D"), (452, 1), (448, "desk"), (447, "D"), (452, 3)]
@@ -65,6 +67,34 @@ class Learn(Files):
         self.assertEqual(overlay.count("<field number="), 10, overlay)
         self.assertIn("5 of 5 messages are valid with the overlay", out)
         self.assert_all_valid(LOG, path)
+
+    def test_messages_with_a_wrong_body_length_or_check_sum_are_learned_from_and_counted(self):
+        wrong = b"".join([order(1), fix([(35, "D"), *HEADER, *ORDER, (9730, "text")], sum_off=1) + b"\n",
+                          fix([(35, "D"), *HEADER, *ORDER, (9739, 5)], length_off=7) + b"\n",
+                          b"8=FIX.4.4|9=100|35=A|49=A|56=B|34=1|52=20240105-10:00:00|98=0|108=30|553=****|9740=x|10=000|\n",
+                          b"8=FIX.4.4|9=***|35=0|49=A|56=B|34=1|52=20240105-10:00:00|9741=x|10=***|\n"])
+        _, out, overlay, _ = self.learn(wrong)
+        for tag in ["9730", "9739", "9740", "9741"]:
+            self.assertIn(f'number="{tag}"', overlay)
+        self.assertIn("4 of 5 messages have a wrong BodyLength or CheckSum, as where a log masks values", out)
+        self.assertNotIn("cannot be read", out)
+
+    def test_a_log_in_utf16_with_brackets_is_learned_from(self):
+        log = ("sent " + fix([(35, "D"), *HEADER, *ORDER, (9730, "text")], separator="[SOH]").decode() + "\r\n").encode("utf-16")
+        self.assertIn('number="9730"', self.learn(log)[2])
+
+    def test_files_in_the_current_folder_need_no_path(self):
+        self.path("venue.log", LOG)
+        pathlib.Path(self.path("base.xml")).write_bytes((SHIPPED / "FIX44.xml").read_bytes())
+        code, out, err = run_in(self.folder.name, "dict", "learn", "venue.log", "--base", "base.xml", "--out", "out.xml")
+        self.assertEqual((code, err), (0, ""), out)
+        self.assertIn('base="base.xml"', pathlib.Path(self.path("out.xml")).read_text())
+
+    def test_an_overlay_that_cannot_be_written_is_one_line(self):
+        for out, part in [("none/out.xml", "No such file or directory"), (".", "Is a directory")]:
+            code, _, err = run_in(self.folder.name, "dict", "learn", self.path("venue.log", LOG), "--base", "FIX.4.4", "--out", out)
+            self.assertEqual((code, err.count("\n")), (2, 1), err)
+            self.assertTrue(err.startswith(f"nfx: {out}: {part}"), err)
 
     def test_tags_within_entries_belong_to_the_group_after_the_field_they_followed(self):
         _, _, overlay, _ = self.learn(LOG)

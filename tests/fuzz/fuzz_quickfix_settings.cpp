@@ -1,5 +1,6 @@
 // Whatever a QuickFIX settings file holds, it becomes TOML that reads as TOML, with every line that is named inside its
 // file; or one error that names a line of it. The same with a configuration's own reader, and with its explanation.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -56,6 +57,11 @@ void translate(std::string_view text, const nfx::VariableLookup& environment) {
   }
 }
 
+// A line of a file may end with a carriage return alone.
+std::size_t lines_of_file(std::string_view text) {
+  return lines_of(text) + static_cast<std::size_t>(std::ranges::count(text, '\r'));
+}
+
 // As `nfx config check` does: in either format, with the lines of the file as it is.
 void load(std::string_view text) {
   static const nfx::fuzz::MemoryFile file;
@@ -66,7 +72,7 @@ void load(std::string_view text) {
   } catch (const nfx::ConfigError& error) {
     accepted = false;
     const std::size_t line = line_in(error.what(), file.path());
-    require(line > 0 && line <= lines_of(text), "an error names a line of the file", error.what());
+    require(line > 0 && line <= lines_of_file(text), "an error names a line of the file", error.what());
   }
   try {
     static_cast<void>(nfx::explain_config(file.path()));

@@ -231,7 +231,7 @@ cli::Command decode_command() {
             .target = &options.show_secrets,
             .help = "Show passwords and RawData(96), masked with *** otherwise"}},
       .details =
-          R"(Messages may be anywhere in a line, after timestamps or other text, several to a line or without any lines. Fields may be separated by SOH, ^A, \x01, <SOH>, '|', ';' and other characters; the separator is detected per message.
+          R"(Messages may be anywhere in a line, after timestamps or other text, several to a line or without any lines. Fields may be separated by SOH, ^A, \x01, <SOH>, [SOH], '|', ';' and other short texts, or each be a line; the separator is detected per message. A log in UTF-16 is read.
 BodyLength and CheckSum are verified with SOH in place of the separator; byte numbers count from 0 in that form. Malformed messages are explained and shown as far as they can be parsed. Control characters are shown as \xNN.
 A message of FIXT.1.1 is decoded as the version that it names, or that its sender's Logon named, or FIX 5.0 SP2.
 A message may have 8 MiB; a longer one is reported and skipped. Works on a growing pipe.)",

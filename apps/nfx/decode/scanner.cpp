@@ -11,11 +11,14 @@ namespace {
 
 constexpr std::string_view start_text = "8=FIX";
 constexpr std::size_t max_begin_string_size = 16;
+constexpr std::size_t max_separator_size = 12;
 // From "8=" to the '=' of the second field: what one attempt may need.
-constexpr std::size_t start_size = 2 + max_begin_string_size + 8 + 11;
+constexpr std::size_t start_size = 2 + max_begin_string_size + max_separator_size + 11;
+constexpr std::size_t max_tag_size = 11;  // with a sign
 constexpr std::size_t max_prefix_size = 200;
 constexpr std::size_t max_check_sums = 16;  // tried in one message
-constexpr std::array<std::string_view, 7> spellings_of_soh{"\x01", "\\x01", "\\u0001", "\\001", "<SOH>", "^A", "&#1;"};
+constexpr std::array<std::string_view, 10> spellings_of_soh{"\x01", "\\x01", "\\u0001",      "\\001", "<SOH>",
+                                                            "^A",   "&#1;",  "\xE2\x90\x81", "\\x1",  "%01"};
 
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 bool is_letter(char c) noexcept { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
@@ -41,6 +44,35 @@ std::size_t separator_size(std::string_view text) noexcept {
   if (size == 0 && text.starts_with('\t')) size = 1;
   return size != 0 && (text[0] == '|' || starts_with_tag(text.substr(size))) ? size : 0;
 }
+
+// "FIX.4.4", "FIXT.1.1" or "FIX.5.0SP2" at the front, when letters follow that are no part of it; 0: none.
+std::size_t plain_begin_string_size(std::string_view text) noexcept {
+  std::size_t size = text.starts_with("FIXT.") ? 5 : text.starts_with("FIX.") ? 4 : 0;
+  if (size == 0 || text.size() < size + 3 || !is_digit(text[size]) || text[size + 1] != '.' ||
+      !is_digit(text[size + 2]))
+    return 0;
+  size += 3;
+  if (text.size() > size + 2 && text.substr(size).starts_with("SP") && is_digit(text[size + 2])) size += 3;
+  return size;
+}
+
+bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+// The text between BeginString and "9=", when it is short enough to be a separator: "[SOH]", U+2401, or the end of a
+// line with blanks around it; 0 when there is none.
+std::size_t other_separator_size(std::string_view text) noexcept {
+  text = text.substr(0, max_separator_size + 3);
+  const std::size_t size = text.find("9=");
+  if (size == 0 || size == std::string_view::npos || size > max_separator_size) return 0;
+  if (text.size() > size + 2 && !is_digit(text[size + 2]) && text[size + 2] != '*') return 0;
+  const std::string_view separator = text.substr(0, size);
+  const bool escaped = separator.contains('\\') || separator.contains('%');  // ends with the digits of a character
+  if ((is_digit(separator.back()) && !escaped) || separator.contains('=')) return 0;
+  const bool has_line_end = separator.contains('\n') || separator.contains('\r');
+  return has_line_end && !std::ranges::all_of(separator, is_blank) ? 0 : size;
+}
+
+bool ends_line(std::string_view separator) noexcept { return separator.contains('\n') || separator.contains('\r'); }
 
 // The value of BodyLength, and where the body begins, in text separated by SOH.
 struct Body {
@@ -109,14 +141,37 @@ void to_soh(std::string_view text, std::string_view separator, bool only_before_
 
 MessageScanner::MessageScanner(std::size_t max_message_size) : max_message_size_(max_message_size) {}
 
+void MessageScanner::finish() {
+  ended_ = true;
+  if (!begun_) {
+    begun_ = true;
+    buffer_ += beginning_;
+  }
+  if (utf16_) utf16_->finish(buffer_);
+}
+
 void MessageScanner::feed(std::string_view bytes) {
+  constexpr std::size_t enough = 4;  // to know the encoding
+  if (!begun_) {
+    beginning_ += bytes;
+    if (beginning_.size() < enough) return;
+    begun_ = true;
+    if (const TextEncoding encoding = text_encoding(beginning_); encoding != TextEncoding::bytes)
+      utf16_.emplace(encoding);
+    const std::string whole = std::move(beginning_);
+    return feed(whole);
+  }
   if (at_ >= buffer_.size() / 2) {
     buffer_.erase(0, at_);
     looked_at_ -= std::min(looked_at_, at_);
     wanted_ -= std::min(wanted_, at_);
     at_ = 0;
   }
-  buffer_ += bytes;
+  if (utf16_) {
+    utf16_->append(bytes, buffer_);
+  } else {
+    buffer_ += bytes;
+  }
   settled_ = false;
 }
 
@@ -151,10 +206,10 @@ std::optional<FoundMessage> MessageScanner::next() {
   return found;
 }
 
-auto MessageScanner::find_start(std::string_view text, char before, bool whole) const -> Start {
-  for (std::size_t at = text.find(start_text, before == 0 ? 1 : 0); at != std::string_view::npos;
+auto MessageScanner::find_start(std::string_view text, std::optional<char> before, bool whole) const -> Start {
+  for (std::size_t at = text.find(start_text, before ? 0 : 1); at != std::string_view::npos;
        at = text.find(start_text, at + 1)) {
-    const char front = at == 0 ? before : text[at - 1];
+    const char front = at == 0 ? before.value_or('\0') : text[at - 1];
     // "58=8=FIX" and "108=FIX" are fields.
     if (is_digit(front) || front == '=') continue;
     const Start start = look_at(text, at, whole);
@@ -166,15 +221,27 @@ auto MessageScanner::find_start(std::string_view text, char before, bool whole) 
 auto MessageScanner::look_at(std::string_view text, std::size_t at, bool whole) const -> Start {
   const std::string_view here = text.substr(at);
   Start start{at, 2, 0, false};
-  if (here.size() < start_size && !whole && here.find('\n') == std::string_view::npos) {
-    start.unsure = true;
-    return start;
-  }
   const auto in_begin_string = [](char c) { return is_digit(c) || is_letter(c) || c == '.'; };
   while (start.begin_string_size < here.size() && in_begin_string(here[start.begin_string_size]))
     ++start.begin_string_size;
+  if (here.size() < start_size && !whole) {
+    // The line that begins now may be the second field.
+    const std::string_view then = here.substr(start.begin_string_size);
+    const std::size_t line = then.find('\n');
+    const bool at_line_end =
+        line != std::string_view::npos && then.find_first_not_of(" \t\r\n9") == std::string_view::npos;
+    if (line == std::string_view::npos || at_line_end) {
+      start.unsure = true;
+      return start;
+    }
+  }
   if (start.begin_string_size <= 2 + max_begin_string_size) {
     start.separator_size = separator_size(here.substr(start.begin_string_size, start_size));
+    if (start.separator_size == 0) start.separator_size = other_separator_size(here.substr(start.begin_string_size));
+  }
+  if (const std::size_t plain = plain_begin_string_size(here.substr(2)); start.separator_size == 0 && plain != 0) {
+    start.begin_string_size = 2 + plain;
+    start.separator_size = other_separator_size(here.substr(start.begin_string_size));
   }
   return start;
 }
@@ -204,7 +271,7 @@ std::string_view MessageScanner::up_to_line_or_message_end(std::string_view text
   const std::size_t line = text.find('\n');
   bounded = line != std::string_view::npos;
   text = text.substr(0, line);
-  if (const Start other = find_start(text, 0, bounded || ended_ || settled_);
+  if (const Start other = find_start(text, std::nullopt, bounded || ended_ || settled_);
       other.at != std::string_view::npos && !other.unsure) {
     bounded = true;
     text = text.substr(0, other.at);
@@ -212,10 +279,31 @@ std::string_view MessageScanner::up_to_line_or_message_end(std::string_view text
   return text;
 }
 
+// With one field per line, the text up to the line that is none, if it is there.
+std::string_view MessageScanner::up_to_last_field(std::string_view text, std::string_view separator,
+                                                  bool& bounded) const {
+  bounded = false;
+  for (std::size_t at = text.find(separator); at != std::string_view::npos;) {
+    const std::size_t next = at + separator.size();
+    const std::string_view field = text.substr(next);
+    const bool incomplete =
+        field.size() <= max_tag_size && field.find_first_not_of("-0123456789") == std::string_view::npos;
+    if (incomplete && !ended_ && !settled_) return text;
+    if (!starts_with_tag(field) || field.starts_with(start_text)) {
+      bounded = true;
+      return text.substr(0, at);
+    }
+    at = text.find(separator, next);
+  }
+  return text;
+}
+
 auto MessageScanner::measure_by_check_sum(std::string_view text, std::string_view separator) const -> Extent {
   bool bounded = false;
   const bool too_long = text.size() > max_message_size_;
-  const std::string_view line = up_to_line_or_message_end(text.substr(0, max_message_size_), bounded);
+  const std::string_view searched = text.substr(0, max_message_size_);
+  const std::string_view line = ends_line(separator) ? up_to_last_field(searched, separator, bounded)
+                                                     : up_to_line_or_message_end(searched, bounded);
   const std::string check_sum_start = std::string{separator} + "10=";
   std::size_t first_end = 0;
   std::string converted;
@@ -225,7 +313,8 @@ auto MessageScanner::measure_by_check_sum(std::string_view text, std::string_vie
     // More than its three digits when it is a bad one.
     const std::size_t most = std::min(line.size(), end + 8);
     while (end < most && (is_digit(line[end]) || is_letter(line[end]))) ++end;
-    const bool all_there = end < line.size() || bounded || ended_ || settled_;
+    // Digits before a "=" are the tag of what follows without a separator, perhaps the next message.
+    const bool all_there = (end < line.size() && line[end] != '=') || bounded || ended_ || settled_;
     if (line.substr(end).starts_with(separator)) end += separator.size();
     if (first_end == 0 && all_there) first_end = end;
     if (separator.front() == soh) break;

@@ -1,10 +1,10 @@
 // Finds FIX messages in whatever surrounds them: log prefixes, several to a line, streams without lines.
 // A message starts at "8=FIX" and ends where BodyLength leads to CheckSum; failing that after the first CheckSum, or
 // where the line ends or the next message starts. Fields may be separated by SOH, by one of its spellings (^A, \x01,
-// \u0001, \001, <SOH>) or by up to three other characters, such as '|', ';' or " | ": whatever follows
-// BeginString. Thread: one owner. Cost: one search over the text, and a copy of each message. Lifetime: a FoundMessage
-// lasts until the next call. Bounds: holds one message of max_message_size at most; text between messages is not
-// stored.
+// \u0001, \001, <SOH>), by up to three other characters, such as '|', ';' or " | ", or by any short text between
+// BeginString and BodyLength, such as "[SOH]", U+2401 or a line end. Input in UTF-16 is read as UTF-8. Thread: one
+// owner. Cost: one search over the text, and a copy of each message. Lifetime: a FoundMessage lasts until the next
+// call. Bounds: holds one message of max_message_size at most; text between messages is not stored.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "nexusfix/base/text_encoding.hpp"
 
 namespace nfx::app {
 
@@ -31,7 +33,7 @@ class MessageScanner {
 
   void feed(std::string_view bytes);
   // No more bytes will come.
-  void finish() noexcept { ended_ = true; }
+  void finish();
   // None arrived for a while: what looks complete is taken, though more bytes could extend it.
   void settle() noexcept { settled_ = true; }
 
@@ -56,19 +58,24 @@ class MessageScanner {
     bool unsure = false;  // more bytes are needed to decide
   };
 
-  // `before` is the byte before the text; 0: the text is a message itself and another one is searched after its
+  // `before` is the byte before the text; none: the text is a message itself and another one is searched after its
   // first byte. `whole`: nothing will follow the text.
-  [[nodiscard]] Start find_start(std::string_view text, char before, bool whole) const;
+  [[nodiscard]] Start find_start(std::string_view text, std::optional<char> before, bool whole) const;
   [[nodiscard]] Start look_at(std::string_view text, std::size_t at, bool whole) const;
   [[nodiscard]] std::string_view rest() const noexcept { return std::string_view{buffer_}.substr(at_); }
   [[nodiscard]] Extent measure(std::string_view text, std::string_view separator) const;
   [[nodiscard]] Extent measure_by_length(std::string_view text) const;
   [[nodiscard]] Extent measure_by_check_sum(std::string_view text, std::string_view separator) const;
   [[nodiscard]] std::string_view up_to_line_or_message_end(std::string_view text, bool& bounded) const;
+  [[nodiscard]] std::string_view up_to_last_field(std::string_view text, std::string_view separator,
+                                                  bool& bounded) const;
   void take(const Extent& extent, std::string_view separator, FoundMessage& found);
   void consume(std::size_t size);
 
   std::size_t max_message_size_;
+  std::string beginning_;  // of the input, until its encoding is known
+  bool begun_ = false;
+  std::optional<Utf16Converter> utf16_;
   std::string buffer_;
   std::size_t at_ = 0;  // everything before it is processed
   char before_ = '\n';  // the byte before at_

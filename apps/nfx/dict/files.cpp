@@ -1,6 +1,8 @@
 // Finds a dictionary by path or shipped name, and reads the messages of a log for the dict commands.
 #include "dict/files.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <fstream>
 #include <iostream>
@@ -11,12 +13,30 @@
 #include "cli/progress.hpp"
 #include "decode/scanner.hpp"
 #include "nexusfix/config/engine_config.hpp"
+#include "nexusfix/wire/encoder.hpp"
 
 namespace nfx::app {
 namespace {
 
 constexpr std::uint32_t max_fields = 32768;
 constexpr std::size_t read_size = 256 * 1024;
+
+// The message with the BodyLength and CheckSum that its fields have; empty when its frame is not that of a message.
+std::string corrected(std::string_view message) {
+  const std::size_t begin_string = message.find(soh), trailer = message.rfind(
+                                                          "\x01"
+                                                          "10=");
+  if (begin_string == std::string_view::npos || trailer == std::string_view::npos || trailer < begin_string) return {};
+  std::string_view body = message.substr(begin_string + 1, trailer - begin_string);
+  if (body.starts_with("9=")) body.remove_prefix(std::min(body.find(soh), body.size() - 1) + 1);
+  std::string text{message.substr(0, begin_string + 1)};
+  text += "9=" + std::to_string(body.size()) + soh;
+  text += body;
+  std::array<char, 7> sum;
+  write_check_sum_field(sum.data(), check_sum(text));
+  text.append(sum.data(), sum.size());
+  return text;
+}
 
 }  // namespace
 
@@ -44,7 +64,14 @@ LogCount for_each_message(const std::string& log, std::string_view doing,
   LogCount count;
   const auto take = [&] {
     while (const auto found = scanner.next()) {
-      if (found->too_long || view.parse(found->text) != WireError::none) {
+      std::string text;  // outlives the view
+      bool readable = !found->too_long && view.parse(found->text) == WireError::none;
+      if (!readable && !found->too_long && !found->cut_off) {
+        text = corrected(found->text);
+        readable = view.parse(text) == WireError::none;
+        if (readable) ++count.corrected;
+      }
+      if (!readable) {
         ++count.unreadable;
         continue;
       }

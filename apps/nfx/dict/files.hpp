@@ -17,11 +17,12 @@ namespace nfx::app {
 // How much of a log could be read.
 struct LogCount {
   std::uint64_t messages = 0;
+  std::uint64_t corrected = 0;  // of these: BodyLength or CheckSum was wrong, as in logs that mask or shorten values
   std::uint64_t unreadable = 0;
 };
 
-// Calls `visit` with each message of the log that is whole; - is standard input. Holds one message at a time. `doing`
-// is the progress line's: "reading venue.log".
+// Calls `visit` with each message of the log that is whole, also when its BodyLength or CheckSum is wrong; - is
+// standard input. Holds one message at a time. `doing` is the progress line's: "reading venue.log".
 LogCount for_each_message(const std::string& log, std::string_view doing,
                           const std::function<void(const MessageView&)>& visit);
 

@@ -1,6 +1,5 @@
 // nfx dict learn: reads a log twice, to write an overlay and to count the violations that remain with it.
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <stdexcept>
 
@@ -12,6 +11,7 @@
 #include "nexusfix/dictionary/version.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 #include "output.hpp"
+#include "output_file.hpp"
 
 namespace nfx::app {
 namespace {
@@ -25,7 +25,8 @@ std::string base_name(const std::string& given, const std::string& out) {
   std::error_code ignored;
   const std::filesystem::path path = dictionary_path(given);
   if (!std::filesystem::exists(given, ignored)) return path.filename().string();
-  const std::filesystem::path folder = out.empty() ? "." : std::filesystem::path(out).parent_path();
+  const std::filesystem::path file{out};
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
   return std::filesystem::proximate(std::filesystem::absolute(path), std::filesystem::absolute(folder)).string();
 }
 
@@ -81,7 +82,7 @@ LearnOptions with_base(const LearnOptions& options) {
   Versions versions;
   const LogCount count = for_each_message(options.log, "finding the version of",
                                           [&](const MessageView& message) { versions.see(message); });
-  if (count.messages == 0) throw std::runtime_error(options.log + ": " + std::string{no_message});
+  if (count.messages + count.unreadable == 0) throw std::runtime_error(options.log + ": " + std::string{no_message});
   return versions.choose(options);
 }
 
@@ -146,11 +147,9 @@ int learn_dictionary(const LearnOptions& given) {
   if (options.out.empty()) {
     print(SafeText::lines(xml));
   } else {
-    std::ofstream out(options.out, std::ios::binary);
-    out << xml;
-    out.close();
-    if (!out)
-      throw std::runtime_error(options.out + ": cannot be written; give the path of a file in a writable folder");
+    OutputFile out{{.path = options.out, .overwrite = true}};
+    out.bytes = xml;
+    out.finish();
   }
   SafeText found;
   if (given.base.empty()) {
@@ -164,6 +163,12 @@ int learn_dictionary(const LearnOptions& given) {
         learner.left_out(), Learner::max_findings, Learner::max_per_scope);
   }
   if (others > 0) found.add("{} messages are not {}: left out\n", others, dictionary.begin_string());
+  if (count.corrected > 0) {
+    found.add(
+        "{} of {} messages have a wrong BodyLength or CheckSum, as where a log masks values: learned from all the "
+        "same\n",
+        count.corrected, count.messages);
+  }
   if (count.unreadable > 0) found.add("{} messages cannot be read: 'nfx decode' explains\n", count.unreadable);
   say(found);
   if (options.log == "-") return exit_done;
