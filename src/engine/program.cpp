@@ -12,6 +12,7 @@
 #include <exception>
 #include <filesystem>
 #include <map>
+#include <new>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -306,6 +307,12 @@ int report_exception(std::string_view program) noexcept {
     return report(program, error.what(), ExitCode::wrong_usage);
   } catch (const DictionaryError& error) {
     return report(program, error.what(), ExitCode::wrong_usage);
+  } catch (const std::filesystem::filesystem_error& error) {
+    const std::filesystem::path& path = error.path2().empty() ? error.path1() : error.path2();
+    return report(program, path.empty() ? error.code().message() : path.string() + ": " + error.code().message(),
+                  ExitCode::failed);
+  } catch (const std::bad_alloc&) {
+    return report(program, "out of memory", ExitCode::failed);
   } catch (const std::exception& error) {
     return report(program, error.what(), ExitCode::failed);
   } catch (...) {
