@@ -1,7 +1,6 @@
 // Roles of users, groups and tokens, and the checks of Host and Origin.
 #include "control/access.hpp"
 
-#include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
 #include <sys/stat.h>
@@ -10,8 +9,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstring>
+#include <utility>
 
+#include "nexusfix/base/regular_file.hpp"
 #include "nexusfix/base/sha256.hpp"
 #include "nexusfix/config/engine_config.hpp"
 
@@ -55,27 +55,18 @@ struct ProtectedFile {
 
 std::string text_of_file(const ProtectedFile& of) {
   const std::string name = "[control] " + std::string{of.key} + ": ";
-  const int fd = ::open(of.file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
-  if (fd < 0)
-    throw ConfigError(name + of.file + ": " + std::strerror(errno) + "; create it with mode 0" + std::string{of.mode});
-  struct stat facts{};
-  std::string text(largest_file + 1, '\0');
-  const bool known = ::fstat(fd, &facts) == 0;
-  std::size_t size = 0;
-  for (ssize_t got = 0; size < text.size(); size += static_cast<std::size_t>(got)) {
-    got = ::read(fd, text.data() + size, text.size() - size);
-    if (got <= 0) break;
+  auto read = read_regular_file(of.file, largest_file);
+  if (!read) {
+    throw ConfigError(name + of.file + ": " + read.error().why +
+                      (read.error().code == 0 ? "; it has 1000 lines of 512 bytes at most"
+                                              : "; create it with mode 0" + std::string{of.mode}));
   }
-  ::close(fd);
-  if (!known || !S_ISREG(facts.st_mode)) throw ConfigError(name + of.file + " is not a file");
-  if ((facts.st_mode & of.forbidden) != 0) {
+  if ((read->mode & of.forbidden) != 0) {
     const std::string what = (of.forbidden & 044) != 0 ? "read or change " : "change ";
     throw ConfigError(name + "other users may " + what + of.file + ": run 'chmod " + std::string{of.mode} + ' ' +
                       of.file + "'");
   }
-  if (size > largest_file) throw ConfigError(name + of.file + " is too large: 1000 lines at most");
-  text.resize(size);
-  return text;
+  return std::move(read->text);
 }
 
 // The next word of a line.

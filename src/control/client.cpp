@@ -205,7 +205,7 @@ struct ControlClient::Maker {
     if (!address.socket.empty()) return local(address);
     error_code error;
     const auto ip = asio::ip::make_address(address.http.host, error);
-    if (error) return problem_at(address, "expected an address such as 127.0.0.1:9090");
+    if (error) return problem_at(address, "expected an address such as 127.0.0.1:9890");
     const Tcp::endpoint endpoint{ip, address.http.port};
     if (address.tls) return encrypted(endpoint, address);
     return std::make_unique<ConnectionOver<Plain<Tcp>, Tcp::endpoint>>(endpoint);

@@ -68,7 +68,7 @@ std::vector<Route> all_routes() {
           "Takes Logons again, and enables the sessions that drain has disabled."),
       own("POST", "/v1/engine/reload-tls", Role::operator_, Resource::reload_tls,
           "Reloads certificates, keys, revocation lists and who may use HTTP, as SIGHUP does."),
-      own("GET", "/v1/engine/reload", Role::viewer, Resource::plan_reload,
+      own("GET", "/v1/engine/reload", Role::operator_, Resource::plan_reload,
           "What a reload of the configuration would change: sessions and keys, with lines and old and new values, and "
           "what each needs."),
       own("POST", "/v1/engine/reload", Role::operator_, Resource::reload,

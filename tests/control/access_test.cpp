@@ -64,6 +64,22 @@ TEST(ControlTokens, a_file_that_others_may_read_is_refused) {
   EXPECT_THROW(static_cast<void>(Tokens::load(path)), ConfigError);
 }
 
+TEST(ControlTokens, a_fifo_or_a_device_in_place_of_the_file_is_refused_at_once) {
+  const auto error_of_file = [](const std::string& file) {
+    try {
+      static_cast<void>(Tokens::load(file));
+    } catch (const ConfigError& error) {
+      return std::string{error.what()};
+    }
+    return std::string{"none"};
+  };
+  const auto path = std::filesystem::temp_directory_path() / ("nfx-tokens-fifo-" + std::to_string(::getpid()));
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_TRUE(error_of_file(path).contains("it is a FIFO, not a regular file")) << error_of_file(path);
+  std::filesystem::remove(path);
+  EXPECT_TRUE(error_of_file("/dev/zero").contains("it is a device")) << error_of_file("/dev/zero");
+}
+
 TEST(ControlUsers, by_default_root_and_the_process_are_operators) {
   const SocketUsers users{{}};
   const std::array<unsigned, 1> no_group{54321};

@@ -460,6 +460,11 @@ TEST_F(ControlApi, says_whether_threads_run_as_planned) {
   EXPECT_EQ(result()["problems"].size(), 1U);
 }
 
+TEST_F(ControlApi, a_viewer_cannot_make_the_engine_read_its_file_again) {
+  EXPECT_EQ(ask("GET", "/v1/engine/reload", {}, {}, Role::viewer).status, 403U);
+  EXPECT_EQ(target.looks, 0);
+}
+
 TEST_F(ControlApi, plans_of_a_reload_are_made_once_a_second) {
   for (int i = 0; i < 4; ++i) EXPECT_EQ(ask("GET", "/v1/engine/reload").status, 200U);
   const Answer refused = ask("GET", "/v1/engine/reload");
