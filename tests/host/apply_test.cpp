@@ -269,11 +269,11 @@ TEST_F(Apply, the_plan_of_the_record_is_the_one_applied_last) {
 
 TEST_F(Apply, installed_files_come_and_go_with_their_folders) {
   const Host host;
-  host.put("/etc/default/grub.d/50-own.cfg", "old\xff\n");
-  std::filesystem::permissions(host.files().path("/etc/default/grub.d/50-own.cfg"), std::filesystem::perms{0640});
+  host.put("/etc/default/grub.d/50-nexusfix.cfg", "old\xff\n");
+  std::filesystem::permissions(host.files().path("/etc/default/grub.d/50-nexusfix.cfg"), std::filesystem::perms{0640});
   const auto before = host.snapshot();
   const std::vector<BootArtefact> artefacts{
-      {.path = "/etc/default/grub.d/50-own.cfg", .content = "isolated\n", .mode = 0644, .purpose = {}, .next = {}},
+      {.path = "/etc/default/grub.d/50-nexusfix.cfg", .content = "isolated\n", .mode = 0644, .purpose = {}, .next = {}},
       {.path = "/etc/tuned/nexusfix/tuned.conf", .content = "[main]\n", .mode = 0755, .purpose = {}, .next = {}}};
   const ApplyOptions options{.record = record()};
   FolderWriter writer{host.files()};
@@ -287,7 +287,7 @@ TEST_F(Apply, installed_files_come_and_go_with_their_folders) {
   EXPECT_EQ(put_back(host).exit, HostExit::ok);
   host.put("/proc/sys/kernel/random/boot_id", "first-boot\n");
   EXPECT_EQ(host.snapshot(), before);
-  EXPECT_EQ(std::filesystem::status(host.files().path("/etc/default/grub.d/50-own.cfg")).permissions(),
+  EXPECT_EQ(std::filesystem::status(host.files().path("/etc/default/grub.d/50-nexusfix.cfg")).permissions(),
             std::filesystem::perms{0640});
 }
 

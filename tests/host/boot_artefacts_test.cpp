@@ -15,6 +15,7 @@
 #include <sstream>
 #include <string>
 
+#include "host/apply/known_paths.hpp"
 #include "temporary_folder.hpp"
 
 namespace nfx {
@@ -157,6 +158,13 @@ std::vector<std::string> values(const std::string& text, const std::string& patt
     for (std::sregex_iterator at{line.begin(), line.end(), expression}, end; at != end; ++at) found.push_back((*at)[1]);
   }
   return found;
+}
+
+TEST(BootArtefacts, each_is_a_path_that_revert_takes_away_again) {
+  const Machine machine;
+  const std::vector<BootArtefact> artefacts = boot_artefacts(machine.plan, machine.topology, machine.facts);
+  EXPECT_GT(artefacts.size(), 8U);
+  for (const BootArtefact& artefact : artefacts) EXPECT_TRUE(host::is_installed_path(artefact.path)) << artefact.path;
 }
 
 TEST(BootArtefacts, a_plan_without_isolated_cpus_asks_for_nothing) {
