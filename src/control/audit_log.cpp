@@ -6,11 +6,10 @@
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "nexusfix/base/private_files.hpp"
+#include "nexusfix/base/regular_file.hpp"
 #include "nexusfix/config/engine_config.hpp"
 
 namespace nfx::control {
@@ -34,10 +33,11 @@ AuditLog::~AuditLog() {
 }
 
 std::string AuditLog::open() {
-  const int fd = ::open(file_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0)
-    return file_ + ": " + std::strerror(errno) +
-           "; name a file in a folder that exists and that this user may write to";
+  // A FIFO in its place must not be waited for: this thread answers every operator.
+  const auto opened = open_regular_file(file_, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW);
+  if (!opened)
+    return file_ + ": " + opened.error().why + "; name a file in a folder that exists and that this user may write to";
+  const int fd = *opened;
   if (const FileCheck check = make_private(fd, file_, 0640); !check.problem.empty()) {
     ::close(fd);
     return check.problem;

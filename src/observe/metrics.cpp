@@ -125,7 +125,7 @@ std::string replace_file(const std::filesystem::path& path, std::string_view tex
   };
   // Readers of metrics are other users; there is nothing secret in them.
   Unfinished file{.path = path.string() + ".tmp", .fd = -1, .kept = false};
-  file.fd = ::open(file.path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+  file.fd = ::open(file.path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
   if (file.fd < 0) return failed("open", file.path);
   while (!text.empty()) {
     const ssize_t written = ::write(file.fd, text.data(), text.size());

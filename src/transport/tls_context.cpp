@@ -5,7 +5,6 @@
 #include <openssl/pem.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -105,9 +104,7 @@ std::string password_of(const TlsOptions& o) {
 }
 
 OwnedKey load_key(const TlsOptions& o, const std::string& file) {
-  errno = 0;
-  const OwnedBio bio{BIO_new_file(file.c_str(), "r")};
-  if (!bio) fail(file + ": cannot be read: " + std::generic_category().message(errno));
+  const OwnedBio bio = or_fail(open_file(file));
   struct Answer {
     std::string password;
     bool asked = false;

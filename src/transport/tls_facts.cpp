@@ -1,6 +1,7 @@
 // Reads certificates and revocation lists as plain data.
 #include "nexusfix/transport/tls_facts.hpp"
 
+#include <fcntl.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <openssl/pem.h>
@@ -9,12 +10,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdio>
 #include <ctime>
 #include <string>
 #include <system_error>
 
+#include "nexusfix/base/regular_file.hpp"
 #include "nexusfix/transport/transport.hpp"
 #include "transport/tls_material.hpp"
 
@@ -76,17 +77,6 @@ std::string sha256_of(const X509* certificate) {
   return hexadecimal(digest.data(), size);
 }
 
-std::string cannot_open(const std::string& file) {
-  return file + ": cannot be read: " + std::generic_category().message(errno);
-}
-
-OwnedBio open_file(const std::string& file) {
-  errno = 0;
-  OwnedBio bio{BIO_new_file(file.c_str(), "r")};
-  ERR_clear_error();
-  return bio;
-}
-
 }  // namespace
 
 std::string openssl_error() {
@@ -96,6 +86,22 @@ std::string openssl_error() {
   if (ERR_SYSTEM_ERROR(error)) text = std::generic_category().message(ERR_GET_REASON(error));
   ERR_clear_error();
   return text;
+}
+
+std::expected<OwnedBio, std::string> open_file(const std::string& file) {
+  // These files are read again while the engine runs: a FIFO in place of one must not be waited for.
+  const auto fd = open_regular_file(file, O_RDONLY);
+  if (!fd) return std::unexpected(file + ": cannot be read: " + fd.error().why);
+  FILE* const stream = ::fdopen(*fd, "r");
+  OwnedBio bio{stream == nullptr ? nullptr : BIO_new_fp(stream, BIO_CLOSE)};
+  ERR_clear_error();
+  if (bio) return bio;
+  if (stream != nullptr) {
+    std::fclose(stream);
+  } else {
+    ::close(*fd);
+  }
+  return std::unexpected(file + ": cannot be read: out of memory");
 }
 
 std::string subject_of(const X509* certificate) { return text_of(X509_get_subject_name(certificate)); }
@@ -154,8 +160,9 @@ CertificateFacts facts_of(const X509* certificate) {
 }
 
 std::expected<std::vector<OwnedX509>, std::string> load_certificates(const std::string& file) {
-  const OwnedBio bio = open_file(file);
-  if (!bio) return std::unexpected(cannot_open(file));
+  const auto opened = open_file(file);
+  if (!opened) return std::unexpected(opened.error());
+  const OwnedBio& bio = *opened;
   std::vector<OwnedX509> certificates;
   while (X509* certificate = PEM_read_bio_X509_AUX(bio.get(), nullptr, nullptr, nullptr)) {
     certificates.emplace_back(certificate);
@@ -173,16 +180,17 @@ std::expected<std::vector<OwnedX509>, std::string> load_certificates(const std::
 }
 
 std::expected<std::vector<OwnedCrl>, std::string> load_revocations(const std::string& file) {
-  const OwnedBio bio = open_file(file);
-  if (!bio) return std::unexpected(cannot_open(file));
+  const auto opened = open_file(file);
+  if (!opened) return std::unexpected(opened.error());
+  const OwnedBio& bio = *opened;
   std::vector<OwnedCrl> lists;
   while (X509_CRL* list = PEM_read_bio_X509_CRL(bio.get(), nullptr, nullptr, nullptr)) lists.emplace_back(list);
   const bool at_end = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
   const std::string error = openssl_error();
   if (!at_end) return std::unexpected(file + ": is damaged (" + error + "); get the revocation list again");
   if (lists.empty()) {
-    const OwnedBio again = open_file(file);
-    if (again) lists.emplace_back(d2i_X509_CRL_bio(again.get(), nullptr));
+    const auto again = open_file(file);
+    if (again) lists.emplace_back(d2i_X509_CRL_bio(again->get(), nullptr));
     ERR_clear_error();
   }
   if (lists.empty() || lists.front() == nullptr) {

@@ -52,6 +52,8 @@ struct TlsMaterial {
 [[nodiscard]] std::chrono::sys_seconds time_of(const ASN1_TIME* time);
 [[nodiscard]] CertificateFacts facts_of(const X509* certificate);
 
+// A regular file; the error names it.
+[[nodiscard]] std::expected<OwnedBio, std::string> open_file(const std::string& file);
 [[nodiscard]] std::expected<std::vector<OwnedX509>, std::string> load_certificates(const std::string& file);
 [[nodiscard]] std::expected<std::vector<OwnedCrl>, std::string> load_revocations(const std::string& file);
 

@@ -1,12 +1,16 @@
 // The file of the audit log: rotated, removed, and in a folder that takes no file.
 #include "control/audit_log.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <string>
 
+#include "nexusfix/config/engine_config.hpp"
 #include "temporary_folder.hpp"
 
 namespace nfx::control {
@@ -60,6 +64,19 @@ TEST_F(AuditFile, nothing_is_written_elsewhere_while_the_file_cannot_be_made) {
   fs::remove(file);
   EXPECT_TRUE(write(log, "three"));
   EXPECT_TRUE(text_of(file).contains("three"));
+}
+
+TEST_F(AuditFile, a_fifo_in_its_place_is_refused_without_waiting) {
+  AuditLog log{file};
+  fs::remove(file);
+  ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+  EXPECT_FALSE(write(log, "one"));
+  // Also one that somebody reads.
+  const int reader = ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  EXPECT_FALSE(write(log, "two"));
+  ::close(reader);
+  EXPECT_THROW(AuditLog{file}, ConfigError);
+  EXPECT_THROW(AuditLog{"/dev/zero"}, ConfigError);
 }
 
 }  // namespace
