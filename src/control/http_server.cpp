@@ -18,6 +18,7 @@
 #include <functional>
 #include <list>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -54,11 +55,50 @@ template <class Protocol>
 using Plain = beast::basic_stream<Protocol>;
 using boost::system::error_code;
 
+// The answers that clients have not taken yet. Those of 32 clients of /metrics that read nothing would be some 20 MB.
+class UnreadAnswers {
+ public:
+  struct Answer {
+    std::string_view user;
+    std::size_t bytes = 0;  // 0: its connection is closed
+    std::function<void()> close;
+  };
+  using Place = std::list<Answer>::iterator;
+
+  explicit UnreadAnswers(std::size_t most) : most_(most) {}
+
+  // Closes those that leave no space for it: of the user who has most bytes, the oldest.
+  [[nodiscard]] Place add(Answer answer) {
+    while (bytes_ != 0 && bytes_ + answer.bytes > most_) {
+      std::map<std::string_view, std::size_t> held{{answer.user, answer.bytes}};
+      for (const Answer& each : answers_) held[each.user] += each.bytes;
+      auto most = answers_.end();
+      for (auto each = answers_.begin(); each != answers_.end(); ++each) {
+        if (each->bytes != 0 && (most == answers_.end() || held[each->user] > held[most->user])) most = each;
+      }
+      bytes_ -= std::exchange(most->bytes, 0);
+      most->close();
+    }
+    bytes_ += answer.bytes;
+    return answers_.insert(answers_.end(), std::move(answer));
+  }
+  void remove(Place place) {
+    bytes_ -= place->bytes;
+    answers_.erase(place);
+  }
+
+ private:
+  const std::size_t most_;
+  std::size_t bytes_ = 0;
+  std::list<Answer> answers_;  // the oldest first
+};
+
 // What a listener's connections have in common.
 struct Service {
   const HttpLimits& limits;
   const std::function<AnswerOrWork(const Request&)>& answer;
   WorkQueue& work;
+  UnreadAnswers& unread;
   const SocketUsers* users = nullptr;     // of the UNIX socket
   const HttpUsers* http_users = nullptr;  // of HTTP
   const TlsContext* tls = nullptr;        // of HTTP with TLS
@@ -111,7 +151,10 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol, Stre
         reader_({.head_bytes = service.limits.header_bytes, .body_bytes = service.limits.body_bytes}) {
     if (service_.users != nullptr) caller_ = peer_of(lowest().socket().native_handle(), *service_.users);
   }
-  ~Connection() { ended_(this); }
+  ~Connection() {
+    was_taken();
+    ended_(this);
+  }
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
@@ -233,12 +276,18 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol, Stre
     response_.prepare_payload();
     begin_wait();
     lowest().expires_after(service_.limits.answer_time);
+    unread_ = service_.unread.add({.user = user(), .bytes = response_.body().size(), .close = [this] { cut(); }});
     http::async_write(stream_, response_, [self = this->shared_from_this(), goes_on](error_code error, std::size_t) {
+      self->was_taken();
       if (error) return;
       if (goes_on) return self->read();
       self->lowest().expires_after(self->service_.limits.linger_time);
       self->end();
     });
+  }
+
+  void was_taken() {
+    if (unread_) service_.unread.remove(*std::exchange(unread_, std::nullopt));
   }
 
   void end() {
@@ -269,6 +318,7 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol, Stre
   std::array<char, 4096> space_;
   HttpRequestReader reader_;
   http::response<http::string_body> response_;
+  std::optional<UnreadAnswers::Place> unread_;  // while it is written
   std::size_t requests_ = 0;
   std::size_t discarded_ = 0;
   bool at_work_ = false;
@@ -402,12 +452,18 @@ struct HttpServer::Parts {
         users(options.config),
         http_users(std::make_shared<HttpUsers>(options.config)),
         tls(tls_of(options.config)),
-        local(context, {.limits = options.limits, .answer = options.answer, .work = work, .users = &users}),
-        tcp(context,
-            {.limits = options.limits, .answer = options.answer, .work = work, .http_users = http_users.get()}),
+        unread(options.limits.answer_bytes),
+        local(context,
+              {.limits = options.limits, .answer = options.answer, .work = work, .unread = unread, .users = &users}),
+        tcp(context, {.limits = options.limits,
+                      .answer = options.answer,
+                      .work = work,
+                      .unread = unread,
+                      .http_users = http_users.get()}),
         encrypted(context, {.limits = options.limits,
                             .answer = options.answer,
                             .work = work,
+                            .unread = unread,
                             .http_users = http_users.get(),
                             .tls = tls.get()}) {
     if (!options.config.socket.empty()) open_socket();
@@ -479,6 +535,7 @@ struct HttpServer::Parts {
   const SocketUsers users;
   const std::shared_ptr<HttpUsers> http_users;
   const std::shared_ptr<TlsContext> tls;
+  UnreadAnswers unread;  // outlives the context, whose end destroys the connections
   asio::io_context context{1};
   WorkQueue work;
   Listener<Local, Plain<Local>> local;

@@ -28,6 +28,9 @@ struct HttpLimits {
   std::chrono::milliseconds linger_time{1'000};    // after the last answer, until the client closes too
   std::size_t linger_bytes = std::size_t{256} * 1024;
   std::size_t requests = 1000;  // on one connection
+  // Answers that clients have not taken, of all connections. For a further one, connections of the user who has most of
+  // these bytes are closed, the oldest first. A larger one alone is sent.
+  std::size_t answer_bytes = std::size_t{4} << 20;
 };
 
 struct HttpServerOptions {

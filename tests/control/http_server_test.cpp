@@ -347,6 +347,26 @@ TEST_F(ControlHttp, connections_that_take_no_answer_make_room_for_one_that_asks)
   EXPECT_EQ(ask({.socket = config.socket}, {.target = "/y"}).status, 200U);
 }
 
+TEST_F(ControlHttp, answers_that_nobody_takes_hold_no_more_than_their_bound) {
+  constexpr std::size_t size = std::size_t{16} << 20;  // more than the buffers of the kernel take
+  serve({.least_time = 0ms, .answer_bytes = 2 * size + size / 2}, std::string(size, 'x'));
+  const std::string request =
+      "GET /x HTTP/1.1\r\nConnection: close\r\nHost: " + http_host() + "\r\nAuthorization: Bearer ";
+  const RawClient alice{server->http_port()};
+  EXPECT_TRUE(alice.say(request + token + "\r\n\r\n"));
+  EXPECT_EQ(alice.hear_some().substr(0, 12), "HTTP/1.1 200");
+  std::vector<std::unique_ptr<RawClient>> deaf;
+  for (int i = 0; i < 8; ++i) {
+    deaf.push_back(std::make_unique<RawClient>(server->http_port()));
+    EXPECT_TRUE(deaf.back()->say(request + viewers_token + "\r\n\r\n"));
+    EXPECT_EQ(deaf.back()->hear_some().substr(0, 12), "HTTP/1.1 200") << "the newest one is answered";
+  }
+  std::size_t whole = 0;
+  for (const auto& each : deaf) whole += each->hear().size() > size - 8192 ? 1 : 0;
+  EXPECT_EQ(whole, 1U);
+  EXPECT_GT(alice.hear().size(), size - 8192) << "what one user does not take costs another none of theirs";
+}
+
 TEST_F(ControlHttp, a_token_that_was_removed_has_no_role_after_a_reload_also_on_an_open_connection) {
   serve();
   const RawClient open{server->http_port()};
