@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <limits>
 
+#include "nexusfix/base/printable.hpp"
+
 namespace nfx {
 namespace {
 
@@ -49,7 +51,10 @@ class Scale {
       step = unit * factor;
       if (step >= rough) break;
     }
-    for (double tick = std::ceil(low_ / step) * step; tick <= high_ + step * 1e-9; tick += step) result.push_back(tick);
+    // By number: where values are so large that a step does not change them, a sum would never end.
+    constexpr int most = 24;
+    const double first = std::ceil(low_ / step) * step;
+    for (int i = 0; i < most && first + i * step <= high_ + step * 1e-9; ++i) result.push_back(first + i * step);
     return result;
   }
 
@@ -149,14 +154,17 @@ std::string path(const SvgLine& line, const SvgChart& chart, const Scale& x_scal
 }  // namespace
 
 std::string html_escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
+  // Names of processes, instruments and devices are what others chose: no character of them reorders the page.
+  std::string printable, out;
+  append_printable(printable, text);
+  for (const char c : printable) {
     switch (c) {
       case '&': out += "&amp;"; break;
       case '<': out += "&lt;"; break;
       case '>': out += "&gt;"; break;
       case '"': out += "&quot;"; break;
-      default: out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+      case '\'': out += "&#39;"; break;
+      default: out += c;
     }
   }
   return out;

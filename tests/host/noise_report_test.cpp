@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -261,6 +263,32 @@ TEST(SvgSeriesTest, values_that_a_scale_cannot_show_are_left_out) {
   EXPECT_EQ(svg.find("nan"), std::string::npos);
   EXPECT_EQ(svg.find("inf"), std::string::npos);
   EXPECT_NE(svg.find("<path"), std::string::npos);
+}
+
+// Prices of a recording are what its sender chose: a step of the axis may be less than the distance of two doubles.
+TEST(SvgSeriesTest, an_axis_of_values_that_a_step_does_not_change_ends) {
+  for (const double value : {9.2e9, 1e17, 1e300, -1e17}) {
+    const double next = std::nextafter(value, std::numeric_limits<double>::infinity());
+    const std::string svg = svg_series({.title = "t",
+                                        .x_label = "x",
+                                        .y_label = "y",
+                                        .from_zero = false,
+                                        .x_ticks = {},
+                                        .lines = {{"a", {{value, value}, {next, next}}}}});
+    EXPECT_LT(svg.size(), 20'000U) << value;
+    EXPECT_NE(svg.find("</svg>"), std::string::npos);
+  }
+}
+
+TEST(HtmlTest, a_name_that_others_chose_is_no_markup_and_reorders_nothing) {
+  const std::string name = "</title></script><script>alert(1)</script>' onload=\"x\xe2\x80\xae\x1b[2J";
+  const std::string page = html_page(name, html_table({.head = {name}, .rows = {{name}}}) +
+                                               svg_bars(name, {{.name = name, .value = 1, .label = name}}));
+  EXPECT_EQ(page.find("<script"), std::string::npos);
+  EXPECT_EQ(page.find("alert(1)</"), std::string::npos);
+  EXPECT_EQ(page.find("' onload"), std::string::npos);
+  EXPECT_EQ(page.find('\x1b'), std::string::npos);
+  EXPECT_EQ(page.find("\xe2\x80\xae"), std::string::npos) << "a character that reverses the text after it";
 }
 
 }  // namespace
