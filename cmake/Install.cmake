@@ -22,7 +22,18 @@ install(TARGETS ${nfx_library_targets} EXPORT nexusfixTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT develop
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT develop
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT develop)
-install(DIRECTORY include/nexusfix DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT develop FILES_MATCHING PATTERN "*.hpp")
+install(DIRECTORY include/nexusfix DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT develop FILES_MATCHING PATTERN "*.hpp"
+  PATTERN package_folder.hpp EXCLUDE)
+# The installed one leads to the dictionaries beside it.
+set(nfx_header_folder ${CMAKE_INSTALL_INCLUDEDIR}/nexusfix/dictionary)
+file(RELATIVE_PATH nfx_header_to_dictionaries ${CMAKE_INSTALL_FULL_INCLUDEDIR}/nexusfix/dictionary/package_folder.hpp
+  ${CMAKE_INSTALL_FULL_DATADIR}/nexusfix/dictionaries)
+string(CONFIGURE [[
+Every unit that includes it has the same.
+inline const bool package_folder_is_set = set_package_folder(__FILE__ "/@nfx_header_to_dictionaries@");]]
+  NFX_PACKAGE_FOLDER @ONLY)
+configure_file(include/nexusfix/dictionary/package_folder.hpp ${PROJECT_BINARY_DIR}/package_folder.hpp @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/package_folder.hpp DESTINATION ${nfx_header_folder} COMPONENT develop)
 install(DIRECTORY dictionaries DESTINATION ${CMAKE_INSTALL_DATADIR}/nexusfix COMPONENT tool FILES_MATCHING PATTERN "*.xml")
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT license)
 # An engine as a service: docs/monitoring.md.

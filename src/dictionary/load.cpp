@@ -156,7 +156,10 @@ std::optional<std::filesystem::path> find_shipped_dictionary(std::string_view fi
   for (const std::filesystem::path& from : own_folders()) {
     for (const std::string& each : parts(NFX_RELATIVE_DICTIONARY_PATH)) places.push_back(from / each / file);
   }
-  if (package_folder != nullptr) places.push_back(std::filesystem::path{package_folder} / file);
+  // As the compiler named the header: a relative name means nothing where the program runs.
+  if (package_folder != nullptr && *package_folder == '/') {
+    places.push_back((std::filesystem::path{package_folder} / file).lexically_normal());
+  }
   // The source tree, then the installation.
   for (const std::string& each : parts(NFX_DICTIONARY_PATH)) places.push_back(std::filesystem::path{each} / file);
   for (const auto& place : places) {

@@ -32,7 +32,7 @@ struct DictionaryFiles {
 
 // The path of this file ("FIX44.xml"): in `folder` unless that is empty, in the folder that the environment variable
 // NFX_DICTIONARIES names, or among the dictionaries shipped with the engine: those of the installation that the program
-// or its shared library is in, of the package that it was built with, of the source tree. Empty when it is in none.
+// or its shared library is in, or whose headers it was compiled with, or of the source tree. Empty when it is in none.
 [[nodiscard]] std::optional<std::filesystem::path> find_shipped_dictionary(std::string_view file,
                                                                            const std::filesystem::path& folder = {});
 

@@ -1,5 +1,5 @@
-// The dictionaries of the package that a program is built with: find_package() and pkg-config define their folder as
-// NEXUSFIX_DICTIONARIES, as the static library in the program cannot know where the package is.
+// The dictionaries of the installation whose headers a program is compiled with. The static library in the program
+// cannot know where they are, as an installation can be moved; the installed copy of this header does.
 // Thread: before main(). Cost: a pointer is stored.
 #pragma once
 
@@ -10,8 +10,8 @@ namespace nfx::detail {
 // `folder` is a literal. Returns true.
 bool set_package_folder(const char* folder) noexcept;
 
-#ifdef NEXUSFIX_DICTIONARIES
-inline const bool package_folder_is_set = set_package_folder(NEXUSFIX_DICTIONARIES);
-#endif
+// An installation has the call in place of the next line; it names the dictionaries as seen from this file, so
+// that an installation can be moved before programs are built with it.
+// @NFX_PACKAGE_FOLDER@
 
 }  // namespace nfx::detail

