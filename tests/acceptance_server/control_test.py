@@ -17,10 +17,10 @@ from free_port import free_port  # noqa: E402
 
 def connected(port):
     """A connection, as soon as the server listens."""
-    end = time.monotonic() + 20
+    end = time.monotonic() + 600
     while True:
         try:
-            return socket.create_connection(("127.0.0.1", port), timeout=20)
+            return socket.create_connection(("127.0.0.1", port), timeout=600)
         except ConnectionRefusedError:
             if time.monotonic() > end:
                 raise
@@ -46,7 +46,7 @@ class ControlPort(unittest.TestCase):
         url = f"http://127.0.0.1:{self.control}/set?session={urllib.parse.quote(session, safe=':->')}&{query}"
         connected(self.control).close()
         try:
-            with urllib.request.urlopen(url, timeout=20) as reply:
+            with urllib.request.urlopen(url, timeout=600) as reply:
                 return reply.status
         except urllib.error.HTTPError as error:
             error.close()

@@ -21,7 +21,7 @@ class Serves(GatewaysCase):
         folder.mkdir()
         lines = "".join(f"message {seq} 8 report\n" for seq in range(1, MESSAGES + 1)) + f"out {MESSAGES + 1}\nin 77\n"
         subprocess.run([MAKER, folder / "store", "FIX.4.4:VENUE->TRADER", folder / "rings", str(1 << 20)], input=lines,
-                       capture_output=True, text=True, check=True, timeout=120)
+                       capture_output=True, text=True, check=True, timeout=600)
 
     def control(self):
         folder = tempfile.TemporaryDirectory(dir="/tmp")  # a socket's path is short

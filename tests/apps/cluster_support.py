@@ -12,7 +12,7 @@ import unittest
 from support import ENVIRONMENT, PATIENCE_S, PROGRAM, run
 
 SERVER = os.environ.get("NFX_NATS_SERVER") or shutil.which("nats-server", path=str(pathlib.Path.home() / "go/bin"))
-START_S = 180
+START_S = 600
 SKIPPED = 77
 
 

@@ -84,7 +84,7 @@ class WithServer(unittest.TestCase):
         cls.server = subprocess.Popen(
             [SERVER, "-a", "127.0.0.1", "-p", str(cls.port), "-js", "-sd", cls.folder.name],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        end = time.monotonic() + 60
+        end = time.monotonic() + 600
         while time.monotonic() < end:
             code, _, cls.error = run("cluster", "check", *cls.options())
             if "libnats-dev" in cls.error:

@@ -24,7 +24,7 @@ class Upload(GatewaysCase):
         messages = (f"message {seq} 8 {TEXT}\n" + "sync\n" * (seq % 100 == 0) for seq in range(1, MESSAGES + 1))
         lines = "".join(messages) + f"out {MESSAGES + 1}\nin 77\n"
         made = subprocess.run([MAKER, folder / "store", "FIX.4.4:VENUE->TRADER", folder / "rings", str(64 << 20)],
-                              input=lines, capture_output=True, text=True, check=True, timeout=120)
+                              input=lines, capture_output=True, text=True, check=True, timeout=600)
         self.assertNotIn("refused", made.stdout)
 
     def wait_for_frames(self, count):

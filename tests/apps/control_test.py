@@ -5,7 +5,7 @@ import pathlib
 import tempfile
 import unittest
 
-from support import ENVIRONMENT, Server, run
+from support import ENVIRONMENT, PATIENCE_S, Server, run
 
 NAME = "FIX.4.4:NEXUSFIX->CLIENT"
 SETTINGS = """[control]
@@ -171,7 +171,7 @@ class Control(unittest.TestCase):
             code, out, err = self.nfx("engine", command)
             self.assertEqual((code, err), (0, ""), command)
             self.assertIn(expected, out)
-        self.assertEqual(server.process.wait(20), 0)
+        self.assertEqual(server.process.wait(PATIENCE_S), 0)
 
     def test_says_what_is_missing(self):
         code, out, err = self.nfx("session", "list")

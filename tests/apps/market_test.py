@@ -135,14 +135,14 @@ class Market(InFolder):
     def test_the_example_prints_the_same_book(self):
         content = metadata(1) + record("A", "B", 1, -250_000_000, 5) + record("A", "B", 2, -250_000_000, 6)
         printed = subprocess.run([os.environ["NFX_BOOK_PRINTER"], self.file(content)], capture_output=True, text=True,
-                                 timeout=60, check=True)
+                                 timeout=600, check=True)
         self.assertEqual(printed.stdout, "instrument 7: 2 orders\n  bid -0.250000000  11 in 2 orders\n")
         itch = self.file(itch_message(b"A", 3, 2, 5, b"S", 100, b"AAPL", 12345))
-        printed = subprocess.run([os.environ["NFX_BOOK_PRINTER"], itch], capture_output=True, text=True, timeout=60,
+        printed = subprocess.run([os.environ["NFX_BOOK_PRINTER"], itch], capture_output=True, text=True, timeout=600,
                                  check=True)
         self.assertEqual(printed.stdout, "instrument 3: 1 orders\n  ask 1.234500000  100 in 1 orders\n")
         cut = subprocess.run([os.environ["NFX_BOOK_PRINTER"], self.file(content[:-1])], capture_output=True, text=True,
-                             timeout=60, check=False)
+                             timeout=600, check=False)
         self.assertEqual(cut.returncode, 1)
         self.assertIn("ends within a record", cut.stderr)
 

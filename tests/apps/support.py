@@ -13,7 +13,7 @@ from free_port import free_port  # noqa: E402, F401
 PROGRAM = os.environ["NFX_PROGRAM"]
 ENVIRONMENT = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
 # Long enough for a loaded machine; nothing waits for it to pass.
-PATIENCE_S = 60
+PATIENCE_S = 600
 
 HEADER = [(35, "D"), (34, 2), (49, "CLIENT"), (56, "VENUE"), (52, "20240102-12:00:00.000")]
 ORDER = HEADER + [(11, "abc"), (55, "IBM"), (54, 1), (60, "20240102-12:00:00"), (38, 100), (40, 2), (44, "12.5")]

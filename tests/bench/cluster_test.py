@@ -12,7 +12,7 @@ SKIPPED = 77
 
 
 def run(*arguments):
-    done = subprocess.run([os.environ["NFX_BENCH_CLUSTER"], *arguments], capture_output=True, text=True, timeout=280, check=False)
+    done = subprocess.run([os.environ["NFX_BENCH_CLUSTER"], *arguments], capture_output=True, text=True, timeout=600, check=False)
     return done.returncode, done.stdout, done.stderr
 
 

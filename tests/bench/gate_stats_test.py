@@ -154,7 +154,7 @@ class Program(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             figures = Path(folder) / "gate.json"
             done = subprocess.run([self.program, "--rounds", "1", "--json", str(figures)], capture_output=True, text=True,
-                                  timeout=100, check=False)  # fmt: skip
+                                  timeout=600, check=False)  # fmt: skip
             self.assertEqual(done.returncode, 0, done.stderr)
             rows = json.loads(figures.read_text())["rows"]
         self.assertLessEqual({"parse", "index", "encode", "session", "send", "store", "queue", "transport", "engine",
@@ -166,14 +166,14 @@ class Program(unittest.TestCase):
     @unittest.skipUnless(program, "bench_gate is not built")
     def test_measures_what_is_requested(self):
         done = subprocess.run([self.program, "--serve"], input="parse 3\nencode 2\n", capture_output=True, text=True,
-                              timeout=100, check=False)  # fmt: skip
+                              timeout=600, check=False)  # fmt: skip
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r'\{"row":"parse","ns":\[[0-9.]+(,[0-9.]+){2}\]\}\n')
         self.assertRegex(done.stdout, r'\{"row":"encode","ns":\[[0-9.]+,[0-9.]+\]\}\n$')
 
     @unittest.skipUnless(program, "bench_gate is not built")
     def test_names_a_row_that_is_not_there(self):
-        done = subprocess.run([self.program, "--rows", "parsing"], capture_output=True, text=True, timeout=100, check=False)
+        done = subprocess.run([self.program, "--rows", "parsing"], capture_output=True, text=True, timeout=600, check=False)
         self.assertEqual(done.returncode, 2)
         self.assertIn("no row 'parsing'", done.stderr)
 

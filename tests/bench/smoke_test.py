@@ -11,7 +11,7 @@ import unittest
 
 
 def run(program, *arguments):
-    done = subprocess.run([os.environ[program], *arguments], capture_output=True, text=True, timeout=280, check=False)
+    done = subprocess.run([os.environ[program], *arguments], capture_output=True, text=True, timeout=600, check=False)
     return done.returncode, done.stdout, done.stderr
 
 

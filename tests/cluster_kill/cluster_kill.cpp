@@ -153,7 +153,7 @@ class Run {
       const std::string& kind = options_.kinds[random_() % options_.kinds.size()];
       both_run();
       // Under load, at a moment that nothing else determines.
-      wait_for_answers(20 + random_() % 800, 60s, "load before a " + kind);
+      wait_for_answers(20 + random_() % 800, 10min, "load before a " + kind);
       const Duration gap = disturb(kind);
       gaps_[kind].push_back(gap);
       if (options_.print || cycle % 20 == 0) {
@@ -168,7 +168,7 @@ class Run {
 
   void settle_and_audit() {
     trader_->hold(true);
-    wait_until([&] { return trader_->answered() >= trader_->sent(); }, 60s, "the last answers");
+    wait_until([&] { return trader_->answered() >= trader_->sent(); }, 10min, "the last answers");
     trader_->stop();
     const Ledger& ledger = trader_->ledger();
     std::uint64_t lost = 0, twice = 0;
@@ -178,7 +178,7 @@ class Run {
     }
     // Everything of the logout is stored once the gateways have ended.
     for (int i = 0; i < Gateways::count; ++i) gateways_.terminate(i);
-    wait_until([&] { return gateways_.ended(0) && gateways_.ended(1); }, 30s, "the end of the gateways");
+    wait_until([&] { return gateways_.ended(0) && gateways_.ended(1); }, 10min, "the end of the gateways");
     const Stored stored = Reader{nats_options_}.read();
     std::uint64_t unknown = 0;
     MessageView message;
@@ -296,7 +296,8 @@ class Run {
   void both_run() {
     for (int i = 0; i < Gateways::count; ++i) gateways_.start(i);
     for (int i = 0; i < Gateways::count; ++i)
-      wait_until([&] { return gateways_.lines_with(i, "while this gateway owns it") != 0; }, 30s, "start of a gateway");
+      wait_until([&] { return gateways_.lines_with(i, "while this gateway owns it") != 0; }, 10min,
+                 "start of a gateway");
     for (int i = 0; i < 3; ++i) {
       if (!servers_.runs(i)) servers_.start(i);
     }
@@ -318,7 +319,7 @@ class Run {
     // An application that answers by itself has no answer to what arrives after its session's Logout.
     if (kind == "stop") {
       trader_->hold(true);
-      wait_until([&] { return trader_->answered() >= trader_->sent(); }, 60s, "answers before a stop");
+      wait_until([&] { return trader_->answered() >= trader_->sent(); }, 10min, "answers before a stop");
     }
     const MonotonicTime before = kind == "stop" ? read_monotonic() : last_answer();
     if (kind == "kill" || kind == "disk") gateways_.kill(owner);
@@ -328,23 +329,23 @@ class Run {
     if (kind == "cut") set_servers_of(owner, Flow::none);
     const int alone = kind == "split" ? leader() : 0;
     if (kind == "split") split(owner, alone, Flow::none);
-    wait_until([&] { return gateways_.owner() == 1 - owner; }, 60s, "takeover after a " + kind);
+    wait_until([&] { return gateways_.owner() == 1 - owner; }, 10min, "takeover after a " + kind);
     const MonotonicTime taken = read_monotonic();
     trader_->hold(false);
-    wait_until([&] { return last_answer() > taken; }, 60s, "answers after a " + kind);
+    wait_until([&] { return last_answer() > taken; }, 10min, "answers after a " + kind);
     const Duration gap = last_answer() - before;
     set_servers_of(owner, Flow::both);
     if (kind == "split") {
       split(owner, alone, Flow::both);
-      wait_until([&] { return servers_.is_healthy(alone); }, 60s, "a healthy server after a split");
+      wait_until([&] { return servers_.is_healthy(alone); }, 10min, "a healthy server after a split");
     }
     if (kind == "cut" || kind == "split")
-      wait_until([&] { return gateways_.lines_with(owner, no_owner) > ended; }, 30s,
+      wait_until([&] { return gateways_.lines_with(owner, no_owner) > ended; }, 10min,
                  "end of an owner that was cut off");
-    if (kind == "stop") wait_until([&] { return gateways_.ended(owner); }, 30s, "end of a stopped gateway");
+    if (kind == "stop") wait_until([&] { return gateways_.ended(owner); }, 10min, "end of a stopped gateway");
     if (kind == "pause") {
       gateways_.resume(owner);
-      wait_until([&] { return gateways_.lines_with(owner, no_owner) > ended; }, 30s, "fencing of the paused gateway");
+      wait_until([&] { return gateways_.lines_with(owner, no_owner) > ended; }, 10min, "fencing of the paused gateway");
     }
     return gap;
   }
@@ -374,7 +375,7 @@ class Run {
       }
       return now > before + 2s && now - last < 200ms && last > before;
     };
-    wait_until(watch, 60s, "answers after " + what);
+    wait_until(watch, 10min, "answers after " + what);
     return longest;
   }
 
@@ -384,7 +385,7 @@ class Run {
     set_routes_of(server, Flow::none);
     const Duration longest = longest_gap(before, "a cut between the servers");
     set_routes_of(server, Flow::both);
-    wait_until([&] { return servers_.is_healthy(server); }, 60s, "a healthy server after a cut between the servers");
+    wait_until([&] { return servers_.is_healthy(server); }, 10min, "a healthy server after a cut between the servers");
     return longest;
   }
 
@@ -410,9 +411,9 @@ class Run {
     const MonotonicTime before = last_answer();
     for (int i = 0; i < Gateways::count; ++i) gateways_.kill(i);
     both_run();
-    wait_until([&] { return gateways_.owner() >= 0; }, 60s, "takeover after the loss of both gateways");
+    wait_until([&] { return gateways_.owner() >= 0; }, 10min, "takeover after the loss of both gateways");
     const MonotonicTime taken = read_monotonic();
-    wait_until([&] { return last_answer() > taken; }, 60s, "answers after the loss of both gateways");
+    wait_until([&] { return last_answer() > taken; }, 10min, "answers after the loss of both gateways");
     return last_answer() - before;
   }
 
@@ -433,7 +434,7 @@ class Run {
     const Duration longest = longest_gap(before, "the loss of a server");
     servers_.start(victim);
     // Until it follows again, a second loss would leave no majority.
-    wait_until([&] { return servers_.is_healthy(victim); }, 60s, "a healthy server after its start");
+    wait_until([&] { return servers_.is_healthy(victim); }, 10min, "a healthy server after its start");
     return longest;
   }
 

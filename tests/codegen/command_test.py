@@ -11,7 +11,7 @@ options = None
 
 
 def codegen(*arguments):
-    return subprocess.run([options.nfx, "codegen", *map(str, arguments)], capture_output=True, text=True, timeout=60)
+    return subprocess.run([options.nfx, "codegen", *map(str, arguments)], capture_output=True, text=True, timeout=600)
 
 
 def contents(folder):

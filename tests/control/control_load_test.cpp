@@ -118,7 +118,7 @@ class Venue final : public Application {
     changed_.notify_all();
   }
   // Whether 1 to `last` have come by then.
-  bool wait_for(std::size_t session, std::uint64_t last, std::chrono::seconds patience) {
+  bool wait_for(std::size_t session, std::uint64_t last, std::chrono::minutes patience) {
     std::unique_lock lock{mutex_};
     return changed_.wait_for(lock, patience, [&] { return whole_[session] >= last; });
   }
@@ -391,7 +391,7 @@ class ControlLoad : public ::testing::Test {
   }
   // What only a session that is logged on takes; the commands before had logged all out.
   void expect_done_while_logged_on() {
-    const auto give_up = std::chrono::steady_clock::now() + 60s;
+    const auto give_up = std::chrono::steady_clock::now() + 10min;
     for (std::size_t i = 0; i < operators.size(); ++i) {
       for (const Route& route : control::routes()) {
         if (!is_command(route, SessionCommandKind::test_request) && !is_command(route, SessionCommandKind::resend))
@@ -435,7 +435,7 @@ class ControlLoad : public ::testing::Test {
 TEST_F(ControlLoad, two_operators_use_every_route_with_a_thousand_sessions_and_no_message_is_lost) {
   for (std::size_t i = 0; i < operators.size(); ++i)
     operators[i] = std::make_unique<Operator>(control->http_port(), tokens[i]);
-  for (std::size_t i = 0; i < busy_count; ++i) ASSERT_TRUE(venue.wait_for(i, 1, 60s)) << "session " << i;
+  for (std::size_t i = 0; i < busy_count; ++i) ASSERT_TRUE(venue.wait_for(i, 1, 10min)) << "session " << i;
   // A reset begins a new sequence and a removal ends one: what is on its way then may be lost. They come afterwards,
   // and the end of the engine comes last.
   const auto ends = [](const Route& route) {
@@ -455,7 +455,7 @@ TEST_F(ControlLoad, two_operators_use_every_route_with_a_thousand_sessions_and_n
   desk.ends = true;
   // What was sent before it ended: an iteration that began earlier may add one more, which comes as well.
   for (std::size_t i = 0; i < busy_count; ++i) {
-    EXPECT_TRUE(venue.wait_for(i, desk.sent[i], 60s))
+    EXPECT_TRUE(venue.wait_for(i, desk.sent[i], 10min))
         << "session " << i << ": " << venue.whole(i) << " of " << desk.sent[i];
     EXPECT_GT(desk.sent[i], 1U);
   }

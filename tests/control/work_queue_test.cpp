@@ -37,7 +37,7 @@ class Gate {
   }
   bool wait_for_one() {
     std::unique_lock lock{mutex_};
-    return changed_.wait_for(lock, 30s, [this] { return waiting_ != 0; });
+    return changed_.wait_for(lock, 10min, [this] { return waiting_ != 0; });
   }
   void open() { set(true); }
   void close() { set(false); }

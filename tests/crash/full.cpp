@@ -45,7 +45,7 @@ class SmallDisk {
 };
 
 void wait_until(Pair& pair, Word word, const char* what) {
-  const Deadline deadline = in(std::chrono::seconds{60});
+  const Deadline deadline = in(std::chrono::minutes{10});
   while (!pair.heard(word)) {
     if (std::chrono::steady_clock::now() >= deadline) throw AuditFailure(what);
     wait_for_words(pair.exchange, pair.trader, deadline);

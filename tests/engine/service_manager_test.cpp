@@ -29,7 +29,7 @@ class Manager {
     address.sun_family = AF_UNIX;
     path().copy(address.sun_path, sizeof address.sun_path - 1);
     EXPECT_EQ(::bind(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0) << std::strerror(errno);
-    const timeval patience{.tv_sec = 60, .tv_usec = 0};
+    const timeval patience{.tv_sec = 600, .tv_usec = 0};
     ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   }
   ~Manager() { ::close(fd_); }

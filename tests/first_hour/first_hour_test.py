@@ -22,7 +22,7 @@ class FirstHour(unittest.TestCase):
 
     def run_steps(self, *options):
         done = subprocess.run([sys.executable, "-B", FIRST_HOUR, "--built", self.built, *options], capture_output=True, text=True,
-                              timeout=60, check=False)
+                              timeout=600, check=False)
         return done.returncode, done.stdout, done.stderr
 
     def test_a_server_that_does_not_listen(self):

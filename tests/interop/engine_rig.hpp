@@ -75,7 +75,7 @@ class EngineRig {
   [[nodiscard]] std::string story() const { return application_->tail() + peer_->tail(); }
 
  private:
-  static constexpr std::chrono::milliseconds limit_{30000};
+  static constexpr std::chrono::milliseconds limit_{600'000};
 
   void start_peer(const std::string& role, const std::string& address, const RigOptions& options);
 

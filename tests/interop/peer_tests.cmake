@@ -37,6 +37,6 @@ function(nfx_add_any_peer_tests name)
   set(target test_any_peer_${name})
   nfx_interop_program(${target} ${ARGN})
   target_link_libraries(${target} PRIVATE nfx_any_peer)
-  gtest_discover_tests(${target} TEST_PREFIX "interop.${name}."
-    PROPERTIES LABELS interop TIMEOUT 180 FIXTURES_REQUIRED interop.${name})
+  gtest_discover_tests(${target} DISCOVERY_TIMEOUT 600 TEST_PREFIX "interop.${name}."
+    PROPERTIES LABELS interop FIXTURES_REQUIRED interop.${name})
 endfunction()

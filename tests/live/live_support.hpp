@@ -16,10 +16,10 @@ namespace nfx::market::test {
 
 using namespace std::chrono_literals;
 
-// Turns `step` until `condition` holds; false after a minute, which a loaded machine does not need.
+// Turns `step` until `condition` holds; false after ten minutes, which no loaded machine needs.
 template <class Step, class Condition>
 [[nodiscard]] bool turn_until(Step step, Condition condition) {
-  const auto deadline = std::chrono::steady_clock::now() + 60s;
+  const auto deadline = std::chrono::steady_clock::now() + 10min;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > deadline) return false;
     step();

@@ -9,7 +9,7 @@ import unittest
 
 import rules
 
-PATIENCE_S = 100
+PATIENCE_S = 600
 PROMTOOL = unittest.skipUnless(shutil.which("promtool"), "promtool is missing (package prometheus)")
 
 # Of Grafana's panel model, the kinds of panels that are used and the units that they may have.

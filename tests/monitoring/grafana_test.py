@@ -50,7 +50,7 @@ def refusals(dashboard):
         done = subprocess.run(
             ["node", str(modules / "typescript/bin/tsc"), "--noEmit", "--skipLibCheck", "--strict", "--module", "esnext",
              "--moduleResolution", "bundler", "--target", "es2022", "dashboard.ts"],
-            cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+            cwd=folder, capture_output=True, text=True, check=False, timeout=600)
     return done.stdout + done.stderr
 
 

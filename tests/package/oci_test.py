@@ -68,7 +68,7 @@ def check(config, root):
     assert run(*inside, "touch", "/etc/nexusfix/x", stderr=subprocess.DEVNULL).returncode != 0, "the root is read-only"
     engine = subprocess.Popen([*inside, *config["Entrypoint"], *config["Cmd"]], stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True)
-    give_up = time.monotonic() + 60
+    give_up = time.monotonic() + 600
     while run(*inside, "nfx", "engine", "health", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0:
         assert engine.poll() is None, engine.stderr.read()
         assert time.monotonic() < give_up, "the engine does not answer"
@@ -77,7 +77,7 @@ def check(config, root):
     assert [each["name"] for each in sessions] == ["FIX.4.4:VENUE->CLIENT"], sessions
     assert any((root / "var/lib/nexusfix/store").iterdir()), "its journal is in the volume"
     engine.terminate()  # STOPSIGNAL
-    assert config["StopSignal"] == "SIGTERM" and engine.wait(timeout=60) == 0, engine.stderr.read()
+    assert config["StopSignal"] == "SIGTERM" and engine.wait(timeout=600) == 0, engine.stderr.read()
     print(f"the image serves as {config['User']} with a read-only root, and ends with SIGTERM")
 
 

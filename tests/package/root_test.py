@@ -65,7 +65,7 @@ class Root:
         output(*self.as_user("nfx", "config", "check", "/etc/nexusfix/engine.toml"))
         self.engine = subprocess.Popen(self.as_user("nfx", "serve", "/etc/nexusfix/engine.toml"),
                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        give_up = time.monotonic() + 60
+        give_up = time.monotonic() + 600
         while run("chroot", self.folder, "nfx", "engine", "health", stdout=subprocess.DEVNULL,
                   stderr=subprocess.DEVNULL).returncode != 0:
             assert self.engine.poll() is None, self.engine.stderr.read()
@@ -74,7 +74,7 @@ class Root:
 
     def stop(self):
         self.do("nfx", "engine", "stop")
-        assert self.engine.wait(timeout=60) == 0, self.engine.stderr.read()
+        assert self.engine.wait(timeout=600) == 0, self.engine.stderr.read()
 
     def session(self):
         return json.loads(self.do("nfx", "session", "show", NAME, "--json"))

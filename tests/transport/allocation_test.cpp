@@ -28,7 +28,7 @@ void expect_no_allocation(Transport& transport) {
   CountingSink sink;
   const auto listener = transport.listen({"127.0.0.1", 0}, small);
   ASSERT_TRUE(transport.connect(*transport.local_endpoint(*listener), small).has_value());
-  const auto deadline = std::chrono::steady_clock::now() + 20s;
+  const auto deadline = std::chrono::steady_clock::now() + 10min;
   while (sink.accepted == no_connection || sink.connected == no_connection) {
     ASSERT_LT(std::chrono::steady_clock::now(), deadline);
     transport.poll(sink, 1ms);
@@ -74,7 +74,7 @@ void expect_no_allocation_of_its_own() {
   // Short sends, on_writable and partial records are part of it; the vectors have grown by then.
   const auto flow = [&](std::size_t bytes) {
     const std::size_t target = sink.bytes + bytes;
-    const auto deadline = std::chrono::steady_clock::now() + 20s;
+    const auto deadline = std::chrono::steady_clock::now() + 10min;
     while (sink.bytes < target && std::chrono::steady_clock::now() < deadline) {
       (void)pair.client.try_send(ids.client, bytes_of(chunk));
       pair.client.poll(sink, 0ns);

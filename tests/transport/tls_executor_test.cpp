@@ -364,18 +364,14 @@ TEST(TlsExecutor, survives_connections_that_begin_and_end_while_its_thread_compu
 TEST(TlsExecutor, wakes_a_poll_that_waits) {
   HandshakeThread worker;
   EpollTransport inner;
-  TlsTransport<EpollTransport> transport{inner, {.executor = &worker.queue}};
+  TlsTransport<EpollTransport> transport{inner, {.executor = &worker.queue, .handshake_timeout = 24h}};
   SocketOptions socket;
   socket.tls = tls(certificates().server_options());
   const auto listener = transport.listen({"127.0.0.1", 0}, socket);
   ASSERT_TRUE(transport.connect(*transport.local_endpoint(*listener), socket).has_value());
   RecordingSink sink;
-  const auto begin = std::chrono::steady_clock::now();
   // Without being woken, each of these would wait until the handshake is given up.
-  while (sink.connected.empty() || sink.accepted.empty()) {
-    ASSERT_LT(std::chrono::steady_clock::now() - begin, 9s);
-    transport.poll(sink, 60s);
-  }
+  while (sink.connected.empty() || sink.accepted.empty()) transport.poll(sink, 24h);
 }
 
 }  // namespace

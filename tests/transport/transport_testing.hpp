@@ -92,7 +92,7 @@ class Pair : public Ends {
   // Turns until the condition holds; false after a time far beyond any healthy run.
   template <class Condition>
   [[nodiscard]] bool turn_until(Condition condition) {
-    const auto deadline = std::chrono::steady_clock::now() + 20s;
+    const auto deadline = std::chrono::steady_clock::now() + 10min;
     while (!condition()) {
       if (std::chrono::steady_clock::now() > deadline) return false;
       turn();

@@ -81,7 +81,7 @@ TEST(UdpReceiver, passes_on_every_datagram_with_line_sender_and_a_stamp_of_the_k
   UdpSender a{to(receiver, 0)};
   UdpSender b{to(receiver, 1)};
   // The kernel begins to stamp soon after the first socket has requested it.
-  const auto until = std::chrono::steady_clock::now() + 10s;
+  const auto until = std::chrono::steady_clock::now() + 10min;
   for (bool stamped = false; !stamped && std::chrono::steady_clock::now() < until;) {
     ASSERT_EQ(a.send("first"), UdpSent::sent);
     const auto got = take(receiver, 1);
@@ -116,7 +116,7 @@ TEST(UdpReceiver, sends_requests_whose_answers_come_back_to_their_line) {
   UdpReceiver client{{{"A", {"127.0.0.1", 0, ""}, 0}, {"answers", {"127.0.0.1", 0, ""}, 0}}};
   ASSERT_EQ(client.send(1, destination_of(to(server)), "what is missing"), UdpSent::sent);
   UdpDestination from;
-  const auto until = std::chrono::steady_clock::now() + 20s;
+  const auto until = std::chrono::steady_clock::now() + 10min;
   while (from.size == 0 && std::chrono::steady_clock::now() < until) {
     server.wait(10ms);
     server.poll([&](const UdpDatagram& datagram) { from = destination_of(datagram); });
