@@ -34,7 +34,7 @@ struct alignas(cache_line) ShmSlot {
   std::uint32_t number = 0;
   std::uint8_t local_region = 0;
   std::uint8_t remote_region = 0;
-  bool inlined = false;
+  std::uint8_t inlined = 0;  // not bool: the peer may write any byte
   std::array<std::byte, inline_bytes> payload{};
 };
 static_assert(sizeof(ShmSlot) == 256 && std::atomic<std::uint64_t>::is_always_lock_free);
@@ -45,15 +45,16 @@ struct ShmCard {
   std::array<std::uint64_t, max_regions> sizes{};
 };
 
-bool is_sealed(int file, std::uint64_t size) noexcept {
-  struct stat facts{};
-  if (::fstat(file, &facts) != 0 || static_cast<std::uint64_t>(facts.st_size) < size) return false;
-  return (::fcntl(file, F_GET_SEALS) & F_SEAL_SHRINK) != 0;
-}
-
+// Memory of the peer. It cannot become smaller; and its pages are the peer's: what it has not allocated is not
+// allocated here either, but for the pages that a write names.
 void* map_shared(int file, std::uint64_t size, int protection) noexcept {
-  if (!is_sealed(file, size)) return nullptr;
-  void* const data = ::mmap(nullptr, size, protection, MAP_SHARED | MAP_POPULATE, file, 0);
+  struct stat facts{};
+  if (::fstat(file, &facts) != 0 || static_cast<std::uint64_t>(facts.st_size) < size) return nullptr;
+  const int seals = ::fcntl(file, F_GET_SEALS);
+  if (seals < 0 || (seals & F_SEAL_SHRINK) == 0) return nullptr;
+  constexpr std::uint64_t block = 512;
+  const bool is_allocated = static_cast<std::uint64_t>(facts.st_blocks) * block >= size;
+  void* const data = ::mmap(nullptr, size, protection, MAP_SHARED | (is_allocated ? MAP_POPULATE : 0), file, 0);
   return data == MAP_FAILED ? nullptr : data;
 }
 
@@ -204,8 +205,8 @@ WriteResult ShmRail::try_write(const Write& write) noexcept {
   slot.number = write.number;
   slot.local_region = static_cast<std::uint8_t>(local);
   slot.remote_region = static_cast<std::uint8_t>(remote);
-  slot.inlined = write.length <= inline_bytes;
-  if (slot.inlined && write.length != 0)
+  slot.inlined = write.length <= inline_bytes ? 1 : 0;
+  if (write.length <= inline_bytes && write.length != 0)
     std::memcpy(slot.payload.data(), regions_[local]->data() + write.local_offset, write.length);
   slots_[written_ & (options_.slots - 1)] = write.slot;
   ++written_;
@@ -220,7 +221,7 @@ bool ShmRail::take_one(Completion& out) noexcept {
   const std::uint64_t from = slot.local_offset, to = slot.remote_offset;
   const std::uint32_t length = slot.length;
   const std::size_t region = slot.remote_region, peer_region = slot.local_region;
-  const bool inlined = slot.inlined;
+  const bool inlined = slot.inlined != 0;
   std::atomic_signal_fence(std::memory_order_seq_cst);  // nor are they read again
   const bool fits = region < regions_.size() && regions_[region]->contains(to, length) &&
                     (inlined ? length <= inline_bytes
