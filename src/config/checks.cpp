@@ -345,7 +345,7 @@ std::optional<Problem> find_cluster_problem(const ClusterConfig& cluster) {
   if (!cluster.wanted()) return std::nullopt;
   for (const std::string& server : cluster.servers) {
     if (server.empty() || server.contains(',') || server.contains(' '))
-      return Problem{0, "servers", "expected a list of addresses, such as [\"nats://10.0.0.1\", \"nats://10.0.0.2\"]"};
+      return Problem{0, "servers", "expected a list of addresses, such as [\"tls://10.0.0.1\", \"tls://10.0.0.2\"]"};
   }
   if (!is_cluster_name(cluster.stream)) return Problem{0, "stream", std::string{form}};
   if (cluster.gateway.empty()) return Problem{0, "gateway", "needs the name of this process among gateways"};

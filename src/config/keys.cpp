@@ -258,7 +258,7 @@ constexpr auto control_table = std::to_array<Key<ControlConfig>>({
 constexpr auto cluster_table = std::to_array<Key<ClusterConfig>>({
     NFX_LIST("servers", servers,
              "Servers of NATS that store the sessions with durability \"replicated\" or \"async\", such as "
-             "[\"nats://10.0.0.1\", \"nats://10.0.0.2\", \"nats://10.0.0.3\"]. docs/cluster.md describes the cluster."),
+             "[\"tls://10.0.0.1\", \"tls://10.0.0.2\", \"tls://10.0.0.3\"]. docs/cluster.md describes the cluster."),
     NFX_TEXT("stream", stream, "Stream that 'nfx cluster init' has made, the same for all gateways."),
     NFX_PATH("credentials", credentials,
              "File with the user's JWT and seed, as nsc writes it; no other user may read it. Empty: none."),

@@ -70,9 +70,7 @@ class ClusterGateway final : public Gateway {
         lines_(lines),
         own_(random_id()),
         members_(config_, own_),
-        stream_(connect(
-            config_,
-            [this](const std::string& why) { line(LogLevel::warning, why + ": it is tried again for 20 seconds"); })),
+        stream_(connect(config_, [this](const std::string& text) { line(LogLevel::warning, text); })),
         signal_(std::make_shared<WakeSignal>()),
         opener_([this] { signal_->notify(); },
                 [&engine](std::string_view name, const std::function<void()>& work) {

@@ -131,7 +131,7 @@ std::vector<cli::Command> cluster_operator_commands() {
        .summary = "Shows what drain and move have set",
        .run = run_settings,
        .options = cluster_tools::options_of(settings_options),
-       .examples = {{.line = "nfx cluster settings --url nats://10.0.0.1"}}}};
+       .examples = {{.line = "nfx cluster settings --url tls://10.0.0.1"}}}};
 }
 
 }  // namespace nfx::app

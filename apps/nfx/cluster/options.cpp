@@ -1,6 +1,10 @@
 // The options that name the servers and the stream.
 #include "cluster/options.hpp"
 
+#include <utility>
+
+#include "output.hpp"
+
 namespace nfx::app::cluster_tools {
 
 Duration seconds_of(double seconds) { return Duration{static_cast<std::int64_t>(seconds * 1e9)}; }
@@ -13,7 +17,15 @@ nats::NatsOptions nats_options(const StreamOptions& options) {
           .timeout = seconds_of(options.timeout_s)};
 }
 
-nats::NatsStream open_stream(const StreamOptions& options) { return nats::NatsStream{nats_options(options)}; }
+nats::NatsStream open_stream(const StreamOptions& options) {
+  nats::NatsOptions chosen = nats_options(options);
+  if (const std::string plain = nats::plain_servers(chosen); !plain.empty())
+    print_error(
+        "nfx: warning: without TLS to {}: whoever is between can read and change what is sent; write tls:// before the "
+        "address and name --ca\n",
+        plain);
+  return nats::NatsStream{std::move(chosen)};
+}
 
 std::vector<cli::Option> options_of(StreamOptions& options) {
   return {{.names = "--url", .target = &options.url, .help = "Servers, with commas between them", .value = "URL"},

@@ -45,6 +45,10 @@ struct NatsOptions {
   bool audit = false;                          // read_after() reads the copy for an audit
 };
 
+// The servers on other hosts that are connected to without TLS, without users and passwords; empty: none. Whoever is
+// between reads credentials and messages, and can change them.
+[[nodiscard]] std::string plain_servers(const NatsOptions& options);
+
 struct StreamLimits {
   std::uint32_t replicas = 3;
   std::uint64_t bytes_max = std::uint64_t{1} << 30;
