@@ -62,6 +62,13 @@ GatewayId random_id() {
   }
 }
 
+std::string with_remedy(StopReason reason) {
+  std::string text{to_string(reason)};
+  if (reason == StopReason::corrupt)
+    text += ", and no gateway can own the session until it is removed: nfx cluster repair --session NAME lists it";
+  return text;
+}
+
 class ClusterGateway final : public Gateway {
  public:
   ClusterGateway(Engine& engine, LineLog& lines)
@@ -392,7 +399,7 @@ class ClusterGateway final : public Gateway {
     if (place.stage == Stage::none) {
       if (reason == StopReason::unreadable || reason == StopReason::corrupt)
         line(place, LogLevel::error,
-             "did not get an owner here: " + (place.refusal.empty() ? std::string{to_string(reason)} : place.refusal));
+             "did not get an owner here: " + (place.refusal.empty() ? with_remedy(reason) : place.refusal));
       return;
     }
     place.keep(action.count);
@@ -401,7 +408,7 @@ class ClusterGateway final : public Gateway {
       line(place, LogLevel::error,
            "a reset, or a change by an operator, of its sequence numbers was not stored, and has no effect any more");
     if (reason == StopReason::fenced || reason == StopReason::corrupt)
-      line(place, LogLevel::warning, "no longer owned by this gateway: " + std::string{to_string(reason)});
+      line(place, LogLevel::warning, "no longer owned by this gateway: " + with_remedy(reason));
     place.journal.fence(to_string(reason));
     if (place.stage == Stage::serving) leave(place, to_string(reason));
   }

@@ -267,6 +267,14 @@ void NatsStream::remove_before(std::string_view session, std::uint64_t sequence)
                     " were not removed: " + text_in(error, "description")};
 }
 
+void NatsStream::remove_frame(std::uint64_t sequence) {
+  const std::string& name = connection_->options.stream;
+  const Json answer = connection_->ask("$JS.API.STREAM.MSG.DELETE." + name, {{"seq", sequence}, {"no_erase", true}});
+  if (const Json error = object_in(answer, "error"); !error.empty())
+    throw NatsError{"stream " + name + ": sequence " + std::to_string(sequence) +
+                    " was not removed: " + text_in(error, "description")};
+}
+
 std::optional<std::uint64_t> NatsStream::audit_sequence() {
   const std::string stream = audit_stream(connection_->options.stream);
   const Json info = connection_->ask("$JS.API.STREAM.INFO." + stream, nullptr);

@@ -38,6 +38,7 @@ std::vector<std::string> NatsStream::gateways() { refuse(); }
 StreamState NatsStream::state() { refuse(); }
 std::vector<StoredFrame> NatsStream::read_after(std::string_view, std::uint64_t, std::uint32_t) { refuse(); }
 void NatsStream::remove_before(std::string_view, std::uint64_t) { refuse(); }
+void NatsStream::remove_frame(std::uint64_t) { refuse(); }
 std::optional<std::uint64_t> NatsStream::audit_sequence() { refuse(); }
 void NatsStream::take_answers() { refuse(); }
 std::string NatsStream::write_error() { refuse(); }

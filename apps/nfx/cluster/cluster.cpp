@@ -163,7 +163,7 @@ std::vector<cli::Option> options_of(WhyOptions& options) {
 cli::Command cluster_command() {
   cli::Command all{
       .name = "cluster",
-      .summary = "Make, check, list, read, compact and plan the streams of NATS that sessions are stored on",
+      .summary = "Make, check, list, read, compact, repair and plan the streams of NATS that sessions are stored on",
       .commands =
           {{.name = "init",
             .summary = "Make the streams, before the first gateway starts",

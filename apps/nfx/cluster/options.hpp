@@ -28,6 +28,7 @@ struct StreamOptions {
 [[nodiscard]] cli::Command up_command();
 [[nodiscard]] cli::Command tail_command();
 [[nodiscard]] cli::Command compact_command();
+[[nodiscard]] cli::Command repair_command();
 [[nodiscard]] cli::Command plan_command();
 [[nodiscard]] cli::Command simulate_command();
 [[nodiscard]] cli::Command secrets_command();

@@ -148,6 +148,8 @@ class NatsStream {
   // Removes the frames of a session that have a lower sequence, for ever. The copy for an audit keeps those that it
   // has.
   void remove_before(std::string_view session, std::uint64_t sequence);
+  // Removes one message of the stream, for ever.
+  void remove_frame(std::uint64_t sequence);
   // The last sequence that the copy for an audit has. Empty: there is no copy.
   [[nodiscard]] std::optional<std::uint64_t> audit_sequence();
 

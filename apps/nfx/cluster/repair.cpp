@@ -1,0 +1,142 @@
+// nfx cluster repair: removes from a session's subject the messages that no gateway has written, which keep every
+// gateway from owning the session.
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "cluster/options.hpp"
+#include "command.hpp"
+#include "nexusfix/cluster/frame.hpp"
+#include "output.hpp"
+#include "store/store.hpp"
+
+namespace nfx::app::cluster_tools {
+namespace {
+
+using nfx::cluster::Epoch;
+using nfx::cluster::FrameError;
+using nfx::cluster::FrameNumber;
+using nfx::cluster::FrameView;
+
+constexpr std::uint32_t frames_of_a_read = 256;
+
+struct RepairOptions {
+  StreamOptions stream;
+  std::string session;
+  bool remove = false;
+};
+
+struct Junk {
+  std::uint64_t sequence = 0;
+  UtcTime stored{};
+  std::size_t bytes = 0;
+  std::string why;
+};
+
+struct Found {
+  std::uint64_t frames = 0;
+  std::vector<Junk> junk;
+};
+
+// Frames of this session that contradict each other were written by something that has the format: which of them are
+// right is not known here.
+Found read_all(nats::NatsStream& stream, const std::string& session) {
+  Found found;
+  FrameNumber number{};
+  Epoch epoch{};
+  for (std::uint64_t last = 0;;) {
+    const std::vector<nats::StoredFrame> frames = stream.read_after(session, last, frames_of_a_read);
+    if (frames.empty()) return found;
+    for (const nats::StoredFrame& stored : frames) {
+      if (stored.sequence <= last) throw std::runtime_error("the server repeats sequence " + std::to_string(last));
+      last = stored.sequence;
+      FrameView frame;
+      const FrameError error = decode_frame(stored.bytes, frame);
+      const std::string where = "sequence " + std::to_string(stored.sequence) + " is ";
+      if (error == FrameError::unsupported_version)
+        throw std::runtime_error(where + std::string{to_string(error)} + ": use that version; nothing was removed");
+      if (error != FrameError::none || frame.header.session != nfx::cluster::session_id(session)) {
+        found.junk.push_back({.sequence = stored.sequence,
+                              .stored = stored.stored,
+                              .bytes = stored.bytes.size(),
+                              .why = error != FrameError::none ? std::string{to_string(error)}
+                                                               : std::string{"a frame of another session"}});
+        continue;
+      }
+      if (frame.header.number <= number || frame.header.epoch < epoch)
+        throw std::runtime_error(where +
+                                 "a valid frame that contradicts the ones before it: a process other than a gateway "
+                                 "has written to the stream; restore the session from the copy for an audit or a "
+                                 "gateway's journal; nothing was removed");
+      number = frame.header.number;
+      epoch = frame.header.epoch;
+      ++found.frames;
+    }
+  }
+}
+
+int run_repair(const RepairOptions& options) {
+  nats::NatsStream stream = open_stream(options.stream);
+  const std::string& session = options.session;
+  const Found found = read_all(stream, session);
+  if (found.frames == 0 && found.junk.empty())
+    throw std::runtime_error("stream " + options.stream.stream + " has no frames of a session " + session +
+                             "; nfx cluster ls lists its sessions");
+  Output out;
+  for (const Junk& junk : found.junk)
+    out.text.add("{}: sequence {}, stored {}, {} bytes: {}\n", session, junk.sequence,
+                 store::nanosecond_stamp(junk.stored), junk.bytes, junk.why);
+  if (found.junk.empty()) {
+    out.text.add("{}: nothing to repair: all {} messages are its frames\n", session, found.frames);
+    out.flush();
+    return exit_done;
+  }
+  if (!options.remove) {
+    out.text.add("{}: {} messages are not its frames, next to {} that are; --remove removes them for ever\n", session,
+                 found.junk.size(), found.frames);
+    out.flush();
+    return exit_failed;
+  }
+  const std::vector<nats::StoredSession> sessions = stream.list();
+  const auto stored = std::ranges::find(sessions, session, &nats::StoredSession::name);
+  if (stored != sessions.end() && !stored->owner.empty())
+    throw std::runtime_error("session " + session + " has an owner, " + stored->owner +
+                             ": such a message ends its ownership by itself; try again when it has none");
+  for (const Junk& junk : found.junk) stream.remove_frame(junk.sequence);
+  out.text.add("{}: removed {} messages; its {} frames are left, and a gateway can own it\n", session,
+               found.junk.size(), found.frames);
+  out.flush();
+  return exit_done;
+}
+
+}  // namespace
+
+cli::Command repair_command() {
+  static RepairOptions options;
+  std::vector<cli::Option> list = options_of(options.stream);
+  list.insert(list.begin(), {.names = "--session",
+                             .target = &options.session,
+                             .help = "Its name in the stream",
+                             .value = "NAME",
+                             .required = true});
+  list.push_back({.names = "--remove", .target = &options.remove, .help = "Remove what is no frame of the session"});
+  return {
+      .name = "repair",
+      .summary = "List, and with --remove remove, messages on a session's subject that no gateway has written",
+      .run = [] { return run_repair(options); },
+      .options = std::move(list),
+      .details =
+          "A message that is no frame, published by a user with permission for the subject, keeps every gateway from "
+          "owning the session: each reports \"the stream has a frame that no owner writes\". Frames of the session are "
+          "never "
+          "removed. It needs the permission to delete messages of the stream, as admin has it. Change the password or "
+          "credentials of the user who wrote it.",
+      .exit_codes = "0 nothing to repair, or removed, 1 there is something to remove, or failed, 2 wrong usage",
+      .examples = {{.line = "nfx cluster repair --session DESK-VENUE", .about = "what is there"},
+                   {.line = "nfx cluster repair --session DESK-VENUE --remove --credentials admin.creds",
+                    .about = "then gateways own it again"}},
+  };
+}
+
+}  // namespace nfx::app::cluster_tools
