@@ -289,9 +289,11 @@ function(nfx_add_modules layers_file)
     target_link_libraries(nexusfix_fabric PRIVATE ${CMAKE_DL_LIBS})
   endif()
   if(TARGET PkgConfig::libnats AND TARGET nexusfix_cluster)
-    set_source_files_properties(${PROJECT_SOURCE_DIR}/src/nats/connection.cpp ${PROJECT_SOURCE_DIR}/src/nats/link.cpp
+    set_source_files_properties(${PROJECT_SOURCE_DIR}/src/nats/checked_input.cpp
+      ${PROJECT_SOURCE_DIR}/src/nats/connection.cpp ${PROJECT_SOURCE_DIR}/src/nats/link.cpp
       ${PROJECT_SOURCE_DIR}/src/nats/nats_operator.cpp ${PROJECT_SOURCE_DIR}/src/nats/nats_stream.cpp
       ${PROJECT_SOURCE_DIR}/src/nats/nats_stream_absent.cpp PROPERTIES COMPILE_DEFINITIONS NFX_WITH_NATS SKIP_PRECOMPILE_HEADERS ON)
+    target_link_libraries(nexusfix_cluster PRIVATE ${CMAKE_DL_LIBS})
   endif()
   if(NFX_BEAST_INCLUDE_DIR AND TARGET nexusfix_control)
     set(beast NFX_WITH_BEAST)

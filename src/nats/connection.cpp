@@ -21,6 +21,7 @@ constexpr milliseconds once{1000};            // for an answer to a request, bef
 constexpr milliseconds change_timeout{2000};  // of each server, but for the first connection
 constexpr milliseconds attempt_again{250};    // when no server has answered
 constexpr std::int64_t unanswered_wait_ms = 100;
+constexpr std::size_t batch_messages_max = 65536, batch_bytes_max = std::size_t{64} << 20;  // of an operator's read
 
 constexpr int wrong_last_sequence = 10071, wrong_last_sequence_named = 10164;
 
@@ -163,6 +164,7 @@ void NatsStream::Connection::read_batch(const std::string& stream, const Json& r
     std::string inbox;
     status = request_batch(link, subject, text, inbox);
     bool answered = false;
+    std::size_t messages = 0, bytes = 0;
     const std::int64_t first_ms = std::min(timeout_ms(), std::int64_t{once.count()});
     for (natsMsg* got = nullptr;
          status == NATS_OK && (status = natsSubscription_NextMsg(&got, link.batch_answers,
@@ -173,6 +175,9 @@ void NatsStream::Connection::read_batch(const std::string& stream, const Json& r
       const std::string_view code = header_of(got, "Status");
       if (code == "404" || code == "204") return;  // none; the end of this batch
       if (!code.empty()) throw NatsError{what + ": a read was refused: " + std::string{header_of(got, "Description")}};
+      bytes += data_of(got).size();
+      if (++messages > batch_messages_max || bytes > batch_bytes_max)
+        throw NatsError{what + ": the server sends more than was requested; is it a nats-server?"};
       each(got);
     }
     if (answered) throw NatsError{what + ": a read was not completed: " + natsStatus_GetText(status)};
@@ -218,7 +223,27 @@ std::string_view header_of(natsMsg* message, const char* key) {
   return natsMsgHeader_Get(message, key, &value) == NATS_OK && value != nullptr ? value : std::string_view{};
 }
 
+// Values are copied, which takes stack for each level.
+bool is_shallow(std::string_view text) {
+  constexpr int depth_max = 64;
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      if (c == '\\') ++i;
+      if (c == '"') quoted = false;
+      continue;
+    }
+    if (c == '"') quoted = true;
+    if ((c == '{' || c == '[') && ++depth > depth_max) return false;
+    if (c == '}' || c == ']') --depth;
+  }
+  return true;
+}
+
 Json json_of(std::string_view text) {
+  if (!is_shallow(text)) return Json::object();
   Json json = Json::parse(text.begin(), text.end(), nullptr, false);
   return json.is_object() ? json : Json::object();
 }

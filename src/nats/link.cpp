@@ -13,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "nats/checked_input.hpp"
 #include "nexusfix/base/clocks.hpp"
 
 namespace nfx::nats {
@@ -25,6 +26,7 @@ constexpr std::int64_t write_ms = 2000;  // of one request, when the server does
 // connected to.
 constexpr std::int64_t ping_again_ms = 1000;
 constexpr int unanswered_pings_max = 2;
+constexpr std::int64_t first_answer_ms = 2000;
 
 // libnats reads the file when it connects, and then its error names no file.
 void require_private(const std::string& path) {
@@ -94,6 +96,20 @@ Owned<natsOptions> make_options(const NatsOptions& options, const std::string& u
   return owned;
 }
 
+// The answer to the first ping is the first thing that libnats parses.
+natsStatus connect(Link& link, natsOptions* options) {
+  natsConnection* connection = nullptr;
+  {
+    const ConnectingThread connecting;
+    const natsStatus status = connecting.status_of(natsConnection_Connect(&connection, options));
+    link.handle.reset(connection);
+    if (status != NATS_OK) return status;
+  }
+  const natsStatus status = natsConnection_FlushTimeout(connection, first_answer_ms);
+  if (status != NATS_OK) return status;
+  return input_is_checked() ? NATS_OK : NATS_ILLEGAL_STATE;
+}
+
 }  // namespace
 
 // What an attempt to connect and its thread share.
@@ -121,9 +137,7 @@ Attempt::Attempt(const NatsOptions& options, const std::string& url, millisecond
   link->server = address_;
   Owned<natsOptions> chosen = make_options(options, url, longest, *link);
   const auto run = [](const std::shared_ptr<Result>& result, std::unique_ptr<Link> made, Owned<natsOptions> with) {
-    natsConnection* connection = nullptr;
-    const natsStatus status = natsConnection_Connect(&connection, with.get());
-    made->handle.reset(connection);
+    const natsStatus status = connect(*made, with.get());
     const std::lock_guard lock{result->mutex};
     result->status = status;
     if (result->is_abandoned)
@@ -166,6 +180,10 @@ std::string refusal_of(natsStatus status, const NatsOptions& options) {
     return ": the server's certificate was not verified with --ca " + options.certificate_authority;
   }
   if (status == NATS_SECURE_CONNECTION_WANTED) return ": the server has no TLS; leave --ca out";
+  if (status == NATS_ILLEGAL_STATE)
+    return std::string{": libnats "} + nats_GetVersion() +
+           " does not let its input be checked, without which a server can end this process; link it as a shared "
+           "library, as the package libnats-dev does";
   if (status == NATS_NO_SERVER) return ": no server is reached; start one, or name others with --url";
   if (status == NATS_TIMEOUT) return ": a server accepts the connection and does not answer; restart it";
   if (status == NATS_OK || options.credentials.empty()) return {};

@@ -44,8 +44,8 @@ struct Link {
   std::uint64_t batches = 0;
 };
 
-// Connecting to one server, on a thread of its own. libnats before 3.8 does not return from one that accepts a
-// connection and then does not answer: such an attempt is given up, and its thread ends when that connection does.
+// Connecting to one server, on a thread of its own. libnats before 3.8 does not return from one that is lost
+// during a handshake of TLS: such an attempt is given up, and its thread ends when that connection does.
 // Until then no other attempt is made at that server, so that there is one such thread for each of them at most.
 class Attempt {
  public:

@@ -20,8 +20,12 @@ namespace {
 
 constexpr int needed_level = 2;  // of JetStream's interface: that of nats-server 2.12
 constexpr std::size_t answers_max = 65536;
-constexpr int batch_frames = 256;  // that a replay reads at a time
+constexpr std::size_t answer_bytes_max = std::size_t{64} << 20;  // of the answers that poll() has not taken
+constexpr int pending_max = 65536;                               // messages that libnats holds for a callback
+constexpr int pending_bytes_max = 32 << 20;
+constexpr std::size_t batch_frames = 256;  // that a replay reads at a time
 constexpr int batch_bytes = 8 << 20;
+constexpr std::size_t ahead_bytes_max = std::size_t{2} * batch_bytes;
 constexpr std::uint64_t silent_most = 2'500'000'000;  // nanoseconds; servers of a stream hear of each other each second
 
 }  // namespace
@@ -40,6 +44,7 @@ struct NatsStream::Parts {
       Answer answer;
     };
     std::deque<Ahead> ahead;
+    std::size_t ahead_bytes = 0;
     std::uint64_t batch = 0;    // whose frames still come; 0: none
     std::uint64_t after = 0;    // the last one of it that came
     std::uint64_t waiting = 0;  // the request that the next one of it answers; 0: none
@@ -56,6 +61,7 @@ struct NatsStream::Parts {
   std::atomic<bool> lacks_others{false};
   std::mutex mutex;  // of what libnats' threads reach: the answers, the names of leases, what is read ahead
   std::vector<Answer> answers;
+  std::size_t answer_bytes = 0;
   std::function<void()> answered;
   std::vector<std::pair<std::string, SessionIndex>> leases;
   std::condition_variable changed;  // the answers or the subscriptions
@@ -72,6 +78,7 @@ struct NatsStream::Parts {
     natsSubscription* made = nullptr;
     require(natsConnection_Subscribe(&made, to.handle.get(), subject.c_str(), handler, this), to.server);
     to.subscriptions.emplace_back(made);
+    require(natsSubscription_SetPendingLimits(made, pending_max, pending_bytes_max), "libnats");
     require(natsSubscription_SetOnCompleteCB(made, on_end, this), "libnats");
     const std::scoped_lock lock{mutex};
     ++subscriptions;
@@ -100,7 +107,10 @@ struct NatsStream::Parts {
   }
   void add_locked(Answer answer) {
     // A lost answer is one that the owner requests again.
-    if (answers.size() < answers_max) answers.push_back(std::move(answer));
+    if (answers.size() < answers_max && answer_bytes + answer.bytes.size() <= answer_bytes_max) {
+      answer_bytes += answer.bytes.size();
+      answers.push_back(std::move(answer));
+    }
     changed.notify_all();
     if (answered) answered();
   }
@@ -170,6 +180,12 @@ struct NatsStream::Parts {
       answer.bytes = data_of(message);
       const std::uint64_t after = std::exchange(session.after, answer.sequence);
       if (answer.request != 0) return add_locked(std::move(answer));
+      // More than was requested: the rest is requested when the owner comes to it.
+      if (session.ahead.size() >= batch_frames || session.ahead_bytes + answer.bytes.size() > ahead_bytes_max) {
+        session.batch = 0;
+        return;
+      }
+      session.ahead_bytes += answer.bytes.size();
       return session.ahead.push_back({after, std::move(answer)});
     }
     session.batch = 0;
@@ -181,6 +197,7 @@ struct NatsStream::Parts {
 
   void request_batch(SessionIndex index, Session& session, std::uint64_t request) {
     session.ahead.clear();
+    session.ahead_bytes = 0;
     session.batch = ++batches;
     session.waiting = request;
     const Json body{{"seq", session.after + 1},
@@ -197,6 +214,7 @@ struct NatsStream::Parts {
     if (!session.ahead.empty() && session.ahead.front().after == sequence) {
       Answer answer = std::move(session.ahead.front().answer);
       session.ahead.pop_front();
+      session.ahead_bytes -= answer.bytes.size();
       answer.request = request;
       return add_locked(std::move(answer));
     }
@@ -318,6 +336,7 @@ void NatsStream::take_answers() {
   connection_->tend();
   const std::scoped_lock lock{parts_->mutex};
   taken_.swap(parts_->answers);
+  parts_->answer_bytes = 0;
 }
 
 void NatsStream::wait(Duration most) {
