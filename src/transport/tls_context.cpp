@@ -2,6 +2,7 @@
 // handshake.
 #include "nexusfix/transport/tls_context.hpp"
 
+#include <openssl/crypto.h>
 #include <openssl/pem.h>
 
 #include <algorithm>
@@ -103,7 +104,16 @@ std::string password_of(const TlsOptions& o) {
   return value;
 }
 
+// Private keys are read into memory that is not swapped and that no core has, as much as OpenSSL allows: the numbers of
+// a key, not what it computes with them. The pages are used on demand; there is space for some 2,000 keys of RSA 4096.
+void use_secret_memory() {
+  constexpr std::size_t bytes = std::size_t{16} << 20, smallest = 32;
+  static const int made = CRYPTO_secure_malloc_initialized() != 0 ? 1 : CRYPTO_secure_malloc_init(bytes, smallest);
+  static_cast<void>(made);  // without it keys are in ordinary memory
+}
+
 OwnedKey load_key(const TlsOptions& o, const std::string& file) {
+  use_secret_memory();
   const OwnedBio bio = or_fail(open_file(file));
   struct Answer {
     std::string password;

@@ -2,6 +2,9 @@
 #include "nexusfix/transport/tls_context.hpp"
 
 #include <gtest/gtest.h>
+#include <openssl/crypto.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <filesystem>
@@ -45,6 +48,32 @@ TEST(TlsContext, names_the_file_that_is_missing_or_holds_something_else) {
   options = certificates().server_options();
   options.crl = {options.certificate};
   expect_error(options, options.certificate + ": ", "holds no revocation list");
+}
+
+TEST(TlsContext, private_keys_are_in_memory_that_is_not_written_to_cores) {
+  const TlsContext first{certificates().server_options()};
+  const std::size_t with_one = CRYPTO_secure_used();
+  EXPECT_GT(with_one, 0U);
+  const TlsContext second{certificates().server_options()};
+  EXPECT_GT(CRYPTO_secure_used(), with_one);
+}
+
+TEST(TlsContext, a_fifo_or_a_device_in_place_of_a_file_is_refused_without_waiting) {
+  TlsOptions options = certificates().server_options();
+  const std::string fifo = certificates().folder.file("fifo");
+  ::unlink(fifo.c_str());
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  for (const std::string& file : {fifo, std::string{"/dev/zero"}}) {
+    options = certificates().server_options();
+    options.key = file;
+    expect_error(options, file + ": ", "not a regular file");
+    options = certificates().server_options();
+    options.certificate = file;
+    expect_error(options, file + ": ", "not a regular file");
+    options = certificates().server_options();
+    options.crl = {file};
+    expect_error(options, file + ": ", "not a regular file");
+  }
 }
 
 TEST(TlsContext, refuses_a_key_that_belongs_to_another_certificate) {
