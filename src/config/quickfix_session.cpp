@@ -370,9 +370,9 @@ class SessionTranslator {
       put("validation", *reject ? "\"strict\"" : "\"lenient\"", {find("RejectInvalidMessage")});
     }
     if (flag("FirstFieldInGroupIsDelimiter") == true) {
-      put("groups", "\"first_field\"", {find("FirstFieldInGroupIsDelimiter")});
+      put("groups", "\"off\"", {find("FirstFieldInGroupIsDelimiter")});
     } else if (const auto ordered = flag("ValidateUnorderedGroupFields")) {
-      put("groups", *ordered ? "\"strict\"" : "\"lenient\"", {find("ValidateUnorderedGroupFields")});
+      put("groups", *ordered ? "\"strict\"" : "\"off\"", {find("ValidateUnorderedGroupFields")});
     }
   }
 

@@ -381,10 +381,9 @@ constexpr auto validation_rows = std::to_array<Key<SessionDraft>>({
     NFX_ENUM("fields_not_in_message", checks.fields_not_in_message,
              "Fields that the dictionary defines for other messages only: rejected, delivered with a report, or not "
              "checked."),
-    NFX_ENUM(
-        "field_order", checks.field_order,
-        "Fields out of order, between header, body and trailer or within a repeating group: rejected, delivered with a "
-        "report, or not checked."),
+    NFX_ENUM("field_order", checks.field_order,
+             "Fields of header, body and trailer out of order: rejected, delivered with a "
+             "report, or not checked."),
     NFX_ENUM("values_present", checks.values_present,
              "Fields without a value, such as 58=: rejected, delivered with a report, or not checked."),
     NFX_ENUM("formats", checks.formats,
@@ -405,10 +404,19 @@ constexpr auto validation_rows = std::to_array<Key<SessionDraft>>({
              "Tags that appear twice outside repeating groups: rejected, delivered with a report, or not checked."),
     NFX_ENUM("message_types", checks.message_types,
              "Message types that the dictionary does not define: rejected, delivered with a report, or not checked."),
-    NFX_ENUM(
-        "groups", checks.groups,
-        "What begins an entry of a repeating group. \"strict\": its first field, the others in the dictionary's order. "
-        "\"lenient\": its first field, the others in any order. \"first_field\": the field after the count."),
+    {"groups", "text",
+     [](SessionDraft& t, const Value& v) {
+       // What it was called when it was the only mode for entries that begin with any member.
+       if (v.text() == "first_field") {
+         t.checks.groups = ValidationMode::off;
+       } else {
+         read_name(v, t.checks.groups);
+       }
+     },
+     [](const SessionDraft& t) { return in_quotes(to_string(t.checks.groups)); },
+     "Repeating groups whose members are in another order than the dictionary's, also entries that begin with another "
+     "member than its first: rejected, delivered with a report, or not checked.",
+     0, 0, [](const SessionDraft& t) { return choices_of(t.checks.groups); }},
     {"validation_overrides", "text or list",
      [](SessionDraft& t, const Value& v) {
        t.validation_overrides.clear();

@@ -26,18 +26,12 @@ constexpr std::array older_names{
     OlderName{"DATE", FieldType::local_mkt_date},
 };
 
-constexpr std::size_t max_digits = 18;  // the most that always fit a 64-bit integer
-
 constexpr bool is_digit(char c) noexcept { return static_cast<unsigned char>(c - '0') <= 9; }
 
 bool only_digits(std::string_view text) noexcept { return std::ranges::all_of(text, is_digit); }
 
-bool is_unsigned(std::string_view text) noexcept {
-  if (text.empty() || !only_digits(text)) return false;
-  if (text.size() <= max_digits) return true;
-  const std::size_t first = text.find_first_not_of('0');
-  return first == std::string_view::npos || text.size() - first <= max_digits;
-}
+// FIX sets no limit on the number of digits: what a program's type does not hold, get_int() says.
+bool is_unsigned(std::string_view text) noexcept { return !text.empty() && only_digits(text); }
 
 bool is_integer(std::string_view text) noexcept {
   if (text.starts_with('-')) text.remove_prefix(1);
@@ -152,7 +146,7 @@ bool has_format(std::string_view text, FieldType type) noexcept {
     case ValueFormat::number:
     case ValueFormat::sequence_number: return is_unsigned(text);
     case ValueFormat::day_of_month: return is_day_of_month(text);
-    case ValueFormat::decimal: return Decimal::parse(text).has_value();
+    case ValueFormat::decimal: return Decimal::parse(text).has_value() || is_decimal_text(text);
     case ValueFormat::character: return text.size() == 1;
     case ValueFormat::boolean: return text.size() == 1 && (text[0] == 'Y' || text[0] == 'N');
     case ValueFormat::text:

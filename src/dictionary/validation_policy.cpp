@@ -30,8 +30,8 @@ ValidationMode check_mode(const ValidationChecks& checks, Reason reason, Tag tag
     case Reason::incorrect_data_format: return checks.formats;
     case Reason::invalid_msg_type: return checks.message_types;
     case Reason::tag_appears_more_than_once: return checks.duplicate_fields;
-    case Reason::tag_specified_out_of_required_order:
-    case Reason::repeating_group_fields_out_of_order: return checks.field_order;
+    case Reason::tag_specified_out_of_required_order: return checks.field_order;
+    case Reason::repeating_group_fields_out_of_order: return checks.groups;
     case Reason::incorrect_num_in_group_count: return checks.group_counts;
     // Reasons that do not come from a dictionary.
     case Reason::undefined_tag:
@@ -71,15 +71,6 @@ std::string_view to_string(ValidationMode mode) noexcept {
   return {};
 }
 
-std::string_view to_string(GroupMode mode) noexcept {
-  switch (mode) {
-    case GroupMode::strict: return "strict";
-    case GroupMode::lenient: return "lenient";
-    case GroupMode::first_field: return "first_field";
-  }
-  return {};
-}
-
 std::expected<ValidationOverride, std::string> parse_validation_override(std::string_view text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos) return wrong(text, "has no '='");
@@ -111,7 +102,8 @@ std::expected<ValidationOverride, std::string> parse_validation_override(std::st
 ValidationPolicy ValidationPolicy::strict() {
   return ValidationChecks{.unknown_fields = ValidationMode::strict,
                           .user_defined_fields = ValidationMode::strict,
-                          .fields_not_in_message = ValidationMode::strict};
+                          .fields_not_in_message = ValidationMode::strict,
+                          .groups = ValidationMode::strict};
 }
 
 void ValidationPolicy::set(std::string_view msg_type, Tag tag, ValidationMode mode) {

@@ -1,6 +1,7 @@
 // One pass over a message that checks each field against the dictionary and walks through nested groups.
 #include "nexusfix/dictionary/validator.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -73,8 +74,9 @@ bool all_listed(std::string_view text, const EnumValues& values) noexcept {
 // The value of a NUMINGROUP field; -1 when it is not a count.
 std::int64_t entry_count(std::string_view text) noexcept {
   if (!has_format(text, FieldType::num_in_group)) return text.empty() ? 0 : -1;
+  constexpr std::int64_t most = 1'000'000'000'000;  // more than any message has
   std::int64_t count = 0;
-  for (const char c : text) count = count * 10 + (c - '0');
+  for (const char c : text) count = std::min(count * 10 + (c - '0'), most);
   NFX_ASSERT(count >= 0);
   return count;
 }
@@ -90,7 +92,6 @@ class Validation {
         admin_(def.admin),
         policy_(policy),
         checks_(policy.checks()),
-        any_order_(policy.checks().groups != GroupMode::strict),
         report_(report) {}
 
   // False: found() has to be rejected.
@@ -124,12 +125,24 @@ class Validation {
   [[nodiscard]] bool value_is_right(const FieldDef& field, std::string_view value) noexcept;
   [[gnu::cold, gnu::noinline]] bool missing_let_through(const Scope& scope, const Seen& seen) noexcept;
 
+  // A group on the way through its entries.
+  struct Division {
+    const GroupDef& group;
+    std::uint32_t first;    // field of the first entry
+    std::int64_t declared;  // entries by NumInGroup
+    std::int64_t begun = 0;
+    Tag start;
+    EntryRule rule = EntryRule::unknown;
+  };
   [[nodiscard]] std::uint32_t walk_group(const GroupDef& group, std::uint32_t count_at, const Around& around) noexcept;
-  [[nodiscard]] std::uint32_t walk_entry(const GroupDef& group, Tag delimiter, std::uint32_t begin,
-                                         const Around& around) noexcept;
+  [[nodiscard]] bool begins_entry(Division& division, std::uint32_t i, const Around& around) noexcept;
+  [[nodiscard]] bool ends_entry(Division& division, Tag tag, bool repeated, const Around& around) const noexcept;
+  void find_rule(Division& division, const Around& around) const noexcept;
+  [[nodiscard]] std::uint32_t walk_entry(Division& division, std::uint32_t begin, const Around& around) noexcept;
   [[nodiscard]] std::uint32_t walk_member(const MemberDef& member, std::uint32_t at, const Around& inside) noexcept;
   enum class Conflict : std::uint8_t { accepted, ends_group, rejected };
-  [[nodiscard]] Conflict check_conflict(Tag tag, bool repeated, const Around& around) noexcept;
+  [[nodiscard]] Conflict check_conflict(const Division& division, Tag tag, bool repeated,
+                                        const Around& around) noexcept;
   [[nodiscard]] bool walk_undefined(std::uint32_t at) noexcept;
   [[nodiscard]] std::uint32_t check_count(const GroupDef& group, std::int64_t declared, std::int64_t entries,
                                           std::uint32_t end, const Around& around) noexcept;
@@ -151,7 +164,6 @@ class Validation {
   const bool admin_;
   const ValidationPolicy& policy_;
   const ValidationChecks& checks_;
-  const bool any_order_;  // of the members of an entry
   ValidationReport& report_;
   // The violation that has to be rejected. A violation of the values in a group is retained until the group is
   // complete: a wrong count or order replaces it.
@@ -336,22 +348,49 @@ bool Validation::missing_let_through(const Scope& scope, const Seen& seen) noexc
 // Walks through all entries after the count field. Returns where the group ends, or `broken`.
 std::uint32_t Validation::walk_group(const GroupDef& group, std::uint32_t count_at, const Around& around) noexcept {
   NFX_ASSERT(count_at < message_.size() && message_.tag_at(count_at) == group.shape.count);
-  const std::int64_t declared = entry_count(message_[count_at].value);
-  std::int64_t entries = 0;
+  Division division{.group = group,
+                    .first = count_at + 1,
+                    .declared = entry_count(message_[count_at].value),
+                    .start = group.shape.members.front()};
   std::uint32_t i = count_at + 1;
-  Tag delimiter = group.shape.members.front();
-  if (checks_.groups == GroupMode::first_field && i < message_.size() && group.find(message_.tag_at(i)) != nullptr) {
-    delimiter = message_.tag_at(i);
-  }
-  while (i < message_.size() && message_.tag_at(i) == delimiter) {
-    if (entries == declared && around.has(delimiter)) break;  // the same field, after the group
+  while (i < message_.size() && begins_entry(division, i, around)) {
     const std::uint32_t entry_begin = i;
-    i = walk_entry(group, delimiter, entry_begin, around);
+    ++division.begun;
+    i = walk_entry(division, entry_begin, around);
     if (i == broken) return broken;
     NFX_ASSERT(entry_begin < i && i <= message_.size());  // so that the loop ends
-    ++entries;
   }
-  return declared == entries ? i : check_count(group, declared, entries, i, around);
+  if (found_ && found_->reason == Reason::repeating_group_fields_out_of_order) return broken;
+  if (division.declared == division.begun) return i;
+  return check_count(group, division.declared, division.begun, i, around);
+}
+
+// Whether another entry follows, as GroupView finds it; not so with found_ when that is rejected.
+inline bool Validation::begins_entry(Division& division, std::uint32_t i, const Around& around) noexcept {
+  const Tag tag = message_.tag_at(i);
+  if (tag == division.start)
+    return division.begun != division.declared || !around.has(tag);  // or it is after the group
+  const bool first = division.begun == 0;
+  if (first ? division.declared <= 0 : division.rule != EntryRule::repeat) [[likely]]
+    return false;
+  if (division.group.find(tag) == nullptr || (division.begun == division.declared && around.has(tag))) return false;
+  const bool delimiter = tag == division.group.shape.members.front();
+  if (!delimiter && !let_through(Reason::repeating_group_fields_out_of_order, tag)) return false;
+  if (first) {
+    division.start = tag;
+    find_rule(division, around);
+  }
+  return true;
+}
+
+// Within the fields that can be the group's: those before one that only the scopes around it have.
+[[gnu::cold, gnu::noinline]] void Validation::find_rule(Division& division, const Around& around) const noexcept {
+  std::uint32_t limit = division.first + 1;
+  for (; limit < message_.size(); ++limit) {
+    const Tag tag = message_.tag_at(limit);
+    if (!division.group.shape.contains(tag) && around.has(tag)) break;
+  }
+  division.rule = GroupView::rule_of(message_, division.group.shape, division.first, limit, division.declared);
 }
 
 // The count is wrong. Returns where the group ends, or `broken`.
@@ -361,12 +400,9 @@ std::uint32_t Validation::walk_group(const GroupDef& group, std::uint32_t count_
   Violation violation{Reason::incorrect_num_in_group_count, group.shape.count};
   if (entries < declared && end < message_.size()) {
     const Tag next = message_.tag_at(end);
-    if (!around.has(next)) {
-      if (entries == 0 && group.find(next) != nullptr) {
-        violation = {Reason::repeating_group_fields_out_of_order, next};
-      } else if (const Violation undefined_next = undefined(next); mode(undefined_next) == ValidationMode::strict) {
-        violation = undefined_next;
-      }
+    if (const Violation undefined_next = undefined(next);
+        !around.has(next) && mode(undefined_next) == ValidationMode::strict) {
+      violation = undefined_next;
     }
   }
   if (!let_through(violation)) return broken;
@@ -386,10 +422,10 @@ std::uint32_t Validation::walk_group(const GroupDef& group, std::uint32_t count_
   return end;
 }
 
-// Walks through the fields of one entry, with its delimiter at `begin`. Returns where the entry ends, or `broken`.
-std::uint32_t Validation::walk_entry(const GroupDef& group, Tag delimiter, std::uint32_t begin,
-                                     const Around& around) noexcept {
-  NFX_ASSERT(message_.tag_at(begin) == delimiter && group.find(delimiter) != nullptr);
+// Walks through the fields of one entry, which begins with a member. Returns where the entry ends, or `broken`.
+std::uint32_t Validation::walk_entry(Division& division, std::uint32_t begin, const Around& around) noexcept {
+  const GroupDef& group = division.group;
+  NFX_ASSERT(group.find(message_.tag_at(begin)) != nullptr);
   Walk walk{group.scope};
   const Around inside{&group.scope, &around};
   std::uint32_t i = begin;
@@ -401,9 +437,10 @@ std::uint32_t Validation::walk_entry(const GroupDef& group, Tag delimiter, std::
       ++i;
       continue;
     }
-    if (tag == delimiter && i != begin) break;
-    if (position < walk.last || walk.seen.contains(position)) [[unlikely]] {
-      const Conflict conflict = check_conflict(tag, walk.seen.contains(position), around);
+    const bool repeated = walk.seen.contains(position);
+    if (i != begin && ends_entry(division, tag, repeated, around)) break;
+    if (position < walk.last || repeated) [[unlikely]] {
+      const Conflict conflict = check_conflict(division, tag, repeated, around);
       if (conflict == Conflict::ends_group) break;
       if (conflict == Conflict::rejected) return broken;
     }
@@ -419,11 +456,26 @@ std::uint32_t Validation::walk_entry(const GroupDef& group, Tag delimiter, std::
   return i;
 }
 
+// Whether a member that is not the first of its entry begins the next one.
+inline bool Validation::ends_entry(Division& division, Tag tag, bool repeated, const Around& around) const noexcept {
+  if (division.rule != EntryRule::repeat) [[likely]] {
+    if (tag == division.start) return true;
+    if (!repeated || division.rule == EntryRule::start) return false;
+    if (mode({Reason::repeating_group_fields_out_of_order, tag}) == ValidationMode::strict) return false;
+    find_rule(division, around);
+    if (division.rule == EntryRule::start) return false;
+  }
+  return repeated;
+}
+
 // A member that the entry already has, or that should have come earlier.
-[[gnu::cold, gnu::noinline]] Validation::Conflict Validation::check_conflict(Tag tag, bool repeated,
+[[gnu::cold, gnu::noinline]] Validation::Conflict Validation::check_conflict(const Division& division, Tag tag,
+                                                                             bool repeated,
                                                                              const Around& around) noexcept {
-  if (!repeated && any_order_) return Conflict::accepted;
-  if (around.has(tag)) return Conflict::ends_group;
+  // After the last announced entry it may be a field of the same tag around the group.
+  if (around.has(tag) && (repeated || division.begun == division.declared)) return Conflict::ends_group;
+  // The delimiter in the middle of an entry: what began the entry is out of order, and is reported.
+  if (!repeated && tag == division.group.shape.members.front()) return Conflict::accepted;
   const Reason reason = repeated ? Reason::tag_appears_more_than_once : Reason::repeating_group_fields_out_of_order;
   return let_through(reason, tag) ? Conflict::accepted : Conflict::rejected;
 }

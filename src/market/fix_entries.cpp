@@ -241,7 +241,7 @@ FixEntries read_increments(const MessageView& message, const FixInstruments& ins
     return result;
   }
   const UtcTime time = message_time(message);
-  const GroupView group{message, increments, EntryStart::first_field};
+  const GroupView group = message.group(increments);
   std::int64_t entries = 0;
   bool named = false;  // an entry had an instrument
   std::optional<InstrumentIndex> instrument;
@@ -307,7 +307,7 @@ FixSnapshot read_snapshot(const MessageView& message, const FixInstruments& inst
   }
   const std::uint32_t number_at = message.find(fix_tag::RptSeq);
   const UtcTime time = message_time(message);
-  const GroupView group{message, snapshots, EntryStart::first_field};
+  const GroupView group = message.group(snapshots);
   std::int64_t entries = 0;
   for (const GroupEntry entry : group) {
     ++entries;

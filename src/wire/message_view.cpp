@@ -17,11 +17,10 @@
 namespace nfx {
 namespace {
 
-constexpr std::uint32_t max_max_fields = 32768;
-
 std::uint32_t checked_max_fields(std::uint32_t max_fields) {
-  if (max_fields < 1 || max_fields > max_max_fields) {
-    throw std::invalid_argument("MessageView: max_fields is " + std::to_string(max_fields) + ", must be 1 to 32768");
+  if (max_fields < 1 || max_fields > MessageView::most_fields) {
+    throw std::invalid_argument("MessageView: max_fields is " + std::to_string(max_fields) + ", must be 1 to " +
+                                std::to_string(MessageView::most_fields));
   }
   return max_fields;
 }
@@ -45,27 +44,45 @@ class AlignedArray {
   T* data_ = nullptr;
 };
 
+// calloc: of many zeros only the pages that are written take memory.
+struct Free {
+  void operator()(void* memory) const noexcept { std::free(memory); }
+};
+template <class T>
+using ZeroArray = std::unique_ptr<T[], Free>;
+template <class T>
+[[nodiscard]] ZeroArray<T> zeros(std::size_t count) {
+  ZeroArray<T> array{static_cast<T*>(std::calloc(count, sizeof(T)))};
+  if (array == nullptr) throw std::bad_alloc{};
+  return array;
+}
+
+// A narrow index is for messages of 64 KiB at most, which have no more fields.
+constexpr std::uint32_t narrow_fields(std::uint32_t max_fields) noexcept { return std::min(max_fields, 32768U); }
+
 constexpr std::size_t padded(std::uint32_t max_fields) noexcept {
   return std::size_t{max_fields} + kernels::array_padding + tag_scan::places_per_stride;
 }
 
 // Lookup of any tag among at most `max_fields`: open addressing, at most half full. A slot of an older generation is
-// empty, so nothing is cleared between messages, except every 65535 of them.
+// empty, so nothing is cleared between messages, except every 2^32 of them.
 class HashIndex {
  public:
   explicit HashIndex(std::uint32_t max_fields)
-      : mask_(std::bit_ceil(max_fields * 2) - 1), slots_(std::make_unique<Slot[]>(mask_ + 1)) {}
+      : mask_(std::bit_ceil(max_fields * 2) - 1),
+        shift_(32 - static_cast<std::uint32_t>(std::bit_width(mask_))),
+        slots_(zeros<Slot>(std::size_t{mask_} + 1)) {}
 
   void fill(const std::int32_t* tags, std::uint32_t count) noexcept {
     NFX_ASSERT(2 * std::uint64_t{count} <= std::uint64_t{mask_} + 1);  // so that every search finds an empty slot
     if (++generation_ == 0) {
-      std::fill_n(slots_.get(), mask_ + 1, Slot{});
+      std::fill_n(slots_.get(), std::size_t{mask_} + 1, Slot{});
       generation_ = 1;
     }
     for (std::uint32_t i = 0; i < count; ++i) {
       Slot& slot = slots_[slot_of(tags, tags[i])];
       // The first field with a tag owns the slot.
-      if (slot.generation != generation_) slot = {generation_, static_cast<std::uint16_t>(i)};
+      if (slot.generation != generation_) slot = {generation_, i};
     }
   }
 
@@ -76,44 +93,38 @@ class HashIndex {
 
  private:
   struct Slot {
-    std::uint16_t generation = 0;
-    std::uint16_t index = 0;
+    std::uint32_t generation = 0;
+    std::uint32_t index = 0;
   };
 
   // The slot of the tag, or the empty slot where it would be.
   [[nodiscard]] std::uint32_t slot_of(const std::int32_t* tags, std::int32_t tag) const noexcept {
-    std::uint32_t slot = (static_cast<std::uint32_t>(tag) * 0x9E3779B1u) >> 16 & mask_;
+    std::uint32_t slot = (static_cast<std::uint32_t>(tag) * 0x9E3779B1u) >> shift_;
     while (slots_[slot].generation == generation_ && tags[slots_[slot].index] != tag) slot = (slot + 1) & mask_;
     return slot;
   }
 
   std::uint32_t mask_;
-  std::uint16_t generation_ = 0;
-  std::unique_ptr<Slot[]> slots_;
+  std::uint32_t shift_;
+  std::uint32_t generation_ = 0;
+  ZeroArray<Slot> slots_;
 };
 
 }  // namespace
 
 struct MessageView::Storage {
   explicit Storage(std::uint32_t max_fields)
-      : tags(padded(max_fields)),
-        begins(padded(max_fields)),
-        ends(padded(max_fields)),
+      : tags(padded(narrow_fields(max_fields))),
+        begins(padded(narrow_fields(max_fields))),
+        ends(padded(narrow_fields(max_fields))),
         wide_tags(padded(max_fields)),
         wide_begins(padded(max_fields)),
         wide_ends(padded(max_fields)),
-        narrow{tags.get(), begins.get(), ends.get(), max_fields},
+        narrow{tags.get(), begins.get(), ends.get(), narrow_fields(max_fields)},
         hash(max_fields) {
-    // calloc: of 128 KiB of zeros only the pages of tags that occur are touched.
-    if (max_fields > compared_fields)
-      table.reset(static_cast<std::uint16_t*>(std::calloc(65536, sizeof(std::uint16_t))));
-    if (max_fields > compared_fields && table == nullptr) throw std::bad_alloc{};
-    std::fill_n(tags.get(), padded(max_fields), std::uint16_t{0});
+    if (max_fields > compared_fields) table = zeros<std::uint16_t>(65536);
+    std::fill_n(tags.get(), padded(narrow_fields(max_fields)), std::uint16_t{0});
   }
-
-  struct Free {
-    void operator()(std::uint16_t* p) const noexcept { std::free(p); }
-  };
 
   AlignedArray<std::uint16_t> tags, begins, ends;
   AlignedArray<std::int32_t> wide_tags;
@@ -121,7 +132,7 @@ struct MessageView::Storage {
   kernels::FieldArrays narrow;  // what the kernels write
   // By tag: the index of its first field after the compared ones. An entry is valid when the field at that index has
   // the tag, so nothing is ever cleared.
-  std::unique_ptr<std::uint16_t, Free> table;
+  ZeroArray<std::uint16_t> table;
   HashIndex hash;  // of a wide index
 };
 
@@ -236,6 +247,11 @@ std::expected<std::int64_t, FieldError> MessageView::any_int_at(std::uint32_t in
 std::expected<Decimal, FieldError> MessageView::any_decimal_at(std::uint32_t index) const noexcept {
   if (index == npos) return std::unexpected(FieldError::missing);
   return parse_decimal(value_at(index));
+}
+
+std::expected<WideDecimal, FieldError> MessageView::wide_decimal_at(std::uint32_t index) const noexcept {
+  if (index == npos) return std::unexpected(FieldError::missing);
+  return parse_wide_decimal(value_at(index));
 }
 
 std::expected<SeqNum, FieldError> MessageView::get_seq_num(Tag tag) const noexcept {

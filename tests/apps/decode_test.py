@@ -222,6 +222,14 @@ class Showing(unittest.TestCase):
                       "      [2]   523 PartySubID               s2\n", out)
         self.assertIn("\n     55 Symbol                   IBM\n", out)
 
+    def test_entries_may_begin_with_another_member(self):
+        for parties, second in [([(453, 2), (452, 1), (448, "B1"), (452, 3), (448, "B2")], "452 PartyRole"),
+                                ([(453, 2), (448, "B1"), (452, 1), (452, 3), (448, "B2")], "452 PartyRole")]:
+            out = decode(fix(HEADER + parties + [(55, "IBM")]))
+            self.assertIn(f"  [2]   {second} ", out)
+            self.assertNotIn("[3]", out)
+            self.assertIn("\n     55 Symbol                   IBM\n", out)
+
     def test_json_nests_groups(self):
         [message] = decode_json(fix(HEADER + PARTIES + [(55, "IBM")]))
         [parties] = [f for f in message["fields"] if f["tag"] == 453]

@@ -56,11 +56,64 @@ TEST(decimal, refuses_what_is_not_a_fix_float) {
   EXPECT_FALSE(Decimal::parse(std::string_view("1\0", 2)));
 }
 
-TEST(decimal, refuses_more_than_18_significant_digits_instead_of_rounding) {
-  EXPECT_TRUE(Decimal::parse("123456789012345678"));
-  EXPECT_FALSE(Decimal::parse("1234567890123456789"));
-  EXPECT_FALSE(Decimal::parse("1.234567890123456789"));
-  EXPECT_FALSE(Decimal::parse("0.0000000000000000001"));
+TEST(decimal, refuses_what_does_not_fit_instead_of_rounding) {
+  EXPECT_EQ(round_trip("123456789012345678"), "123456789012345678");
+  EXPECT_EQ(round_trip("1.123456789012345678"), "1.123456789012345678");
+  EXPECT_EQ(round_trip("-9223372036854775808"), "-9223372036854775808");
+  EXPECT_EQ(round_trip("9.223372036854775807"), "9.223372036854775807");
+  for (const char* text : {"9223372036854775808", "9.223372036854775808", "12.123456789012345678",
+                           "0.0000000000000000001", "100000000000000000000", "-99999999999999999999.5"}) {
+    EXPECT_FALSE(Decimal::parse(text)) << text;
+  }
+}
+
+TEST(decimal, drops_zeros_of_the_fraction_only_where_the_value_fits_without_them) {
+  EXPECT_EQ(round_trip("100.0000000000000000"), "100.0000000000000000");
+  EXPECT_EQ(round_trip("100.00000000000000000"), "100.0000000000000000");
+  EXPECT_EQ(round_trip("100.00000000000000000000"), "100.0000000000000000");
+  EXPECT_EQ(round_trip("1.5" + std::string(60, '0')), "1.500000000000000000");
+  EXPECT_EQ(round_trip("1234567890.50000000000000000000"), "1234567890.500000000");
+  EXPECT_EQ(round_trip("0." + std::string(60, '0')), "0.000000000000000000");
+}
+
+std::string wide_round_trip(std::string_view text) {
+  const auto value = WideDecimal::parse(text);
+  if (!value) return "none";
+  char out[WideDecimal::max_text_size];
+  return {out, value->write(out)};
+}
+
+TEST(wide_decimal, writes_what_it_read) {
+  for (const char* text : {"0", "1", "-1", "0.5", "-0.5", "23.230", "0.00", "12.123456789012345678",
+                           "1000000000.123456789012345678", "-99999999999999999999999999999999999999",
+                           "0.99999999999999999999999999999999999999", "100.00000000000000000000"}) {
+    EXPECT_EQ(wide_round_trip(text), text);
+  }
+  EXPECT_EQ(wide_round_trip("00012.50"), "12.50");
+  EXPECT_EQ(wide_round_trip(".5"), "0.5");
+  EXPECT_EQ(wide_round_trip("5."), "5");
+  EXPECT_EQ(wide_round_trip("1." + std::string(100, '0')), "1." + std::string(37, '0'));
+}
+
+TEST(wide_decimal, refuses_what_is_no_number_or_has_too_many_digits) {
+  for (const char* text : {"", "-", ".", "-.", "+1", "1e5", "1.2.3", "1 "})
+    EXPECT_EQ(wide_round_trip(text), "none") << text;
+  EXPECT_EQ(wide_round_trip("1" + std::string(38, '0')), "none");
+  EXPECT_EQ(wide_round_trip("0." + std::string(38, '0') + "1"), "none");
+}
+
+TEST(wide_decimal, compares_by_value_with_decimals_too) {
+  EXPECT_EQ(*WideDecimal::parse("1.50"), WideDecimal(Decimal(15, 1)));
+  EXPECT_LT(*WideDecimal::parse("12.123456789012345678"), *WideDecimal::parse("12.1234567890123456781"));
+  EXPECT_GT(*WideDecimal::parse("99999999999999999999999999999999999999"),
+            *WideDecimal::parse("0.99999999999999999999999999999999999999"));
+  EXPECT_LT(*WideDecimal::parse("-2"), *WideDecimal::parse("-1.99999999999999999999999999999999999"));
+  EXPECT_EQ(*WideDecimal::parse("0"), *WideDecimal::parse("-0.000"));
+}
+
+TEST(wide_decimal, is_a_decimal_again_where_that_holds_the_value) {
+  EXPECT_EQ(WideDecimal::parse("12.500000000000000000000")->narrow(), Decimal(125, 1));
+  EXPECT_EQ(WideDecimal::parse("12.123456789012345678")->narrow(), std::nullopt);
 }
 
 TEST(decimal, writes_the_extreme_mantissas) {

@@ -221,7 +221,7 @@ std::string other_value(const std::string& key, const std::string& shown) {
                           {"logon_fields", "[\"1408=1.0\"]"},
                           {"test_message_indicator", "\"test\""},
                           {"throttle_action", "\"delay\""},
-                          {"groups", "\"lenient\""},
+                          {"groups", "\"strict\""},
                           {"validation_overrides", "[\"8=lenient\"]"},
                           {"start_time", "\"08:00:00\""},
                           {"end_time", "\"17:00:00\""},

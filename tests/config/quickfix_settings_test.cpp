@@ -304,31 +304,30 @@ TEST(QuickFixSettings, session_keys_become_ours) {
 }
 
 TEST(QuickFixSettings, validation_keys_become_ours) {
-  expect_cases(initiator,
-               {
-                   {"UseDataDictionary=N\nDataDictionary=x.xml", "dictionary = \"none\""},
-                   {"UseDataDictionary=Y", "dictionary = "},
-                   {"DataDictionary=spec/x.xml", "dictionary = \"spec/x.xml\""},
-                   {"ValidateFieldsOutOfOrder=N", "field_order = \"lenient\""},
-                   {"ValidateFieldsOutOfOrder=Y", "field_order = \"strict\""},
-                   {"ValidateFieldsHaveValues=N", "values_present = \"lenient\""},
-                   {"ValidateUserDefinedFields=N", "user_defined_fields = \"lenient\""},
-                   {"ValidateUserDefinedFields=Y", "user_defined_fields = \"strict\""},
-                   {"AllowUnknownMsgFields=Y", "unknown_fields = \"lenient\""},
-                   {"AllowUnknownMsgFields=N", "fields_not_in_message = \"strict\""},
-                   {"ResetOnLogon=Y", "unknown_fields = "},
-                   {"AllowUnknownEnumValues=Y", "enum_values = \"lenient\""},
-                   {"ValidateUnorderedGroupFields=N", "groups = \"lenient\""},
-                   {"ValidateUnorderedGroupFields=N\nFirstFieldInGroupIsDelimiter=Y", "groups = \"first_field\""},
-                   {"FirstFieldInGroupIsDelimiter=N", "groups = "},
-                   {"RejectInvalidMessage=N", "validation = \"lenient\""},
-                   {"RejectInvalidMessage=Y", "validation = \"strict\""},
-                   {"RejectInvalidMessage=N\nValidateIncomingMessage=N", "validation = \"off\""},
-                   {"CheckCompID=N", "check_comp_id = false"},
-                   {"CheckLatency=N", "check_latency = false"},
-                   {"MaxLatency=60", "max_latency_s = 60"},
-                   {"RequiresOrigSendingTime=N", "require_orig_sending_time = false"},
-               });
+  expect_cases(initiator, {
+                              {"UseDataDictionary=N\nDataDictionary=x.xml", "dictionary = \"none\""},
+                              {"UseDataDictionary=Y", "dictionary = "},
+                              {"DataDictionary=spec/x.xml", "dictionary = \"spec/x.xml\""},
+                              {"ValidateFieldsOutOfOrder=N", "field_order = \"lenient\""},
+                              {"ValidateFieldsOutOfOrder=Y", "field_order = \"strict\""},
+                              {"ValidateFieldsHaveValues=N", "values_present = \"lenient\""},
+                              {"ValidateUserDefinedFields=N", "user_defined_fields = \"lenient\""},
+                              {"ValidateUserDefinedFields=Y", "user_defined_fields = \"strict\""},
+                              {"AllowUnknownMsgFields=Y", "unknown_fields = \"lenient\""},
+                              {"AllowUnknownMsgFields=N", "fields_not_in_message = \"strict\""},
+                              {"ResetOnLogon=Y", "unknown_fields = "},
+                              {"AllowUnknownEnumValues=Y", "enum_values = \"lenient\""},
+                              {"ValidateUnorderedGroupFields=N", "groups = \"off\""},
+                              {"ValidateUnorderedGroupFields=N\nFirstFieldInGroupIsDelimiter=Y", "groups = \"off\""},
+                              {"FirstFieldInGroupIsDelimiter=N", "groups = "},
+                              {"RejectInvalidMessage=N", "validation = \"lenient\""},
+                              {"RejectInvalidMessage=Y", "validation = \"strict\""},
+                              {"RejectInvalidMessage=N\nValidateIncomingMessage=N", "validation = \"off\""},
+                              {"CheckCompID=N", "check_comp_id = false"},
+                              {"CheckLatency=N", "check_latency = false"},
+                              {"MaxLatency=60", "max_latency_s = 60"},
+                              {"RequiresOrigSendingTime=N", "require_orig_sending_time = false"},
+                          });
 }
 
 TEST(QuickFixSettings, connection_keys_become_ours) {

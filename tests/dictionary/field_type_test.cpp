@@ -35,8 +35,9 @@ TEST(FieldType, an_empty_text_is_a_value_of_no_type) {
 }
 
 TEST(FieldType, integers_are_digits_with_an_optional_minus) {
-  expect_values(FieldType::integer, {"0", "-1", "007", "123456789012345678", "000000000000000000000001"});
-  expect_no_values(FieldType::integer, {"+1", "1.0", "-", " 1", "1 ", "1e3", "0x1", "1234567890123456789"});
+  expect_values(FieldType::integer, {"0", "-1", "007", "123456789012345678", "000000000000000000000001",
+                                     "-1234567890123456789012345678901234567890"});
+  expect_no_values(FieldType::integer, {"+1", "1.0", "-", " 1", "1 ", "1e3", "0x1", "12345678901234567890x"});
 }
 
 TEST(FieldType, counts_lengths_and_sequence_numbers_are_not_negative) {

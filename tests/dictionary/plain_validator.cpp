@@ -15,29 +15,29 @@ using Mode = ValidationMode;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// At most 18 digits after leading zeros.
-bool is_count(std::string_view text) {
-  if (text.empty() || !std::ranges::all_of(text, is_digit)) return false;
-  while (text.starts_with('0')) text.remove_prefix(1);
-  return text.size() <= 18;
+// Any number of digits.
+bool is_count(std::string_view text) { return !text.empty() && std::ranges::all_of(text, is_digit); }
+
+// More entries than any message has where it is long.
+std::int64_t plain_count(std::string_view text) {
+  while (text.size() > 1 && text.starts_with('0')) text.remove_prefix(1);
+  return text.size() > 18 ? INT64_MAX : std::stoll(std::string(text));
 }
 
 bool is_decimal(std::string_view text) {
   if (text.starts_with('-')) text.remove_prefix(1);
   std::string all_digits;
-  std::size_t after_point = 0;
   bool point = false;
   for (const char c : text) {
     if (c == '.' && !point) {
       point = true;
     } else if (is_digit(c)) {
       all_digits += c;
-      if (point) ++after_point;
     } else {
       return false;
     }
   }
-  return is_count(all_digits) && after_point <= 18;
+  return is_count(all_digits);
 }
 
 int number(std::string_view text) {
@@ -221,32 +221,81 @@ class PlainValidation {
     }
   }
 
+  // Whether there are as many entries as announced when a repeated member begins the next one.
+  bool repeats_divide(const GroupDef& group, std::size_t first, std::int64_t declared, const Scopes& around) const {
+    std::int64_t entries = 0;
+    std::set<Tag> seen;
+    for (std::size_t i = first; i < fields_.size(); ++i) {
+      const Tag tag = fields_[i].tag;
+      if (!group.shape.contains(tag) && has(around, tag)) break;
+      if (find(group.scope, tag) == nullptr) continue;
+      if (i == first || seen.contains(tag)) {
+        ++entries;
+        seen.clear();
+      }
+      seen.insert(tag);
+    }
+    return entries == declared;
+  }
+
+  struct Entries {
+    const GroupDef& group;
+    std::size_t first;
+    std::int64_t declared;
+    std::int64_t begun = 0;
+    Tag start;
+    std::optional<bool> by_repeats;
+  };
+
+  bool begins_entry(Entries& entries, std::size_t i, const Scopes& around) {
+    const Tag tag = fields_[i].tag;
+    const Tag delimiter = entries.group.shape.members.front();
+    if (entries.begun == entries.declared && has(around, tag)) return false;
+    if (tag == entries.start) return true;
+    if (find(entries.group.scope, tag) == nullptr) return false;
+    if (entries.begun == 0) {
+      if (entries.declared <= 0) return false;
+      report({Reason::repeating_group_fields_out_of_order, tag});
+      entries.start = tag;
+      entries.by_repeats = repeats_divide(entries.group, i, entries.declared, around);
+      return true;
+    }
+    if (!entries.by_repeats.value_or(false)) return false;
+    if (tag != delimiter) report({Reason::repeating_group_fields_out_of_order, tag});
+    return true;
+  }
+
+  bool ends_entry(Entries& entries, Tag tag, bool repeated, const Scopes& around) {
+    if (repeated && tag != entries.start && !entries.by_repeats &&
+        mode({Reason::repeating_group_fields_out_of_order, tag}) != Mode::strict) {
+      entries.by_repeats = repeats_divide(entries.group, entries.first, entries.declared, around);
+    }
+    return entries.by_repeats.value_or(false) ? repeated : tag == entries.start;
+  }
+
   std::size_t walk_group(const GroupDef& group, std::size_t count_at, const Scopes& around) {
     const std::string_view text = fields_[count_at].value;
     std::int64_t declared = text.empty() ? 0 : -1;
-    if (is_count(text)) declared = std::stoll(std::string(text));
-    std::int64_t entries = 0;
+    if (is_count(text)) declared = plain_count(text);
+    Entries entries{.group = group,
+                    .first = count_at + 1,
+                    .declared = declared,
+                    .start = group.shape.members.front(),
+                    .by_repeats = std::nullopt};
     std::size_t i = count_at + 1;
-    Tag delimiter = group.shape.members.front();
-    const bool first_field = policy_.checks().groups == GroupMode::first_field;
-    if (first_field && i < fields_.size() && find(group.scope, fields_[i].tag) != nullptr) delimiter = fields_[i].tag;
-    while (i < fields_.size() && fields_[i].tag == delimiter && !(entries == declared && has(around, delimiter))) {
-      i = walk_entry(group, delimiter, i, around);
-      ++entries;
+    while (i < fields_.size() && begins_entry(entries, i, around)) {
+      ++entries.begun;
+      i = walk_entry(entries, i, around);
     }
-    return declared == entries ? i : check_count(group, declared, entries, i, around);
+    return declared == entries.begun ? i : check_count(group, declared, entries.begun, i, around);
   }
 
   std::size_t check_count(const GroupDef& group, std::int64_t declared, std::int64_t entries, std::size_t end,
                           const Scopes& around) {
     Violation violation{Reason::incorrect_num_in_group_count, group.shape.count};
-    if (entries < declared && end < fields_.size() && !has(around, fields_[end].tag)) {
-      const Tag next = fields_[end].tag;
-      if (entries == 0 && find(group.scope, next) != nullptr) {
-        violation = {Reason::repeating_group_fields_out_of_order, next};
-      } else if (mode(undefined(next)) == Mode::strict) {
-        violation = undefined(next);
-      }
+    if (entries < declared && end < fields_.size() && !has(around, fields_[end].tag) &&
+        mode(undefined(fields_[end].tag)) == Mode::strict) {
+      violation = undefined(fields_[end].tag);
     }
     report(violation);
     if (entries != 0) return end;
@@ -267,7 +316,8 @@ class PlainValidation {
     return true;
   }
 
-  std::size_t walk_entry(const GroupDef& group, Tag delimiter, std::size_t begin, const Scopes& around) {
+  std::size_t walk_entry(Entries& entries, std::size_t begin, const Scopes& around) {
+    const GroupDef& group = entries.group;
     std::set<Tag> seen;
     Scopes inside = around;
     inside.push_back(&group.scope);
@@ -281,13 +331,14 @@ class PlainValidation {
         ++i;
         continue;
       }
-      if (field.tag == delimiter && i != begin) break;
       const bool repeated = seen.contains(field.tag);
-      const bool misplaced = last != nullptr && member < last && policy_.checks().groups == GroupMode::strict;
+      if (i != begin && ends_entry(entries, field.tag, repeated, around)) break;
+      const bool misplaced = last != nullptr && member < last;
       if (repeated || misplaced) {
-        if (has(around, field.tag)) break;
-        report(
-            {repeated ? Reason::tag_appears_more_than_once : Reason::repeating_group_fields_out_of_order, field.tag});
+        if (has(around, field.tag) && (repeated || entries.begun == entries.declared)) break;
+        if (repeated || field.tag != group.shape.members.front())
+          report(
+              {repeated ? Reason::tag_appears_more_than_once : Reason::repeating_group_fields_out_of_order, field.tag});
       }
       last = member;
       seen.insert(field.tag);

@@ -88,12 +88,8 @@ TEST(ValidationPolicy, is_off_only_without_overrides) {
 
 TEST(ValidationPolicy, reads_the_names_it_writes) {
   for (const Mode mode : all_modes) EXPECT_EQ(parse_enum<ValidationMode>(to_string(mode)), mode);
-  for (const GroupMode mode : {GroupMode::strict, GroupMode::lenient, GroupMode::first_field}) {
-    EXPECT_EQ(parse_enum<GroupMode>(to_string(mode)), mode);
-  }
   EXPECT_EQ(parse_enum<ValidationMode>("Strict"), std::nullopt);
   EXPECT_EQ(parse_enum<ValidationMode>(""), std::nullopt);
-  EXPECT_EQ(parse_enum<GroupMode>("off"), std::nullopt);
 }
 
 TEST(ValidationOverride, names_a_message_a_field_or_both) {

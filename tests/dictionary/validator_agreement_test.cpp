@@ -87,7 +87,7 @@ class Generator {
   ValidationPolicy policy() {
     const auto mode = [this] { return std::array{Mode::strict, Mode::strict, Mode::lenient, Mode::off}[below(4)]; };
     ValidationChecks checks = chance(2) ? ValidationPolicy::strict().checks() : ValidationChecks{};
-    checks.groups = std::array{GroupMode::strict, GroupMode::lenient, GroupMode::first_field}[below(3)];
+    checks.groups = std::array{Mode::strict, Mode::lenient, Mode::off}[below(3)];
     if (chance(2)) {
       checks.unknown_fields = mode();
       checks.user_defined_fields = mode();
@@ -125,10 +125,13 @@ class Generator {
     fields_.emplace_back(value(member.tag), std::to_string(declared));
     for (std::uint64_t i = 0; i < entries; ++i) {
       const auto members = member.group->scope.members();
+      std::vector<const MemberDef*> present;
       for (std::size_t at = 0; at < members.size(); ++at) {
-        const bool present = at == 0 ? !chance(60) : wanted(members[at].required);
-        if (present && (members[at].group == nullptr || depth < 3)) add(members[at], depth + 1);
+        const bool wants = at == 0 ? !chance(60) : wanted(members[at].required);
+        if (wants && (members[at].group == nullptr || depth < 3)) present.push_back(&members[at]);
       }
+      if (chance(3)) std::shuffle(present.begin(), present.end(), random_);
+      for (const MemberDef* each : present) add(*each, depth + 1);
     }
   }
 

@@ -19,12 +19,11 @@ constexpr Check all_checks[] = {&ValidationChecks::unknown_fields,        &Valid
                                 &ValidationChecks::values_present,        &ValidationChecks::formats,
                                 &ValidationChecks::enum_values,           &ValidationChecks::required_fields,
                                 &ValidationChecks::group_counts,          &ValidationChecks::duplicate_fields,
-                                &ValidationChecks::message_types};
+                                &ValidationChecks::message_types,         &ValidationChecks::groups};
 
-ValidationChecks all(Mode mode, GroupMode groups = GroupMode::strict) {
+ValidationChecks all(Mode mode) {
   ValidationChecks checks;
   for (const Check check : all_checks) checks.*check = mode;
-  checks.groups = groups;
   return checks;
 }
 
@@ -93,17 +92,17 @@ std::vector<Fault> faults() {
        in_order("93=3|89=abc|58=text|"),
        {Reason::tag_specified_out_of_required_order, Tag{58}}},
       {"members_out_of_order",
-       &C::field_order,
+       &C::groups,
        "D",
        in_order("453=1|448=A|452=1|447=D|58=text|"),
        {Reason::repeating_group_fields_out_of_order, Tag{447}}},
       {"delimiter_not_first",
-       &C::field_order,
+       &C::groups,
        "D",
        in_order("453=1|447=D|448=A|802=1|523=a|58=text|"),
        {Reason::repeating_group_fields_out_of_order, Tag{447}}},
       {"nested_delimiter_not_first",
-       &C::field_order,
+       &C::groups,
        "D",
        in_order("453=2|448=A|802=1|803=1|523=a|448=B|452=1|"),
        {Reason::repeating_group_fields_out_of_order, Tag{803}}},
@@ -214,13 +213,13 @@ TEST_P(EachFault, stays_ignored_under_an_override_when_its_check_is_off) {
   EXPECT_EQ(found(policy).rejected, std::nullopt);
 }
 
-TEST(ValidateModes, by_default_deliver_and_report_only_fields_that_are_not_defined) {
+TEST(ValidateModes, by_default_deliver_and_report_only_undefined_fields_and_groups_in_another_order) {
   for (const Fault& fault : faults()) {
     if (fault.name == "required_field") continue;
     const Outcome outcome = judge(fault.msg_type, fault.body, {});
-    const bool delivered = fault.check == &ValidationChecks::unknown_fields ||
-                           fault.check == &ValidationChecks::user_defined_fields ||
-                           fault.check == &ValidationChecks::fields_not_in_message;
+    const bool delivered =
+        fault.check == &ValidationChecks::unknown_fields || fault.check == &ValidationChecks::user_defined_fields ||
+        fault.check == &ValidationChecks::fields_not_in_message || fault.check == &ValidationChecks::groups;
     EXPECT_EQ(outcome.rejected, delivered ? std::nullopt : std::optional{fault.violation}) << fault.name;
     EXPECT_EQ(outcome.reported, delivered ? Violations{fault.violation} : Violations{}) << fault.name;
   }
@@ -244,6 +243,7 @@ TEST(ValidateModes, lenient_continues_after_every_violation) {
                                           {Reason::incorrect_data_format, Tag{38}},
                                           {Reason::repeating_group_fields_out_of_order, Tag{447}},
                                           {Reason::invalid_tag_number, Tag{9001}},
+                                          {Reason::incorrect_num_in_group_count, Tag{453}},
                                           {Reason::tag_specified_without_a_value, Tag{336}},
                                           {Reason::incorrect_num_in_group_count, Tag{386}},
                                           {Reason::incorrect_data_format, Tag{80}},
@@ -362,36 +362,48 @@ TEST(ValidateStrangers, of_one_message_can_be_rejected_while_others_are_delivere
 
 struct GroupCase {
   std::string_view group;
-  std::optional<Violation> strict, lenient, first_field;
+  std::optional<Violation> strict, tolerant;
 };
 
 TEST(ValidateGroupModes, say_which_orders_of_members_are_whole_entries) {
   const auto order_of = [](int tag) { return violation(Reason::repeating_group_fields_out_of_order, tag); };
   const auto count_of = [](int tag) { return violation(Reason::incorrect_num_in_group_count, tag); };
+  const auto elsewhere = [](int tag) { return violation(Reason::tag_not_defined_for_this_message_type, tag); };
   const auto twice = [](int tag) { return violation(Reason::tag_appears_more_than_once, tag); };
   const auto right = std::nullopt;
   const GroupCase cases[] = {
-      {"453=2|448=A|447=D|452=1|448=B|452=3|58=x|", right, right, right},
-      {"453=2|448=A|452=1|447=D|448=B|58=x|", order_of(447), right, right},
-      {"453=2|452=1|448=A|452=3|448=B|447=D|58=x|", order_of(452), order_of(452), right},
-      {"453=2|452=1|448=A|9001=x|447=D|452=3|448=B|", order_of(452), order_of(452), right},
-      {"453=2|447=D|448=A|452=1|448=B|", order_of(447), order_of(447), twice(448)},
-      {"453=1|448=A|802=2|803=1|523=a|803=2|523=b|452=1|", order_of(803), order_of(803), right},
-      {"453=1|448=A|802=2|523=a|803=1|523=b|452=1|", order_of(452), right, right},
-      {"453=3|452=1|448=A|452=3|448=B|58=x|", order_of(452), order_of(452), count_of(453)},
-      {"453=2|448=A|447=D|452=1|447=D|58=x|", twice(447), twice(447), twice(447)},
-      {"453=2|448=A|448=B|448=C|58=x|", count_of(453), count_of(453), count_of(453)},
-      {"453=1|58=x|", count_of(453), count_of(453), count_of(453)},
-      {"453=0|58=x|", right, right, right},
+      {"453=2|448=A|447=D|452=1|448=B|452=3|58=x|", right, right},
+      {"453=2|448=A|452=1|447=D|448=B|58=x|", order_of(447), right},
+      {"453=2|452=1|448=A|452=3|448=B|447=D|58=x|", order_of(452), right},
+      {"453=2|452=1|448=A|9001=x|447=D|452=3|448=B|", order_of(452), right},
+      {"453=2|447=D|448=A|452=1|448=B|", order_of(447), right},
+      {"453=2|448=A|447=D|447=D|448=B|58=x|", twice(447), right},
+      {"453=3|448=A|447=D|447=D|448=B|452=1|448=C|58=x|", twice(447), right},
+      {"453=1|448=A|802=2|803=1|523=a|803=2|523=b|452=1|", order_of(803), right},
+      {"453=1|448=A|802=2|523=a|803=1|523=b|452=1|", order_of(452), right},
+      {"453=2|802=2|803=1|523=a|803=2|523=b|448=A|802=1|523=c|448=B|452=1|", order_of(802), right},
+      {"453=3|452=1|448=A|452=3|448=B|58=x|", order_of(452), count_of(453)},
+      {"453=1|452=1|448=A|452=3|448=B|58=x|", order_of(452), count_of(453)},
+      {"453=2|448=A|447=D|452=1|447=D|58=x|", twice(447), right},
+      {"453=2|448=A|447=D|447=D|448=B|447=D|58=x|", twice(447), twice(447)},
+      {"453=1|448=A|447=D|447=D|58=x|", twice(447), twice(447)},
+      {"453=2|448=A|448=B|448=C|58=x|", count_of(453), count_of(453)},
+      {"453=1|58=x|", count_of(453), count_of(453)},
+      {"453=0|58=x|", right, right},
+      {"453=0|447=D|58=x|", elsewhere(447), elsewhere(447)},
   };
   for (const GroupCase& each : cases) {
     ValidationChecks checks = all(Mode::strict);
     checks.user_defined_fields = Mode::lenient;
     EXPECT_EQ(judge_order(each.group, checks).rejected, each.strict) << each.group;
-    checks.groups = GroupMode::lenient;
-    EXPECT_EQ(judge_order(each.group, checks).rejected, each.lenient) << each.group;
-    checks.groups = GroupMode::first_field;
-    EXPECT_EQ(judge_order(each.group, checks).rejected, each.first_field) << each.group;
+    for (const Mode mode : {Mode::lenient, Mode::off}) {
+      checks.groups = mode;
+      const Outcome outcome = judge_order(each.group, checks);
+      EXPECT_EQ(outcome.rejected, each.tolerant) << each.group;
+      if (each.tolerant) continue;
+      EXPECT_EQ(outcome.total != 0, (mode == Mode::lenient && each.strict) || each.group.contains("9001"))
+          << each.group;
+    }
   }
 }
 
@@ -415,9 +427,8 @@ TEST(ValidateModes, lenient_reports_nothing_exactly_when_strict_rejects_nothing)
   int accepted = 0;
   for (int i = 0; i < 6000; ++i) {
     const std::string body = random_body(random);
-    const GroupMode groups = std::array{GroupMode::strict, GroupMode::lenient, GroupMode::first_field}[random() % 3];
-    const Outcome strict = judge("D", body, all(Mode::strict, groups));
-    const Outcome lenient = judge("D", body, {all(Mode::strict, groups), Mode::lenient});
+    const Outcome strict = judge("D", body, all(Mode::strict));
+    const Outcome lenient = judge("D", body, {all(Mode::strict), Mode::lenient});
     ASSERT_EQ(strict.total, 0U) << body;
     ASSERT_EQ(lenient.rejected, std::nullopt) << body;
     ASSERT_EQ(lenient.total == 0, !strict.rejected) << body;
@@ -436,8 +447,8 @@ TEST(ValidateStrangers, leave_a_group_that_is_whole_as_many_entries_to_iterate_o
   MessageView view;
   ValidationReport report;
   for (int i = 0; i < 20000; ++i) {
-    const bool first_field = random() % 2 == 0;
-    ValidationChecks checks = all(Mode::strict, first_field ? GroupMode::first_field : GroupMode::strict);
+    ValidationChecks checks = all(Mode::strict);
+    checks.groups = random() % 2 == 0 ? Mode::strict : Mode::off;
     checks.unknown_fields = checks.user_defined_fields = checks.required_fields = Mode::off;
     std::string body(header);
     body += random() % 3 == 0 ? "453=1|" : "453=2|";
@@ -445,8 +456,7 @@ TEST(ValidateStrangers, leave_a_group_that_is_whole_as_many_entries_to_iterate_o
     const std::string text = message("FIX.4.4", "D", body);
     ASSERT_EQ(view.parse(text), WireError::none);
     if (validate(view, fix44(), checks, report)) continue;
-    const GroupView group(view, *fix44().group_shape("D", Tag{453}),
-                          first_field ? EntryStart::first_field : EntryStart::first_member);
+    const GroupView group = view.group(*fix44().group_shape("D", Tag{453}));
     ASSERT_EQ(group.size(), group.declared_size()) << text;
     entries += group.size();
   }

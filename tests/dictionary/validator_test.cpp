@@ -289,7 +289,7 @@ TEST_P(InBothVersions, tolerates_sections_out_of_order_when_configured) {
 }
 
 TEST(ValidateChecks, tolerates_group_members_out_of_order_but_not_repeated_when_configured) {
-  const ValidationPolicy policy = without(&ValidationChecks::field_order);
+  const ValidationPolicy policy = without(&ValidationChecks::groups);
   EXPECT_EQ(parties("453=1|448=A|452=1|447=D|", policy), std::nullopt);
   EXPECT_EQ(parties("453=1|448=A|452=1|447=D|452=3|", policy), violation(Reason::tag_appears_more_than_once, 452));
 }

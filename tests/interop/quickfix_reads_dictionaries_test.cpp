@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <string>
 
+#include "group_orders.hpp"
+
 namespace {
 
 std::string path(const std::string& name) { return std::string(NFX_SOURCE_DIR "/dictionaries/") + name; }
@@ -88,6 +90,31 @@ TEST(QuickFixReadsOurDictionaries, keeps_soh_inside_a_data_field) {
     const FIX::Message message(framed(version.begin_string, order + "354=9|355=a|58=b|cd|"), dictionary);
     EXPECT_EQ(message.getField(355), "a\00158=b\001cd") << version.file;
     EXPECT_NO_THROW(dictionary.validate(message));
+  }
+}
+
+// The verdicts that our own tests of these messages state beside ours.
+TEST(QuickFixDividesGroups, as_stated_for_the_comparison) {
+  const Version version{"FIX44.xml", "FIX.4.4"};
+  for (const nfx::interop::GroupOrder& each : nfx::interop::group_orders) {
+    const std::string body = order + std::string(each.fields);
+    if (each.quickfix_accepts) {
+      EXPECT_NO_THROW(judge(version, body)) << each.fields;
+    } else {
+      EXPECT_ANY_THROW(judge(version, body)) << each.fields;
+    }
+  }
+}
+
+TEST(QuickFixReadsNumbers, of_any_length) {
+  const std::string plain = header + "11=id-1|21=1|55=MSFT|54=1|60=20240102-03:04:05|40=2|";
+  for (const nfx::interop::LongNumber& each : nfx::interop::long_numbers) {
+    const std::string body = plain + std::string(each.field) + '|';
+    if (each.quickfix_accepts) {
+      EXPECT_NO_THROW(judge({"FIX44.xml", "FIX.4.4"}, body)) << each.field;
+    } else {
+      EXPECT_ANY_THROW(judge({"FIX44.xml", "FIX.4.4"}, body)) << each.field;
+    }
   }
 }
 

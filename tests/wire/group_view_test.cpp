@@ -77,10 +77,12 @@ TEST(group_view, does_not_hide_a_count_that_differs_from_the_entries) {
   }
 }
 
-TEST(group_view, has_no_entries_when_the_delimiter_does_not_come_first) {
-  const Parsed p{test::frame("35=D|453=1|452=1|448=A|55=x|")};
-  EXPECT_TRUE(p.view.group(party_ids).empty());
-  EXPECT_EQ(p.view.group(party_ids).declared_size(), 1);
+TEST(group_view, has_no_entries_when_no_member_follows_the_count) {
+  for (const char* fields : {"453=1|9001=x|448=A|", "453=1|", "453=0|55=x|", "453=1|523=a|448=A|", "453=0|452=1|",
+                             "453=|452=1|", "453=x|452=1|"}) {
+    const Parsed p{test::frame(std::string("35=D|") + fields)};
+    EXPECT_TRUE(p.view.group(party_ids).empty()) << fields;
+  }
 }
 
 TEST(group_view, ends_with_the_message) {
@@ -170,7 +172,6 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_P(group_strangers, stay_in_their_entry_and_out_of_what_is_after_the_last) {
   const Parsed p{test::frame("35=D|" + GetParam().fields)};
   EXPECT_EQ(tags(p.view.group(party_ids)), GetParam().entries);
-  EXPECT_EQ(tags(GroupView(p.view, party_ids, EntryStart::first_field)), GetParam().entries);
 }
 
 TEST_P(group_strangers, are_the_same_with_tags_too_large_for_the_narrow_index) {
@@ -186,33 +187,53 @@ TEST(group_view, nested_groups_keep_undefined_fields_too) {
   EXPECT_EQ(tags(first.group(sub_ids)), "523 9001 803 | 523") << "the last entry ends with its last member";
 }
 
-TEST(group_view, first_field_lets_any_member_start_the_entries) {
-  const Parsed p{test::frame("35=D|453=2|452=1|448=A|447=D|452=3|9001=x|447=D|448=B|55=x|")};
-  EXPECT_TRUE(p.view.group(party_ids).empty());
-  const GroupView group{p.view, party_ids, EntryStart::first_field};
-  EXPECT_EQ(tags(group), "452 448 447 | 452 9001 447 448");
-  EXPECT_EQ(group.size(), 2u);
-  EXPECT_EQ(group.declared_size(), 2);
-  EXPECT_EQ((*std::next(group.begin())).get_view(Tag::PartyID), "B");
-}
+struct Reordered {
+  std::string fields;
+  std::string entries;
+};
 
-TEST(group_view, first_field_is_asked_for_each_nested_group) {
-  const Parsed p{test::frame("35=D|453=2|447=D|448=A|802=2|803=1|523=a1|803=2|523=a2|447=D|448=B|55=x|")};
-  const GroupView group{p.view, party_ids, EntryStart::first_field};
-  ASSERT_EQ(group.size(), 2u);
-  const GroupEntry first = *group.begin();
-  EXPECT_TRUE(first.group(sub_ids).empty());
-  EXPECT_EQ(tags(first.group(sub_ids, EntryStart::first_field)), "803 523 | 803 523");
-}
+void PrintTo(const Reordered& reordered, std::ostream* out) { *out << reordered.fields; }
 
-TEST(group_view, first_field_needs_a_member_after_the_count) {
-  for (const char* fields : {"453=1|9001=x|448=A|", "453=1|", "453=0|55=x|", "453=1|523=a|448=A|"}) {
-    const Parsed p{test::frame(std::string("35=D|") + fields)};
-    EXPECT_TRUE(GroupView(p.view, party_ids, EntryStart::first_field).empty()) << fields;
+class group_in_another_order : public testing::TestWithParam<Reordered> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    , group_in_another_order,
+    testing::Values(
+        // Another member begins the entries, each of them or some.
+        Reordered{"453=2|452=1|448=A|447=D|452=3|448=B|55=x|", "452 448 447 | 452 448"},
+        Reordered{"453=2|452=1|448=A|448=B|447=D|55=x|", "452 448 | 448 447"},
+        Reordered{"453=3|452=1|448=A|448=B|452=3|448=C|452=4|", "452 448 | 448 452 | 448 452"},
+        Reordered{"453=2|448=A|452=1|452=3|448=B|447=D|55=x|", "448 452 | 452 448 447"},
+        Reordered{"453=2|452=1|452=3|448=B|", "452 | 452 448"},
+        // The delimiter begins them, the rest is in any order.
+        Reordered{"453=2|448=A|452=1|447=D|448=B|447=D|452=3|55=x|", "448 452 447 | 448 447 452"},
+        // With undefined fields.
+        Reordered{"453=2|452=1|448=A|447=D|452=3|9001=x|447=D|448=B|55=x|", "452 448 447 | 452 9001 447 448"},
+        Reordered{"453=2|452=1|448=A|9001=x|448=B|447=D|55=x|", "452 448 9001 | 448 447"},
+        Reordered{"453=2|448=A|452=1|9001=x|452=3|9001=y|448=B|9002=z|55=x|", "448 452 9001 | 452 9001 448"},
+        // Where no reading has the announced number of entries, the tag that began the first one divides.
+        Reordered{"453=1|452=1|448=A|452=3|448=B|55=x|", "452 448 | 452 448"},
+        Reordered{"453=3|452=1|448=A|452=3|448=B|55=x|", "452 448 | 452 448"},
+        Reordered{"453=2|448=A|452=1|452=3|448=B|452=4|55=x|", "448 452 452 | 448 452"},
+        Reordered{"453=1|448=A|452=1|452=3|55=x|", "448 452 452"},
+        Reordered{"453=1|447=D|448=A|448=B|55=x|", "447 448 448"},
+        // One entry.
+        Reordered{"453=1|447=D|448=A|55=x|", "447 448"}, Reordered{"453=1|447=D|", "447"}),
+    [](const auto& suite) { return "case_" + std::to_string(suite.index); });
+
+TEST_P(group_in_another_order, has_the_entries_that_its_count_announces) {
+  for (const char* before : {"35=D|", "35=D|70000=x|"}) {  // also with a wide index
+    const Parsed p{test::frame(before + GetParam().fields)};
+    const GroupView group = p.view.group(party_ids);
+    EXPECT_EQ(tags(group), GetParam().entries);
+    EXPECT_EQ(tags(group), GetParam().entries) << "and a second time";
   }
-  const Parsed p{test::order};
-  EXPECT_TRUE(GroupView(p.view, party_ids, EntryStart::first_field).empty());
-  EXPECT_EQ(GroupView(p.view, party_ids, EntryStart::first_field).declared_size(), -1);
+}
+
+TEST(group_view, nested_groups_are_divided_as_each_of_them_begins) {
+  const Parsed p{test::frame(
+      "35=D|453=2|447=D|448=A|802=2|803=1|523=a1|803=2|523=a2|802=2|523=b1|803=1|803=2|523=b2|448=B|55=x|")};
+  EXPECT_EQ(describe(p.view), "A(a1 a2) B(b1 b2)");
 }
 
 }  // namespace

@@ -37,9 +37,43 @@ std::string three_digits(unsigned number) {
 // One group that is open while fields are processed.
 struct OpenGroup {
   const GroupDef* group;
+  std::uint32_t first = 0;    // index of its first field in the message
+  std::int64_t declared = 0;  // entries that its count announces
+  Tag start{};                // what begins the first entry
+  std::uint32_t limit = 0;    // no field of the group is at or after it
+  EntryRule rule = EntryRule::unknown;
   std::uint32_t entry = 0;
-  std::vector<Tag> seen;  // in this entry
+  std::vector<Tag> seen{};  // in this entry
+
+  [[nodiscard]] bool has_seen(Tag tag) const { return std::ranges::find(seen, tag) != seen.end(); }
 };
+
+// Entries begin as GroupView has them. `message` is empty where it could not be read whole: then the delimiter begins
+// them.
+template <class IsAround>
+OpenGroup open_group(const GroupDef& group, std::string_view count, std::uint32_t first, const MessageView& message,
+                     IsAround&& is_around) {
+  OpenGroup open{.group = &group, .first = first, .start = group.scope.members().front().tag, .limit = first};
+  while (open.limit < message.size()) {
+    const Tag tag = message.tag_at(open.limit);
+    if (!group.shape.contains(tag) && is_around(tag)) break;
+    ++open.limit;
+  }
+  if (const auto declared = parse_int(count)) open.declared = *declared;
+  if (first >= open.limit || open.declared <= 0 || message.tag_at(first) == open.start) return open;
+  if (group.find(message.tag_at(first)) == nullptr) return open;
+  open.start = message.tag_at(first);
+  open.rule = GroupView::rule_of(message, group.shape, first, open.limit, open.declared);
+  return open;
+}
+
+bool begins_entry(OpenGroup& open, Tag tag, const MessageView& message) {
+  if (open.entry == 0) return true;
+  const bool repeated = open.has_seen(tag);
+  if (repeated && tag != open.start && open.rule == EntryRule::unknown && open.first < open.limit)
+    open.rule = GroupView::rule_of(message, open.group->shape, open.first, open.limit, open.declared);
+  return open.rule == EntryRule::repeat ? repeated : tag == open.start;
+}
 
 }  // namespace
 
@@ -135,14 +169,16 @@ void Decoder::read_fields(std::string_view text) {
 // strict: a group that is wrong is still shown as one.
 void Decoder::find_groups(const MessageDef& message) {
   std::vector<OpenGroup> open;
-  for (DecodedField& field : decoded_.fields) {
+  static const MessageView none;
+  const MessageView& whole = decoded_.error == WireError::none ? view_ : none;
+  for (std::uint32_t index = 0; index < decoded_.fields.size(); ++index) {
+    DecodedField& field = decoded_.fields[index];
     const auto belongs = [&](std::size_t level) {
       return level == 0 ? message.find(field.tag) != nullptr : open[level - 1].group->find(field.tag) != nullptr;
     };
     while (!open.empty() && field.readable) {
       OpenGroup& inner = open.back();
-      const bool delimiter = inner.group->scope.members().front().tag == field.tag;
-      const bool repeated = !delimiter && std::ranges::find(inner.seen, field.tag) != inner.seen.end();
+      const bool repeated = inner.has_seen(field.tag) && !begins_entry(inner, field.tag, whole);
       // A member that occurs twice ends the group when the enclosing scope has that field too.
       if (belongs(open.size()) && !(repeated && belongs(open.size() - 1))) break;
       open.pop_back();
@@ -153,17 +189,20 @@ void Decoder::find_groups(const MessageDef& message) {
       member = message.find(field.tag);
     } else {
       OpenGroup& inner = open.back();
-      if (field.readable && (inner.entry == 0 || inner.group->scope.members().front().tag == field.tag)) {
+      if (field.readable && begins_entry(inner, field.tag, whole)) {
         ++inner.entry;
         inner.seen.clear();
         field.starts_entry = true;
       }
       field.entry = inner.entry;
-      if (std::ranges::find(inner.seen, field.tag) == inner.seen.end()) inner.seen.push_back(field.tag);
+      if (!inner.has_seen(field.tag)) inner.seen.push_back(field.tag);
       member = inner.group->find(field.tag);
     }
     if (field.readable && member != nullptr && member->group != nullptr && field.value != "0")
-      open.push_back({member->group, 0, {}});
+      open.push_back(open_group(*member->group, field.value, index + 1, whole, [&](Tag tag) {
+        return message.find(tag) != nullptr ||
+               std::ranges::any_of(open, [tag](const OpenGroup& outer) { return outer.group->find(tag) != nullptr; });
+      }));
   }
 }
 

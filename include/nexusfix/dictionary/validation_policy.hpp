@@ -24,24 +24,16 @@ namespace nfx {
 // In ascending order: deliver; deliver with a report; reject.
 enum class ValidationMode : std::uint8_t { off, lenient, strict };
 
-// What divides a repeating group into entries.
-enum class GroupMode : std::uint8_t {
-  strict,       // the dictionary's first member starts each entry, the others follow in the dictionary's order
-  lenient,      // the dictionary's first member starts each entry, the others follow in any order
-  first_field,  // the first member after the count starts each entry, the others follow in any order
-};
-
 [[nodiscard]] std::string_view to_string(ValidationMode mode) noexcept;
-[[nodiscard]] std::string_view to_string(GroupMode mode) noexcept;
 
 inline constexpr Tag first_user_defined_tag{5000};
 
-// Undefined fields are delivered by default: counterparties often add some.
+// Undefined fields, and groups in an order of their own, are delivered by default: counterparties often have them.
 struct ValidationChecks {
   ValidationMode unknown_fields = ValidationMode::lenient;       // tags below 5000 that the dictionary does not define
   ValidationMode user_defined_fields = ValidationMode::lenient;  // tags from 5000 that the message does not define
   ValidationMode fields_not_in_message = ValidationMode::lenient;  // known tags below 5000 that it does not define
-  ValidationMode field_order = ValidationMode::strict;             // header, body, trailer; members within an entry
+  ValidationMode field_order = ValidationMode::strict;             // header, body, trailer
   ValidationMode values_present = ValidationMode::strict;  // unless strict, an empty value passes its other checks
   ValidationMode formats = ValidationMode::strict;
   ValidationMode enum_values = ValidationMode::strict;
@@ -49,7 +41,8 @@ struct ValidationChecks {
   ValidationMode group_counts = ValidationMode::strict;
   ValidationMode duplicate_fields = ValidationMode::strict;
   ValidationMode message_types = ValidationMode::strict;  // unless strict, only the header of an unknown one is checked
-  GroupMode groups = GroupMode::strict;
+  // Members of a group in another order than the dictionary's, also where another one than its first begins an entry.
+  ValidationMode groups = ValidationMode::lenient;
 
   friend bool operator==(const ValidationChecks&, const ValidationChecks&) = default;
 };

@@ -10,12 +10,13 @@
 //   - a wrong entry count, or members out of order, over violations of the values of that group: the members of a group
 //     that cannot be divided into entries cannot be validated.
 //
-// A group's entry starts with the group's first member and continues while members follow (GroupMode defines which
-// member is the first, and whether the others may come in any order). When the first field after a count above zero is
-// another member, entries are out of order (15); when it is not a member, the count is wrong (16). A member repeated
-// within an entry ends the group if the fields around the group include that tag too; otherwise it appears more than
-// once (13). An undefined field that is tolerated belongs to the entry in which it appears; one that is rejected ends
-// the group and is reported.
+// GroupView defines which fields of a group begin its entries. An entry that begins with another member than the
+// dictionary's first, or whose members are in another order, is out of order (15); where that is rejected, only the
+// dictionary's first member begins entries. When the field after a count above zero is not a member, the count is wrong
+// (16). A member repeated within an entry ends the group if the fields around the group include that tag too; otherwise
+// it appears more than once (13). The same is true of a member out of order in the last entry that the count announces.
+// An undefined field that is tolerated belongs to the entry in which it appears; one that is rejected ends the group
+// and is reported.
 //
 // After a group that cannot be divided and is tolerated, validation continues with the first field that cannot be part
 // of it.

@@ -16,7 +16,11 @@ namespace nfx {
 
 [[nodiscard]] inline std::expected<Decimal, FieldError> parse_decimal(std::string_view text) noexcept {
   if (const auto value = Decimal::parse(text)) return *value;
-  return std::unexpected(FieldError::bad_format);
+  return std::unexpected(is_decimal_text(text) ? FieldError::out_of_range : FieldError::bad_format);
+}
+[[nodiscard]] inline std::expected<WideDecimal, FieldError> parse_wide_decimal(std::string_view text) noexcept {
+  if (const auto value = WideDecimal::parse(text)) return *value;
+  return std::unexpected(is_decimal_text(text) ? FieldError::out_of_range : FieldError::bad_format);
 }
 
 [[nodiscard]] inline std::expected<char, FieldError> parse_char(std::string_view text) noexcept {

@@ -4,6 +4,11 @@
 // is searched once among the fields after it. Lifetime: borrows view and shape. Errors: for an entry count that differs
 // from NumInGroup, compare size() with declared_size().
 //
+// Where entries begin. The first one begins at the field after the count: FIX's delimiter, or, as counterparties write
+// it, another member when NumInGroup is above zero. Usually that tag begins every entry. Where an entry then has a
+// member twice, or the tag is not the delimiter, a repeated member begins the next entry, if NumInGroup announces as
+// many entries as that gives.
+//
 // Fields that are not in the shape, as counterparties add them, belong to the entry in which they appear: an entry has
 // everything up to the next one, the last entry everything up to its last member. FIX has no tag both in a group and
 // around it; where a dictionary does, undefined fields before such a tag are assigned to the last entry.
@@ -27,9 +32,12 @@ struct GroupShape {
   [[nodiscard]] bool contains(Tag tag) const noexcept;  // a member, or a member of a nested group
 };
 
-// What starts an entry: FIX's rule, or, for counterparties with an order of their own, whichever member comes first
-// after the count.
-enum class EntryStart : std::uint8_t { first_member, first_field };
+// What begins an entry after the first one.
+enum class EntryRule : std::uint8_t {
+  unknown,  // not looked for yet: as `start`
+  start,    // the tag that began the first entry
+  repeat,   // a member that the entry already has: where that gives as many entries as NumInGroup announces
+};
 
 // Fields [begin, end) of a message: one entry of a group.
 class GroupEntry {
@@ -64,6 +72,9 @@ class GroupEntry {
   [[nodiscard, gnu::always_inline]] std::expected<Decimal, FieldError> get_decimal(Tag tag) const noexcept {
     return message_->decimal_at(find(tag));
   }
+  [[nodiscard]] std::expected<WideDecimal, FieldError> get_wide_decimal(Tag tag) const noexcept {
+    return message_->wide_decimal_at(find(tag));
+  }
   [[nodiscard]] std::expected<char, FieldError> get_char(Tag tag) const noexcept {
     return message_->char_at(find(tag));
   }
@@ -75,7 +86,7 @@ class GroupEntry {
   }
 
   // A group nested in this entry.
-  [[nodiscard]] GroupView group(const GroupShape& shape, EntryStart start = EntryStart::first_member) const noexcept;
+  [[nodiscard]] GroupView group(const GroupShape& shape) const noexcept;
 
  private:
   const MessageView* message_;
@@ -93,7 +104,7 @@ class GroupView {
 
     Iterator() noexcept = default;
     Iterator(const GroupView* group, std::uint32_t begin) noexcept
-        : group_(group), begin_(begin), end_(group->entry_end(begin)), more_(group->starts_entry(end_)) {}
+        : group_(group), begin_(begin), end_(group->entry_end(begin)), more_(group->begins_entry(end_)) {}
     [[nodiscard, gnu::always_inline]] GroupEntry operator*() const noexcept {
       return {*group_->message_, begin_, end_};
     }
@@ -103,11 +114,11 @@ class GroupView {
       begin_ = more_ ? end_ : group_->limit_;
       // Entries usually have the same fields. One with the tags of the last, followed by another, needs no search among
       // the members.
-      if (more_ && group_->starts_entry(begin_ + size) && group_->message_->same_tags(last, begin_, size)) {
+      if (more_ && group_->usual_start(begin_ + size) && group_->message_->same_tags(last, begin_, size)) {
         end_ = begin_ + size;
       } else {
         end_ = group_->entry_end(begin_);
-        more_ = group_->starts_entry(end_);
+        more_ = group_->begins_entry(end_);
       }
       NFX_ASSERT(last < begin_ && begin_ <= end_ && end_ <= group_->limit_);
       return *this;
@@ -128,10 +139,8 @@ class GroupView {
 
   GroupView() noexcept = default;
   // The group whose count field is at `count_index`, within fields that end at `limit`.
-  GroupView(const MessageView& message, const GroupShape& shape, std::uint32_t count_index, std::uint32_t limit,
-            EntryStart start = EntryStart::first_member) noexcept;
-  // The group counted by shape.count, as MessageView::group() finds it, with entries that start as `start` defines.
-  GroupView(const MessageView& message, const GroupShape& shape, EntryStart start) noexcept;
+  GroupView(const MessageView& message, const GroupShape& shape, std::uint32_t count_index,
+            std::uint32_t limit) noexcept;
 
   [[nodiscard]] Iterator begin() const noexcept { return {this, begin_}; }
   [[nodiscard]] Iterator end() const noexcept { return {this, limit_}; }
@@ -141,23 +150,37 @@ class GroupView {
   [[nodiscard]] std::uint32_t size() const noexcept;
   [[nodiscard]] std::int64_t declared_size() const noexcept { return declared_; }
 
+  // The rule of a group with this many announced entries, whose first entry begins at `first` and whose fields are
+  // before `limit`. Cost: a pass over these fields at most.
+  [[nodiscard]] static EntryRule rule_of(const MessageView& message, const GroupShape& shape, std::uint32_t first,
+                                         std::uint32_t limit, std::int64_t declared) noexcept;
+
  private:
-  // The delimiter starts every entry; fields that do not start with it are not an entry, whatever NumInGroup is.
-  [[nodiscard, gnu::always_inline]] bool starts_entry(std::uint32_t index) const noexcept {
-    return index < limit_ && message_->tag_at(index) == delimiter_;
+  // The tag of the first entry's start is there, and nothing else starts entries.
+  [[nodiscard, gnu::always_inline]] bool usual_start(std::uint32_t index) const noexcept {
+    return index < limit_ && message_->tag_at(index) == start_ && rule_ != EntryRule::repeat;
   }
+  // Whether an entry begins where another one has ended.
+  [[nodiscard, gnu::always_inline]] bool begins_entry(std::uint32_t index) const noexcept {
+    if (index >= limit_) return false;
+    return message_->tag_at(index) == start_ || (rule_ == EntryRule::repeat && is_member(index));
+  }
+  [[nodiscard]] bool is_member(std::uint32_t index) const noexcept;
   // One past the last field of the entry that begins at `begin`; limit_ for limit_.
   [[nodiscard]] std::uint32_t entry_end(std::uint32_t begin) const noexcept;
   // The same, when another member than the shape's first starts the entries.
   [[nodiscard]] std::uint32_t entry_end_in_any_order(std::uint32_t begin) const noexcept;
-  // Whether a field that is not the expected one belongs to the entry, and which member to expect next.
-  [[nodiscard]] bool continues_with(Tag tag, std::size_t& next) const noexcept;
+  // The same, when a repeated member begins the next entry.
+  [[nodiscard]] std::uint32_t entry_end_by_repeat(std::uint32_t begin) const noexcept;
+  // Whether the field at `index`, of the entry from `begin` on, is a repeated member that begins the next entry.
+  [[nodiscard]] bool repeats_into_next(std::uint32_t begin, std::uint32_t index) const noexcept;
   // entry_end() from a field on that is not in the shape.
   [[nodiscard]] std::uint32_t end_past_undefined(std::uint32_t begin, std::uint32_t undefined) const noexcept;
 
   const MessageView* message_ = nullptr;
   const GroupShape* shape_ = nullptr;
-  Tag delimiter_{};
+  Tag start_{};
+  mutable EntryRule rule_ = EntryRule::unknown;
   std::uint32_t begin_ = 0;  // of the first entry, or the limit
   std::uint32_t limit_ = 0;  // no field of the group is at or after it
   std::int64_t declared_ = -1;

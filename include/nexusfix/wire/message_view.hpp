@@ -36,8 +36,10 @@ struct GroupShape;
 class MessageView {
  public:
   static constexpr std::uint32_t default_max_fields = 512;
+  static constexpr std::uint32_t most_fields = 262144;
 
-  // Allocates space for max_fields fields, once. Throws std::invalid_argument unless it is 1 to 32768.
+  // Allocates space for max_fields fields, once; most of it takes memory when a message needs it. Throws
+  // std::invalid_argument unless it is 1 to most_fields.
   explicit MessageView(std::uint32_t max_fields = default_max_fields);
   MessageView(MessageView&&) noexcept;
   MessageView& operator=(MessageView&&) noexcept;
@@ -117,6 +119,10 @@ class MessageView {
   [[nodiscard, gnu::always_inline]] std::expected<Decimal, FieldError> get_decimal(Tag tag) const noexcept {
     return decimal_at(find(tag));
   }
+  // For numbers that get_decimal() finds out of range: up to 38 digits.
+  [[nodiscard]] std::expected<WideDecimal, FieldError> get_wide_decimal(Tag tag) const noexcept {
+    return wide_decimal_at(find(tag));
+  }
   [[nodiscard]] std::expected<char, FieldError> get_char(Tag tag) const noexcept { return char_at(find(tag)); }
   [[nodiscard]] std::expected<bool, FieldError> get_bool(Tag tag) const noexcept { return bool_at(find(tag)); }
   [[nodiscard]] std::expected<UtcTimestamp, FieldError> get_utc_timestamp(Tag tag) const noexcept {
@@ -143,6 +149,7 @@ class MessageView {
     }
     return any_decimal_at(index);
   }
+  [[nodiscard]] std::expected<WideDecimal, FieldError> wide_decimal_at(std::uint32_t index) const noexcept;
   [[nodiscard]] std::expected<char, FieldError> char_at(std::uint32_t index) const noexcept {
     if (index == npos) [[unlikely]]
       return std::unexpected(FieldError::missing);
