@@ -16,7 +16,7 @@ printf '#include <nexusfix/engine/engine.hpp>\nint main() {}\n' >program.cpp
 # The options are words of their own, as in README.md.
 # shellcheck disable=SC2046
 "$compiler" -O2 program.cpp -o program $(pkg-config --cflags --libs nexusfix-core)
-./program
+LD_LIBRARY_PATH=${PKG_CONFIG_PATH%/pkgconfig} ./program
 
 cd prefix/include
 grep -rhoE '^#include <[a-z_]+>' nexusfix | sort -u >"$work/standard.hpp"
