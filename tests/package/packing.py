@@ -80,9 +80,14 @@ def mount_devices(root):
     for device in ("null", "zero", "full", "random", "urandom", "tty"):
         (root / "dev" / device).touch()
         output("mount", "--bind", f"/dev/{device}", root / "dev" / device)
+    for name, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
+        (root / "dev" / name).symlink_to(f"/proc/self/fd{target}")
     (root / "dev/shm").mkdir()
     for place in ("dev/shm", "run"):
         output("mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", root / place)
+    (root / "dev/pts").mkdir()
+    output("mount", "-t", "devpts", "-o", "newinstance,ptmxmode=0666,mode=0620", "devpts", root / "dev/pts")
+    (root / "dev/ptmx").symlink_to("pts/ptmx")
     output("mount", "-t", "proc", "proc", root / "proc")
 
 
