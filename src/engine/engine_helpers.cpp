@@ -73,6 +73,7 @@ void EngineHelpers::flush(std::uint32_t index, HelperWatch& watch) {
   while (!stop_.load(std::memory_order_acquire)) {
     const Instant now = clock.now();
     watch.turn_began(now.monotonic);
+  flusher.wait_for_memory_elsewhere();
     const Duration due = flusher.turn(now);
     const bool nothing = due > Duration::zero();
     watch.turn_ended(clock.monotonic(), nothing && idle.mode() == IdleMode::spin);

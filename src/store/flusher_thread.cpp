@@ -23,6 +23,7 @@ FlusherThread::~FlusherThread() {
 
 void FlusherThread::run() {
   if (options_.begin) options_.begin();
+  flusher_.wait_for_memory_elsewhere();
   while (!stop_.load()) {
     const Duration next = flusher_.turn(read_clocks());
     if (options_.also) options_.also(read_clocks());

@@ -2,6 +2,7 @@
 #include "nexusfix/store/journal_flusher.hpp"
 
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -9,8 +10,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
 #include <mutex>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -38,11 +43,81 @@ struct Published {
   bool operator==(const Published&) const = default;
 };
 
+// Runs what waits for memory, so that the flusher does not: allocating and mapping pages can take seconds where the
+// host is short of them. Its thread is made for the first job, by the flusher, whose CPUs and priority it has.
+class MemoryThread {
+ public:
+  MemoryThread() = default;
+  MemoryThread(const MemoryThread&) = delete;
+  MemoryThread& operator=(const MemoryThread&) = delete;
+  ~MemoryThread() {
+    {
+      const std::lock_guard lock(mutex_);
+      ending_ = true;
+      jobs_.clear();
+    }
+    changed_.notify_all();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  // False: the system gives no thread.
+  bool run(JournalWriter& writer, std::function<void()> job) noexcept {
+    const std::lock_guard lock(mutex_);
+    try {
+      if (!thread_.joinable()) thread_ = std::thread{[this] { work(); }};
+      jobs_.push_back({&writer, std::move(job)});
+    } catch (const std::exception&) {
+      return false;
+    }
+    changed_.notify_all();
+    return true;
+  }
+
+  // Returns when no job of this journal is running, and none will.
+  void forget(const JournalWriter& writer) noexcept {
+    std::unique_lock lock(mutex_);
+    std::erase_if(jobs_, [&](const Job& job) { return job.writer == &writer; });
+    changed_.wait(lock, [&] { return running_ != &writer; });
+  }
+
+ private:
+  struct Job {
+    JournalWriter* writer;
+    std::function<void()> run;
+  };
+
+  void work() {
+    ::pthread_setname_np(::pthread_self(), "nfx-memory");
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [this] { return ending_ || !jobs_.empty(); });
+      if (ending_) return;
+      const Job job = std::move(jobs_.front());
+      jobs_.pop_front();
+      running_ = job.writer;
+      lock.unlock();
+      job.run();
+      lock.lock();
+      running_ = nullptr;
+      changed_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Job> jobs_;  // bounded: a journal has one for its ring and some for its index at a time
+  const JournalWriter* running_ = nullptr;
+  bool ending_ = false;
+  std::thread thread_;
+};
+
 }  // namespace
 
 struct JournalFlusher::Parts final : detail::FlusherSide {
   std::function<void()> durable;
   int event = -1;
+  std::atomic<bool> elsewhere{false};
+  MemoryThread memory;
 
   // Held for the work on one journal, so that removing one waits for no more than that.
   std::mutex mutex;
@@ -68,13 +143,26 @@ struct JournalFlusher::Parts final : detail::FlusherSide {
   }
 
   void remove(JournalWriter& writer) noexcept override {
-    waiting.fetch_add(1);
-    const std::lock_guard lock(mutex);
-    waiting.fetch_sub(1);
-    const std::size_t erased = std::erase(writers, &writer);
-    NFX_ASSERT(erased <= 1);
-    journals.fetch_sub(erased, std::memory_order_relaxed);
-    writer.attach(nullptr);
+    {
+      waiting.fetch_add(1);
+      const std::lock_guard lock(mutex);
+      waiting.fetch_sub(1);
+      const std::size_t erased = std::erase(writers, &writer);
+      NFX_ASSERT(erased <= 1);
+      journals.fetch_sub(erased, std::memory_order_relaxed);
+      writer.attach(nullptr);
+    }
+    leave_memory(writer);
+  }
+
+  // Waits for what its ring or index gets of memory just now; without the mutex, for which the flusher would wait too.
+  void leave_memory(JournalWriter& writer) noexcept {
+    memory.forget(writer);
+    writer.provides_here();
+  }
+
+  bool run_elsewhere(JournalWriter& writer, std::function<void()> job) noexcept override {
+    return elsewhere.load(std::memory_order_relaxed) && memory.run(writer, std::move(job));
   }
 
   // Of all journals, before more is written and synced: a session may be waiting for it, and it is quick.
@@ -110,8 +198,10 @@ struct JournalFlusher::Parts final : detail::FlusherSide {
     return changed;
   }
 
-  // Of one journal after the other, so that none waits for all zeros of those before it.
+  // Of one journal after the other, so that none waits for all zeros of those before it. None while a session's ring
+  // fills: zeros can wait.
   bool write_zeros(MonotonicTime now) noexcept {
+    if (std::ranges::any_of(writers, [](const JournalWriter* writer) { return writer->is_wanted(); })) return false;
     for (std::size_t i = 0; i < writers.size(); ++i) {
       if (zeros_next >= writers.size()) zeros_next = 0;
       if (writers[zeros_next++]->write_zeros(now)) return true;
@@ -134,8 +224,13 @@ JournalFlusher::JournalFlusher(std::function<void()> durable) : parts_(std::make
 
 JournalFlusher::~JournalFlusher() {
   const std::lock_guard lock(parts_->mutex);
-  for (JournalWriter* writer : parts_->writers) writer->attach(nullptr);
+  for (JournalWriter* writer : parts_->writers) {
+    writer->attach(nullptr);
+    parts_->leave_memory(*writer);
+  }
 }
+
+void JournalFlusher::wait_for_memory_elsewhere() noexcept { parts_->elsewhere.store(true); }
 
 void JournalFlusher::add(JournalStore& store) {
   {

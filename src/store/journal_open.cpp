@@ -9,6 +9,7 @@
 #include <new>
 
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/store/template_stores.hpp"
 #include "store/journal_bytes.hpp"
 #include "store/journal_writer.hpp"
 
@@ -75,6 +76,9 @@ void JournalWriter::make_folders(std::vector<std::string>& corrected) {
                      "; end that process, or give this one another store directory");
   }
   lock_ = value_or_throw(std::move(lock));
+  // Shows TemplateStores whose it is.
+  if (options_.lean && !disk_.exists(folder_ / template_mark))
+    (void)value_or_throw(disk_.open(folder_ / template_mark, OpenMode::create));
 }
 
 // Nothing is synced: establish() does before the first record is written. A power loss before that leaves no file, or
@@ -213,8 +217,10 @@ void JournalWriter::take_from_ring(SharedMemory& memory, OpenedJournal& opened, 
   const auto take_until = [&](JournalPosition limit) {
     JournalPosition unwritten = at;
     while (at < limit) {
-      const char* const record = bytes + (at & (ring.ring_size - 1));
-      const auto header = head - at <= ring.ring_size ? record_in_ring(record, at, limit) : std::nullopt;
+      const char* const record = bytes + ring_offset(ring, at);
+      const auto header = head - at <= ring_span(ring)
+                              ? record_in_ring(record, at, std::min(limit, at + ring_run(ring, at)))
+                              : std::nullopt;
       require_continued(header.has_value(), at);
       visit(*header, at);
       opened.numbers.apply(*header);
@@ -223,9 +229,16 @@ void JournalWriter::take_from_ring(SharedMemory& memory, OpenedJournal& opened, 
     NFX_REQUIRE(base_ <= unwritten);
     require_continued(at - base_ <= table_.back().capacity, unwritten);  // less when the last files are gone
     while (unwritten < at) {
-      const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(scan_piece, at - unwritten));
-      value_or_throw(
-          file_->write(segment_header_size + (unwritten - base_), {bytes + (unwritten & (ring.ring_size - 1)), size}));
+      const char* const from = bytes + ring_offset(ring, unwritten);
+      // Whole records, see piece().
+      const std::uint64_t most = std::min<std::uint64_t>(scan_piece, ring_span(ring) - ring_offset(ring, unwritten));
+      std::size_t size = 0;
+      while (size < most && unwritten + size < at) {
+        RecordHeader header;
+        std::memcpy(&header, from + size, sizeof header);
+        size += padded(header.size);
+      }
+      value_or_throw(file_->write(segment_header_size + (unwritten - base_), {from, size}));
       unwritten += size;
     }
     reserved_ = std::max(reserved_, at - base_);
@@ -235,7 +248,7 @@ void JournalWriter::take_from_ring(SharedMemory& memory, OpenedJournal& opened, 
     take_until(ring.cut.position);
     value_or_throw(file_->sync());
     if (spare_ == nullptr)
-      value_or_throw(make_spare(std::min(first_step, options_.segment_size - segment_header_size)));
+      value_or_throw(make_spare(std::min(first_step_of(options_.lean), options_.segment_size - segment_header_size)));
     value_or_throw(begin_segment(ring.cut));
   }
   take_until(head);
@@ -271,11 +284,10 @@ void JournalWriter::make_ring(JournalPosition head) {
   ring_->oldest = table_.front().base;
   ring_->reserved = base_ + reserved_;
   ring_->disk_full = lacks_space_;
-  ring_first_ = head / space_unit * space_unit;
-  provided_ = ring_first_;
-  const Space pages = ring_space();
-  const bool at_once = options_.ring_size <= whole_at_once;
-  if (const auto more = grow_ring(at_once ? pages.end : pages.up_to(head - ring_first_ + ring_start_size)); !more) {
+  ring_->origin = head;
+  ring_->span = first_span();
+  const std::uint64_t begin = options_.ring_size <= whole_at_once ? options_.ring_size : ring_start_size;
+  if (const auto more = provide(begin, [] { return true; }); !more) {
     (void)disk_.remove(ring_file_);
     throw_disk_error(more.error(), "free space there");
   }
@@ -373,7 +385,6 @@ OpenedJournal JournalWriter::open_files(const Visitor& visit, UtcTime now) {
   idle_head_ = opened.head + sizeof(RecordHeader);
   quiet_ = in_order;
   opened.file = file_space();
-  opened.pages = ring_space();
   return opened;
 }
 

@@ -50,7 +50,7 @@ void JournalReplica::close(JournalPosition position) {
 
 const char* JournalReplica::record_at(JournalPosition position) const noexcept {
   if (writer_ == nullptr) return rest_.data() + (position - rest_begin_);
-  return writer_->ring_bytes() + (position & (writer_->ring().ring_size - 1));
+  return writer_->ring_bytes() + detail::ring_offset(writer_->ring(), position);
 }
 
 void JournalReplica::take(JournalPosition limit, const Visit& visit) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/store/template_stores.hpp"
 #include "store/journal_bytes.hpp"
 #include "store/journal_writer.hpp"
 
@@ -190,6 +191,7 @@ void JournalWriter::discard() noexcept {
     }
   }
   if (disk_.exists(archive) && !disk_.remove_folder(archive)) return;
+  if (disk_.exists(folder_ / template_mark) && !disk_.remove(folder_ / template_mark)) return;
   const auto left = disk_.list(folder_);
   if (!left || *left != std::vector<std::string>{std::string{lock_name}}) return;
   if (!disk_.remove(folder_ / lock_name) || !disk_.remove_folder(folder_)) return;

@@ -20,6 +20,7 @@ namespace fs = std::filesystem;
 namespace {
 constexpr Duration retry_after = std::chrono::seconds{1};
 constexpr std::uint64_t zero_slice = 256 * 1024;
+constexpr std::uint64_t memory_slice = 256 * 1024;
 constexpr std::uint64_t bytes_of_a_message = 64;  // fewer than any message has with its record
 }  // namespace
 
@@ -27,17 +28,47 @@ bool JournalWriter::is_used(JournalPosition head) const noexcept {
   return head > idle_head_ || ring_->ahead.load(std::memory_order_seq_cst) != 0;
 }
 
-Space JournalWriter::file_space() const noexcept { return {base_, base_ + reserved_, base_ + table_.back().capacity}; }
+Space JournalWriter::file_space() const noexcept {
+  return {base_, base_ + reserved_, base_ + table_.back().capacity, first_step_of(options_.lean)};
+}
 
-Space JournalWriter::ring_space() const noexcept { return {ring_first_, provided_, ring_first_ + options_.ring_size}; }
+std::uint64_t JournalWriter::first_span() const noexcept {
+  return std::min<std::uint64_t>(first_step_of(options_.lean), options_.ring_size);
+}
+
+// The part of the ring that has memory. 0: not even the first step.
+std::uint64_t JournalWriter::provided_span() const noexcept {
+  return ring_span_of(ring_->provided.load(std::memory_order_acquire), first_span(), options_.ring_size);
+}
+
+// All of the ring, and as much of the file, as soon as the session is used.
+bool JournalWriter::all_at_once() const noexcept { return index_.entries != nullptr && !options_.lean; }
+
+// Whether the ring gets its next step: more than a quarter of its part was used, or it is too small for a message.
+bool JournalWriter::ring_due(JournalPosition head) const noexcept {
+  if (providing_ || memory_short_ || ring_->provided.load(std::memory_order_relaxed) >= options_.ring_size ||
+      !is_used(head))
+    return false;
+  const std::uint64_t span = provided_span();
+  if (span == 0 || all_at_once()) return true;
+  return head - ring_->origin.load(std::memory_order_relaxed) > span / 4 ||
+         2 * ring_->ahead.load(std::memory_order_seq_cst) > span;
+}
+
+// More of the file than the ring can hold is reserved after the head, so that a disk that stalls stops a session when
+// its ring is full, and not before.
+std::uint64_t JournalWriter::file_ahead() const noexcept {
+  const std::uint64_t ahead = ring_->ahead.load(std::memory_order_seq_cst);
+  if (ahead == 0 || (reserved_ <= first_step_of(options_.lean) && !all_at_once())) return ahead;
+  return std::max(ahead, (all_at_once() ? options_.ring_size : provided_span()) + reserve_max);
+}
 
 // Whether a step is due in file or ring. Not between a cut and its segment: then the file is the one before.
 bool JournalWriter::space_due() const noexcept {
   const JournalPosition head = ring_->head.load(std::memory_order_acquire);
   if (ring_->cuts.load(std::memory_order_acquire) != begun_) return false;
-  const std::uint64_t ahead = ring_->ahead.load(std::memory_order_seq_cst);
   const Space file = file_space();
-  if (is_used(head)) return head > file.due_after(ahead) || head > ring_space().due_after(ahead);
+  if (is_used(head)) return head > file.due_after(file_ahead()) || ring_due(head);
   return !file.whole() && head + start_size / 2 > file.reserved;  // the disk was full when it was opened
 }
 
@@ -50,13 +81,17 @@ bool JournalWriter::spare_due(MonotonicTime now) const noexcept {
   return is_used(head) || head - base_ > table_.back().capacity / 2;
 }
 
-// A spare has the first step, so that a reset that begins it is not followed by a wait, and the second one when the
-// stream will come to it soon.
+// A spare has the first step, so that a reset that begins it is not followed by a wait. When the stream will come to it
+// soon it has as much as the ring can hold: the disk may stall there too. That of a lean journal shows which segment is
+// the last, and no more.
 std::uint64_t JournalWriter::spare_size() const noexcept {
   const std::uint64_t capacity = options_.segment_size - segment_header_size;
   const std::uint64_t used = ring_->head.load(std::memory_order_acquire) - base_;
-  const std::uint64_t step = used > table_.back().capacity / 2 ? first_step * step_factor : first_step;
-  return Space{0, 0, capacity}.up_to(std::max(step, ring_->ahead.load(std::memory_order_relaxed)));
+  const std::uint64_t rest = table_.back().capacity - std::min(used, table_.back().capacity);
+  const std::uint64_t most = ring_->provided.load(std::memory_order_relaxed) + reserve_max;
+  std::uint64_t size = options_.lean ? start_size : first_step_of(false);
+  if (used > rest || rest < most) size = std::max(first_step_of(options_.lean) * step_factor, most);
+  return Space{0, 0, capacity}.up_to(std::max(size, ring_->ahead.load(std::memory_order_relaxed)));
 }
 
 DiskResult<void> JournalWriter::grow_file(JournalPosition end) {
@@ -68,18 +103,56 @@ DiskResult<void> JournalWriter::grow_file(JournalPosition end) {
   return {};
 }
 
-// The pages for the positions up to `end`; those of a position are the same in each round of the ring.
-DiskResult<void> JournalWriter::grow_ring(JournalPosition end) {
-  NFX_REQUIRE(end <= ring_first_ + options_.ring_size);
-  while (provided_ < end) {
-    const std::uint64_t from = provided_ & (options_.ring_size - 1);
-    const std::uint64_t size = std::min<std::uint64_t>(end - provided_, options_.ring_size - from);
-    if (auto done = memory_->provide(ring_header_size + from, ring_header_size + from + size); !done) return done;
-    provided_ += size;
+// The memory for the next part of the ring. On another thread where there is one: memory that is slow to come keeps the
+// flusher from nothing. Otherwise here, and what has gathered meanwhile is written in between.
+DiskResult<void> JournalWriter::grow_ring() {
+  const std::uint64_t ahead = ring_->ahead.load(std::memory_order_seq_cst);
+  const std::uint64_t least = all_at_once() ? options_.ring_size : 2 * ahead;
+  std::uint64_t span = provided_span();
+  do span = span == 0 ? first_span() : std::min<std::uint64_t>(span * step_factor, options_.ring_size);
+  while (span < least && span < options_.ring_size);
+  const std::uint64_t end = ring_step(span, options_.ring_size);
+  FlusherSide* const side = side_.load(std::memory_order_relaxed);
+  if (side == nullptr || !side->run_elsewhere(*this, [this, end] { provide_elsewhere(end); })) {
+    return provide(end, [this] {
+      const JournalPosition head = ring_->head.load(std::memory_order_acquire);
+      return head - written_ <= ring_span(*ring_) / 4 || write_all();
+    });
   }
-  const bool all = provided_ == ring_first_ + options_.ring_size;
-  ring_->provided.store(all ? unset_position : provided_, std::memory_order_release);
+  providing_ = true;
   return {};
+}
+
+// The ring has memory up to `end`, in slices. `between` each two: false ends it.
+DiskResult<void> JournalWriter::provide(std::uint64_t end, const std::function<bool()>& between) {
+  NFX_REQUIRE(end <= options_.ring_size);
+  for (std::uint64_t at = ring_->provided.load(std::memory_order_relaxed); at < end;) {
+    const std::uint64_t size = std::min(end - at, memory_slice);
+    if (auto done = memory_->provide(ring_header_size + at, ring_header_size + at + size); !done) return done;
+    ring_->provided.store(at += size, std::memory_order_release);
+    if (!between()) break;
+  }
+  return {};
+}
+
+void JournalWriter::provide_elsewhere(std::uint64_t end) noexcept {
+  auto done = provide(end, [this] { return side_.load(std::memory_order_relaxed) != nullptr; });
+  const std::lock_guard lock(text_mutex_);
+  provide_error_ = done ? std::nullopt : std::optional(std::move(done.error()));
+  provide_ended_.store(true, std::memory_order_release);
+}
+
+// What the other thread has done since the last iteration.
+void JournalWriter::take_provided(MonotonicTime now) noexcept {
+  if (now >= memory_retry_) memory_short_ = false;
+  if (!providing_ || !provide_ended_.exchange(false, std::memory_order_acquire)) return;
+  providing_ = false;
+  std::optional<DiskError> error;
+  {
+    const std::lock_guard lock(text_mutex_);
+    error = std::exchange(provide_error_, std::nullopt);
+  }
+  if (error && !do_with_less(*error, now)) lacks_space(*error, now);
 }
 
 // As many entries as messages fit into what is reserved after the head. The kernel does it while the poll thread uses
@@ -92,28 +165,40 @@ void JournalWriter::map_index() noexcept {
   const JournalPosition end = base_ + reserved_;
   std::uint64_t left = std::min(index_.count, (head < end ? end - head : 0) / bytes_of_a_message);
   std::uint64_t at = index_at_.load(std::memory_order_relaxed) & (index_.count - 1);
+  FlusherSide* const side = side_.load(std::memory_order_relaxed);
   while (left > 0) {
     const std::uint64_t entries = std::min(left, index_.count - at);
     const std::uint64_t from = at * index_.entry_size / page * page;
     const std::uint64_t to = ((at + entries) * index_.entry_size + page - 1) / page * page;
-    static_cast<void>(::madvise(index_.entries + from, to - from, MADV_POPULATE_WRITE));
+    const auto map = [begin = index_.entries + from, size = to - from] {
+      static_cast<void>(::madvise(begin, size, MADV_POPULATE_WRITE));
+    };
+    if (side == nullptr || !side->run_elsewhere(*this, map)) map();
     left -= entries;
     at = 0;
   }
 #endif
 }
 
-DiskResult<void> JournalWriter::grow() {
+// There is no more memory for the ring now. False: there is not even the first part.
+bool JournalWriter::do_with_less(const DiskError& error, MonotonicTime now) noexcept {
+  memory_short_ = true;
+  memory_retry_ = now + retry_after;
+  if (provided_span() == 0) return false;
+  say(error);
+  return true;
+}
+
+DiskResult<void> JournalWriter::grow(MonotonicTime now) {
   const JournalPosition head = ring_->head.load(std::memory_order_acquire);
-  const std::uint64_t ahead = ring_->ahead.load(std::memory_order_seq_cst);
   const Space file = file_space();
-  const Space ring = ring_space();
-  const bool used = is_used(head);
+  const std::uint64_t ahead = file_ahead();
   // The ring first: on a full disk it has pages for all that the file has space for.
-  if (used && head > ring.due_after(ahead)) {
-    if (auto done = grow_ring(ring.next(head, ahead)); !done) return done;
+  if (ring_due(head)) {
+    if (auto done = grow_ring(); !done && !do_with_less(done.error(), now)) return done;
   }
-  if (head <= file.due_after(ahead)) return {};
+  if (head <= file.due_after(ahead) || ring_->cuts.load(std::memory_order_acquire) != begun_) return {};
+  const bool used = is_used(head);
   if (auto done = grow_file(used ? file.next(head, ahead) : file.up_to(head - base_ + start_size)); !done) return done;
   if (used) map_index();
   return {};
@@ -121,7 +206,10 @@ DiskResult<void> JournalWriter::grow() {
 
 void JournalWriter::reserve_when_due(MonotonicTime now) noexcept {
   if (now < space_retry_ || ring_->failed.load(std::memory_order_relaxed) != 0 || !space_due()) return;
-  if (const auto grown = grow(); !grown) lacks_space(grown.error(), now);
+  // What has gathered first: growing may take as long as disk and memory do.
+  const JournalPosition head = ring_->head.load(std::memory_order_acquire);
+  if (head - written_ > ring_span(*ring_) / 4 && !write_all()) return;
+  if (const auto grown = grow(now); !grown) lacks_space(grown.error(), now);
 }
 
 DiskResult<void> JournalWriter::grow_spare() {
@@ -196,7 +284,7 @@ void JournalWriter::make_spare_ahead(MonotonicTime now) noexcept {
 }
 
 void JournalWriter::end_shortage(MonotonicTime now) noexcept {
-  if (!ring_->disk_full.load(std::memory_order_relaxed) || now < space_retry_) return;
+  if (!ring_->disk_full.load(std::memory_order_relaxed) || now < space_retry_ || providing_) return;
   if (!space_due() && !spare_due(now)) ring_->disk_full.store(false, std::memory_order_release);
 }
 
@@ -221,6 +309,7 @@ bool JournalWriter::write_zeros(MonotonicTime now) noexcept {
 
 void JournalWriter::make_space_here() noexcept {
   space_retry_ = {};
+  memory_short_ = false;
   reserve_when_due({});
   if (spare_due({})) make_spare_ahead({});
   end_shortage({});
@@ -230,8 +319,9 @@ void JournalWriter::want_space(std::uint64_t ahead) noexcept {
   if (ring_->ahead.load(std::memory_order_relaxed) < ahead) ring_->ahead.store(ahead, std::memory_order_seq_cst);
   FlusherSide* const side = side_.load(std::memory_order_acquire);
   if (side == nullptr) {
-    // No other thread begins segments either.
-    if (ring_->cuts.load(std::memory_order_relaxed) == begun_ || write_all()) make_space_here();
+    // No other thread begins segments either, nor empties the ring, which then may use more of its memory.
+    const bool rest = ring_span(*ring_) < options_.ring_size || ring_->cuts.load(std::memory_order_relaxed) != begun_;
+    if (!rest || write_all()) make_space_here();
     return;
   }
   hurry();

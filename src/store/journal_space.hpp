@@ -15,19 +15,40 @@ namespace nfx::detail {
 // What a journal begins with: the records of a Logon exchange. A session that is not used has no more.
 inline constexpr std::uint64_t start_size = 8 * 1024;
 // ... and its ring: the records of opening and closing, before the first step.
-inline constexpr std::uint64_t ring_start_size = 1024;
+inline constexpr std::uint64_t ring_start_size = 4096;
+// Of what is reserved in the file, at most so much is for all but messages.
+inline constexpr std::uint64_t reserve_max = 64 * 1024;
 // The first step, made as soon as the session is used; each later one multiplies by step_factor.
-inline constexpr std::uint64_t first_step = 1024 * 1024;
+[[nodiscard]] inline constexpr std::uint64_t first_step_of(bool lean) noexcept {
+  return lean ? std::uint64_t{64} * 1024 : std::uint64_t{1024} * 1024;
+}
 inline constexpr std::uint64_t step_factor = 4;
 // A segment or ring of at most this size is reserved whole at the beginning.
 inline constexpr std::uint64_t whole_at_once = 64 * 1024;
 inline constexpr std::uint64_t space_unit = 4096;
+
+// A ring grows by steps too. Until it is whole, records go round in the part of it that has memory, the *span*, a power
+// of two; behind it is an overrun for the end of the last record of a round. So memory that is slow to come makes the
+// ring smaller for that time, and nothing waits for it.
+[[nodiscard]] inline std::uint64_t ring_step(std::uint64_t span, std::uint64_t ring_size) noexcept {
+  return span >= ring_size ? ring_size : span + span / 4;
+}
+// The span for which so many bytes of memory are enough; 0: less than `first`.
+[[nodiscard]] inline std::uint64_t ring_span_of(std::uint64_t provided, std::uint64_t first,
+                                                std::uint64_t ring_size) noexcept {
+  if (provided >= ring_size) return ring_size;
+  std::uint64_t span = 0;
+  for (std::uint64_t next = first; next < ring_size && ring_step(next, ring_size) <= provided; next *= step_factor)
+    span = next;
+  return span;
+}
 
 // Positions: space is reserved from `begin` up to `reserved`, and may be up to `end`.
 struct Space {
   JournalPosition begin = 0;
   JournalPosition reserved = 0;
   JournalPosition end = 0;
+  std::uint64_t first_step = first_step_of(false);
 
   [[nodiscard]] bool whole() const noexcept { return reserved >= end; }
   [[nodiscard]] std::uint64_t size() const noexcept { return reserved - begin; }
@@ -49,7 +70,9 @@ struct Space {
   // Where the next step ends.
   [[nodiscard]] JournalPosition next(JournalPosition head, std::uint64_t ahead) const noexcept {
     NFX_ASSERT(begin <= head && head <= end);
-    const std::uint64_t step = size() < first_step ? first_step : size() * step_factor;
+    // Only for what has to be ahead: not that much at once.
+    const bool by_use = head - begin > size() / 4;
+    const std::uint64_t step = size() < first_step ? first_step : by_use ? size() * step_factor : size() / 2 * 3;
     const std::uint64_t least = (head - begin) + ahead;
     return up_to(std::max(step, least));
   }

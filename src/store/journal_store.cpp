@@ -25,8 +25,7 @@ using namespace detail;
 
 namespace {
 
-constexpr std::uint64_t reserve_max = 64 * 1024;  // of what is reserved in the file, for all but messages
-constexpr std::uint64_t margin_max = 16 * 1024;   // of the ring, for all but messages
+constexpr std::uint64_t margin_max = 16 * 1024;  // of the ring, for all but messages
 // Of the reserve, for the end of the process alone: a reset, both next sequence numbers and the end itself.
 constexpr std::uint64_t closing_reserve = 4 * sizeof(RecordHeader);
 constexpr std::chrono::minutes reset_cut_interval{1};  // between resets that begin a segment
@@ -45,7 +44,8 @@ struct JournalStore::State {
   // What append touches.
   RingHeader* ring = nullptr;
   char* bytes = nullptr;
-  std::uint64_t ring_size = 0;
+  std::uint64_t span = 0;             // of the ring: records go round in it
+  JournalPosition origin = 0;         // ... and this one is at its beginning
   JournalReplica* replica = nullptr;  // null: what is synced may leave
   JournalPosition head = 0;
   JournalPosition limit = 0;    // messages go up to here without a second look
@@ -58,11 +58,12 @@ struct JournalStore::State {
   UtcTime last_time{};  // the last time given: used for what is done later without a clock
 
   // What it touches when a limit is reached.
-  JournalPosition written = 0;  // as last seen
-  JournalPosition ring_begin = 0;
-  Space segment;              // its file
-  Space pages;                // of the ring
-  std::uint64_t longest = 0;  // record that a whole segment and ring take
+  JournalPosition written = 0;     // as last seen
+  JournalPosition ring_begin = 0;  // what is before it is in the files alone
+  std::uint64_t ring_size = 0;
+  std::uint64_t provided = 0;  // bytes of the ring that have memory, as last seen
+  Space segment;               // its file
+  std::uint64_t longest = 0;   // record that a whole segment and ring take
   std::uint64_t cuts = 0;
   std::uint64_t margin = 0;
   std::size_t refused_size = 0;         // of the last message that did not fit; 0: the last one did
@@ -78,9 +79,12 @@ struct JournalStore::State {
 
   [[nodiscard]] static std::uint64_t reserve_of(std::uint64_t size) noexcept { return std::min(reserve_max, size / 4); }
   [[nodiscard]] std::uint64_t reserve() const noexcept { return reserve_of(segment.size()); }
-  // Of the ring's pages, until there are all, for all but messages.
-  [[nodiscard]] std::uint64_t page_margin() const noexcept {
-    return pages.whole() ? 0 : std::min(margin, pages.size() / 4);
+  // The ring's first step is there.
+  [[nodiscard]] bool has_step() const noexcept { return provided >= ring_step(span, ring_size); }
+  // Before: of the memory that there is, for all but messages.
+  [[nodiscard]] std::uint64_t page_margin() const noexcept { return std::min(margin, provided / 4); }
+  [[nodiscard]] std::uint64_t offset_of(JournalPosition position) const noexcept {
+    return (position - origin) & (span - 1);
   }
   [[nodiscard]] bool next_segment_ready() const noexcept { return ring->spares.load(std::memory_order_acquire) > cuts; }
 
@@ -95,27 +99,57 @@ struct JournalStore::State {
   void renew_limits() noexcept {
     const JournalPosition now_written = ring->written.load(std::memory_order_acquire);
     NFX_ASSERT(written <= now_written && now_written <= head);  // the flusher goes forward, and never past the head
-    NFX_ASSERT(head - now_written <= ring_size);                // nothing was overwritten before it was in the file
+    NFX_ASSERT(head - now_written <= span);                     // nothing was overwritten before it was in the file
     written = now_written;
     // Until the flusher has begun the segment of the last cut, this is of the segment before.
     if (ring->begun.load(std::memory_order_acquire) == cuts) {
       segment.reserved = std::min(segment.end, ring->reserved.load(std::memory_order_acquire));
     }
-    pages.reserved = std::min(pages.end, ring->provided.load(std::memory_order_acquire));
+    provided = ring->provided.load(std::memory_order_acquire);
+    if (span < ring_size) widen();
     NFX_ASSERT(segment.begin <= head && head <= segment.reserved);  // records are never in two segments
     limit = 0;
-    if (!reset_pending)
-      limit = std::min({written + ring_size - margin, below(segment.reserved, reserve()), page_limit()});
-    wake_at = std::min(written + ring_size / 2, grow_after());
+    if (!reset_pending) limit = std::min({written + span - margin, below(segment.reserved, reserve()), page_limit()});
+    wake_at = std::min(written + span / 2, grow_after());
+  }
+
+  // Records may go round in a larger part of the ring, where there is memory, from a position on that leaves each
+  // record that is still to be written to the file at its place: in the first part of a round of the larger one, when
+  // no record of the round before is waited for; or when nothing is.
+  void widen() noexcept {
+    const std::uint64_t next = std::min<std::uint64_t>(span * step_factor, ring_size);
+    if (provided < ring_step(next, ring_size)) return;
+    const JournalPosition round = origin + ((head - origin) & ~(next - 1));
+    if (head - round <= span && written >= round) {
+      ring_begin = std::max(ring_begin, round);
+    } else if (written == head) {
+      begin_round();
+    } else {
+      return;
+    }
+    span = next;
+    ring->span.store(span, std::memory_order_relaxed);  // seen with the next head
+  }
+
+  // The ring is empty: the next record is at its beginning.
+  void begin_round() noexcept {
+    NFX_ASSERT(written == head);
+    ring_begin = origin = head;
+    ring->origin.store(origin, std::memory_order_relaxed);
   }
 
   [[nodiscard]] static JournalPosition below(JournalPosition end, std::uint64_t size) noexcept {
     return end < size ? 0 : end - size;
   }
 
-  // The pages of the ring are there up to here, for messages; all of them after the first round.
+  // The memory of the ring that a message from the head on may use ends here.
   [[nodiscard]] JournalPosition page_limit() const noexcept {
-    return pages.whole() ? unset_position : below(pages.reserved, page_margin());
+    if (!has_step()) return below(origin + provided, page_margin());
+    return span == ring_size ? unset_position : round_limit();
+  }
+  // The last record of a round may go on behind it, so far.
+  [[nodiscard]] JournalPosition round_limit() const noexcept {
+    return head - offset_of(head) + ring_step(span, ring_size);
   }
 
   // After it the flusher is woken to reserve more, or to make the next segment. On a full disk it tries again by
@@ -123,18 +157,24 @@ struct JournalStore::State {
   [[nodiscard]] JournalPosition grow_after() const noexcept {
     if (ring->disk_full.load(std::memory_order_relaxed)) return unset_position;
     const std::uint64_t ahead = ring->ahead.load(std::memory_order_relaxed);
-    const JournalPosition space = std::min(segment.wake_after(ahead), pages.wake_after(ahead));
+    JournalPosition space = segment.wake_after(ahead);
+    if (!has_step()) {
+      space = std::min(space, origin);
+    } else if (span < ring_size && head - origin < span) {
+      space = std::min(space, origin + span / 2);
+    }
     return next_segment_ready() ? space : std::min(space, segment.end - segment.left_when_urgent());
   }
 
   // Whether a record of `need` bytes fits into the ring, not counting the space reserved for all but messages when it
   // is one.
   [[nodiscard]] bool has_room(std::uint64_t need, bool is_message) const noexcept {
-    return head + need + (is_message ? margin : 0) <= written + ring_size;
+    return head + need + (is_message ? margin : 0) <= written + span;
   }
 
   [[nodiscard]] bool has_pages(std::uint64_t need, bool is_message) const noexcept {
-    return pages.whole() || head + need + (is_message ? page_margin() : 0) <= pages.reserved;
+    if (!has_step()) return head + need + (is_message ? page_margin() : 0) <= origin + provided;
+    return span == ring_size || head + need <= round_limit();
   }
 
   [[nodiscard]] bool needs_cut(std::uint64_t need) const noexcept {
@@ -155,6 +195,8 @@ struct JournalStore::State {
   [[nodiscard]] StoreCondition obstacle(std::uint64_t need, bool is_message) const noexcept {
     if (ring->failed.load(std::memory_order_acquire) != 0) return StoreCondition::failed;
     if (!has_room(need, is_message)) return StoreCondition::busy;
+    // When nothing waits in the ring it has place.
+    if (has_step() && !has_pages(need, is_message) && need + margin <= span) return StoreCondition::busy;
     const bool fits = needs_cut(need) ? fits_next(need, is_message) : fits_file(need, is_message);
     if (fits && has_pages(need, is_message)) return StoreCondition::good;
     return ring->disk_full.load(std::memory_order_acquire) ? StoreCondition::full : StoreCondition::busy;
@@ -169,12 +211,17 @@ struct JournalStore::State {
   // it here.
   [[gnu::cold, gnu::noinline]] StoreCondition obstacle_after_all(std::uint64_t need, bool is_message,
                                                                  JournalWriter& writer) noexcept {
+    if (has_step() && written == head && !has_pages(need, is_message)) begin_round();
     const StoreCondition first = obstacle(need, is_message);
-    if (first != StoreCondition::busy || !has_room(need, is_message)) return first;
+    const bool part = !has_step() || span < ring_size;  // of the ring
+    if (first != StoreCondition::busy || (!part && !has_room(need, is_message))) return first;
     writer.set_index_at(index.last() + 1);
-    writer.want_space(need + std::max(reserve_max, margin));
+    writer.want_space(need + std::max(reserve_of(segment.first_step), margin));
+    // It is longer than this part takes, or than the rest of a round: that changes when nothing waits in the ring.
+    if (part && (need + margin > span || !has_pages(need, is_message))) writer.want(head);
     if (writer.attached()) return first;
     renew_limits();
+    if (has_step() && written == head && !has_pages(need, is_message)) begin_round();
     return obstacle(need, is_message);
   }
 
@@ -185,7 +232,7 @@ struct JournalStore::State {
     ring->cut = {head, std::max<std::uint64_t>(recorded_inbound, 1), std::max<std::uint64_t>(recorded_outbound, 1),
                  to_ns(store.creation_time_), to_ns(now)};
     segment = {head, head + ring->spare_reserved.load(std::memory_order_relaxed),
-               head + ring->spare_capacity.load(std::memory_order_relaxed)};
+               head + ring->spare_capacity.load(std::memory_order_relaxed), segment.first_step};
     ring->cuts.store(++cuts, std::memory_order_release);
     ++counters.segments;
     renew_limits();
@@ -205,10 +252,10 @@ struct JournalStore::State {
   [[gnu::always_inline]] void push(const RecordHeader& header, const Body& body, std::uint64_t need,
                                    JournalWriter& writer) noexcept {
     NFX_ASSERT(need == padded(sizeof(RecordHeader) + body.size()));
-    NFX_ASSERT(head + need <= written + ring_size);  // overwrites only what the flusher has written to the file
+    NFX_ASSERT(head + need <= written + span);  // overwrites only what the flusher has written to the file
     NFX_ASSERT(segment.begin <= head && head + need <= segment.reserved);  // in this segment, where there is space
-    NFX_ASSERT(pages.whole() || head + need <= pages.reserved);
-    write_record(bytes + (head & (ring_size - 1)), head, header, body.rest, body.front);
+    NFX_ASSERT(span == ring_size || offset_of(head) + need <= provided);
+    write_record(bytes + offset_of(head), head, header, body.rest, body.front);
     if (header.time_ns != 0) last_time = from_ns(header.time_ns);
     head += need;
     counters.bytes += need;
@@ -282,6 +329,8 @@ JournalStore::JournalStore(Disk& disk, const JournalOptions& options, std::strin
   state.ring = &writer_->ring();
   state.bytes = writer_->ring_bytes();
   state.ring_size = options.ring_size;
+  state.span = ring_span(*state.ring);
+  state.origin = state.ring->origin.load(std::memory_order_relaxed);
   state.margin = std::min<std::uint64_t>(margin_max, options.ring_size / 16);
   state.head = opened.head;
   NFX_REQUIRE(opened.head % record_alignment == 0);
@@ -289,7 +338,6 @@ JournalStore::JournalStore(Disk& disk, const JournalOptions& options, std::strin
   state.ring_begin = opened.head;
   state.written = opened.head;
   state.segment = opened.file;
-  state.pages = opened.pages;
   const std::uint64_t capacity =
       std::max(options.segment_size - segment_header_size, opened.file.end - opened.file.begin);
   state.longest = std::min(options.ring_size - state.margin, capacity - State::reserve_of(capacity));
@@ -356,7 +404,7 @@ JournalStore::JournalStore(JournalStore&&) noexcept = default;
   state.index.put(number, position);
   ++state.counts.appended;
   // The next message's lines were last read by the flusher's core: fetch them while other work is done.
-  prefetch_next(state.bytes + (state.head & (state.ring_size - 1)), state.ring_size);
+  prefetch_next(state.bytes + state.offset_of(state.head), state.span);
   return true;
 }
 
@@ -379,9 +427,9 @@ std::optional<std::string_view> JournalStore::read(SeqNum seq) const noexcept {
   const std::uint64_t number = value(seq);
   const JournalPosition position = state.index.find(number);
   if (position == unset_position) return std::nullopt;
-  const bool in_ring = position >= state.ring_begin && state.head - position <= state.ring_size;
+  const bool in_ring = position >= state.ring_begin && state.head - position <= state.span;
   NFX_ASSERT(position < state.head);
-  if (in_ring) return message_of(state.bytes + (position & (state.ring_size - 1)), number);
+  if (in_ring) return message_of(state.bytes + state.offset_of(position), number);
   return state.read_from_file(*writer_, position, number);
 }
 

@@ -42,8 +42,7 @@ bool JournalWriter::is_wanted() const noexcept {
       options_.replica != nullptr ? written_ : ring_->written.load(std::memory_order_relaxed);
   return ring_->failed.load(std::memory_order_relaxed) == 0 &&
          (ring_->wanted.load(std::memory_order_seq_cst) > ring_->durable.load(std::memory_order_relaxed) ||
-          head - written > options_.ring_size / 2 ||
-          (space_due() && !ring_->disk_full.load(std::memory_order_relaxed)));
+          head - written > ring_span(*ring_) / 2 || (space_due() && !ring_->disk_full.load(std::memory_order_relaxed)));
 }
 
 std::string JournalWriter::error_text() const {
@@ -100,7 +99,7 @@ DiskResult<void> JournalWriter::establish() {
 void JournalWriter::note_oldest(JournalPosition limit) noexcept {
   const auto header_at = [&](JournalPosition position) {
     RecordHeader header;
-    std::memcpy(&header, ring_bytes_ + (position & (options_.ring_size - 1)), sizeof header);
+    std::memcpy(&header, ring_bytes_ + ring_offset(*ring_, position), sizeof header);
     return header;
   };
   RecordHeader oldest = header_at(written_);
@@ -110,6 +109,23 @@ void JournalWriter::note_oldest(JournalPosition limit) noexcept {
     oldest = header_at(next);
   }
   oldest_unsynced_ns_ = oldest.time_ns;
+}
+
+// Bytes of whole records from written_ on that are in one piece in the ring, some write_piece at most. Whole ones,
+// since the poll thread may overwrite what is written: a process that is killed would leave the rest of a record alone.
+std::uint64_t JournalWriter::piece(JournalPosition limit) const noexcept {
+  const std::uint64_t offset = ring_offset(*ring_, written_);
+  const std::uint64_t most = std::min<std::uint64_t>(write_piece, ring_span(*ring_) - offset);
+  const std::uint64_t left = limit - written_;
+  if (left <= most) return left;
+  std::uint64_t size = 0;
+  while (size < most) {
+    std::uint32_t record;  // its size, which is its first member
+    std::memcpy(&record, ring_bytes_ + offset + size, sizeof record);
+    NFX_REQUIRE(record >= sizeof(RecordHeader) && padded(record) <= left - size);
+    size += padded(record);
+  }
+  return size;
 }
 
 bool JournalWriter::write_to(JournalPosition limit) noexcept {
@@ -122,8 +138,8 @@ bool JournalWriter::write_to(JournalPosition limit) noexcept {
   if (const auto done = establish(); !done) return fail(done.error());
   if (oldest_unsynced_ns_ == 0) note_oldest(limit);
   while (written_ < limit) {
-    const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(limit - written_, write_piece));
-    const char* const from = ring_bytes_ + (written_ & (options_.ring_size - 1));
+    const auto size = static_cast<std::size_t>(piece(limit));
+    const char* const from = ring_bytes_ + ring_offset(*ring_, written_);
     file_dirty_ = true;
     if (const auto done = file_->write(segment_header_size + (written_ - base_), {from, size}); !done) {
       return fail(done.error());
@@ -211,6 +227,7 @@ bool JournalWriter::mark(UtcTime now) noexcept {
 Duration JournalWriter::turn(Instant now) noexcept {
   if (ring_->failed.load(std::memory_order_relaxed) != 0) return far;
   turn_time_ = now.utc;
+  take_provided(now.monotonic);
   reserve_when_due(now.monotonic);
   if (options_.replica != nullptr) publish_written();
   const bool asked = ring_->wanted.load(std::memory_order_seq_cst) > durable_;
@@ -219,7 +236,9 @@ Duration JournalWriter::turn(Instant now) noexcept {
   const Duration idle = idle_intervals * options_.sync_interval;
   const auto since_sync = now.monotonic - last_sync_;
   bool sync_due = asked;
-  bool write_due = head - written_ >= options_.ring_size / 4 || ring_->cuts.load(std::memory_order_acquire) != begun_;
+  // Also for a ring that has more memory than it uses: it takes it when it is empty, if not before.
+  bool write_due = head - written_ >= ring_span(*ring_) / 4 || ring_->cuts.load(std::memory_order_acquire) != begun_ ||
+                   (head > written_ && ring_span(*ring_) < provided_span());
   if (options_.durability == Durability::none) {
     write_due = write_due || (head > written_ && now.monotonic - last_write_ >= idle);
   } else {
@@ -267,7 +286,16 @@ void JournalWriter::leave() noexcept {
 void JournalWriter::close(UtcTime now) noexcept {
   turn_time_ = now;
   if (!write_all() || !sync_file() || !mark(now) || !sync_file()) return;  // the ring stays for the next process
+  if (options_.lean) give_back();
   leave();
+}
+
+// What was reserved and not used. A file that ends before its segment does is whole; where it stays longer, it is
+// larger than needed.
+void JournalWriter::give_back() noexcept {
+  const std::uint64_t used = (written_ - base_ + space_unit - 1) / space_unit * space_unit;
+  if (used < reserved_) (void)file_->truncate(segment_header_size + used);
+  if (spare_ != nullptr && spare_reserved_ > start_size) (void)spare_->truncate(segment_header_size + start_size);
 }
 
 void JournalWriter::detach() noexcept {

@@ -32,6 +32,9 @@ class FlusherSide {
  public:
   virtual void remove(JournalWriter& writer) noexcept = 0;
   virtual void wake() noexcept = 0;
+  // Runs a job of this journal on a thread that drains nothing; the journal does not leave before it has ended. False:
+  // there is none, and the caller has to run it.
+  virtual bool run_elsewhere(JournalWriter& writer, std::function<void()> job) noexcept = 0;
   // One call of the system for each sleep of the flusher, however many journals and records want it meanwhile.
   void wake_once() noexcept {
     if (sleeping.load(std::memory_order_seq_cst) && sleeping.exchange(false, std::memory_order_seq_cst)) wake();
@@ -49,8 +52,7 @@ class FlusherSide {
 struct OpenedJournal {
   StandingNumbers numbers;
   JournalPosition head = 0;
-  Space file;   // of the last segment
-  Space pages;  // of the ring
+  Space file;  // of the last segment
   JournalRecovery recovery;
 };
 
@@ -106,6 +108,11 @@ class JournalWriter {
 
   // The flusher.
   void attach(FlusherSide* side) noexcept { side_.store(side, std::memory_order_release); }
+  // No other thread provides memory any more.
+  void provides_here() noexcept {
+    providing_ = false;
+    provide_ended_.store(false, std::memory_order_relaxed);
+  }
   // Returns how long until something is due.
   [[nodiscard]] Duration turn(Instant now) noexcept;
   [[nodiscard]] bool is_wanted() const noexcept;
@@ -143,12 +150,20 @@ class JournalWriter {
   // journal_space.cpp
   [[nodiscard]] bool is_used(JournalPosition head) const noexcept;
   [[nodiscard]] Space file_space() const noexcept;
-  [[nodiscard]] Space ring_space() const noexcept;
+  [[nodiscard]] std::uint64_t first_span() const noexcept;
+  [[nodiscard]] std::uint64_t provided_span() const noexcept;
+  [[nodiscard]] bool all_at_once() const noexcept;
+  [[nodiscard]] bool ring_due(JournalPosition head) const noexcept;
+  [[nodiscard]] std::uint64_t file_ahead() const noexcept;
   [[nodiscard]] bool space_due() const noexcept;
   [[nodiscard]] std::uint64_t spare_size() const noexcept;
-  DiskResult<void> grow();
+  DiskResult<void> grow(MonotonicTime now);
+  bool do_with_less(const DiskError& error, MonotonicTime now) noexcept;
   DiskResult<void> grow_file(JournalPosition end);
-  DiskResult<void> grow_ring(JournalPosition end);
+  DiskResult<void> grow_ring();
+  DiskResult<void> provide(std::uint64_t end, const std::function<bool()>& between);
+  void provide_elsewhere(std::uint64_t end) noexcept;  // on another thread
+  void take_provided(MonotonicTime now) noexcept;
   void map_index() noexcept;
   DiskResult<void> grow_spare();
   DiskResult<void> make_spare(std::uint64_t size);
@@ -172,9 +187,11 @@ class JournalWriter {
   bool write_all() noexcept;
   void publish_written() noexcept;
   bool write_to(JournalPosition limit) noexcept;
+  [[nodiscard]] std::uint64_t piece(JournalPosition limit) const noexcept;
   void note_oldest(JournalPosition limit) noexcept;
   bool sync_file() noexcept;
   bool mark(UtcTime now) noexcept;
+  void give_back() noexcept;
   bool fail(const DiskError& error) noexcept;
   void say(const DiskError& error) noexcept;
   void record_lag(std::chrono::steady_clock::time_point sync_began) noexcept;
@@ -201,16 +218,19 @@ class JournalWriter {
   JournalPosition written_ = 0;
   JournalPosition durable_ = 0;
   std::int64_t oldest_unsynced_ns_ =
-      0;                            // time of the first record after durable_ that is written, not an opening; 0: none
-  UtcTime turn_time_{};             // of the iteration that writes and syncs
-  std::uint64_t reserved_ = 0;      // bytes for records that the file has
-  std::uint64_t zeroed_ = 0;        // of these, no sync of a record in the first so many has metadata to write
-  bool established_ = false;        // file, folder and the folder above are on the medium, before any record
-  bool lacks_space_ = false;        // at open(): the disk is full
-  bool quiet_ = false;              // the files are as they should be without the record of this opening
-  JournalPosition idle_head_ = 0;   // after that record
-  JournalPosition ring_first_ = 0;  // where the ring's first page begins
-  JournalPosition provided_ = 0;    // the ring has its pages up to here
+      0;                           // time of the first record after durable_ that is written, not an opening; 0: none
+  UtcTime turn_time_{};            // of the iteration that writes and syncs
+  std::uint64_t reserved_ = 0;     // bytes for records that the file has
+  std::uint64_t zeroed_ = 0;       // of these, no sync of a record in the first so many has metadata to write
+  bool established_ = false;       // file, folder and the folder above are on the medium, before any record
+  bool lacks_space_ = false;       // at open(): the disk is full
+  bool quiet_ = false;             // the files are as they should be without the record of this opening
+  JournalPosition idle_head_ = 0;  // after that record
+  bool memory_short_ = false;      // until memory_retry_
+  MonotonicTime memory_retry_{};
+  bool providing_ = false;  // memory for the ring is being provided on another thread
+  std::atomic<bool> provide_ended_{false};
+  std::optional<DiskError> provide_error_;  // guarded by text_mutex_
   std::uint64_t mark_count_ = 0;
   JournalPosition marked_ = unset_position;
   bool mark_unsynced_ = false;

@@ -142,9 +142,12 @@ JournalPosition scan_left_ring(Disk& disk, const fs::path& path, std::string_vie
   const std::uint64_t ring_size = size - ring_header_size;
   const RingHeader& header = page.header();
   const JournalPosition head = header.head.load(std::memory_order_acquire);
-  if (!belongs_to(header, ring_size, identity, disk.boot_id()) || head <= from || head - from > ring_size) return from;
-  std::vector<char> bytes(static_cast<std::size_t>(head - from));
-  const std::uint64_t begin = from & (ring_size - 1);
+  if (!belongs_to(header, ring_size, identity, disk.boot_id()) || head <= from || head - from > ring_span(header))
+    return from;
+  // All of the part that is in use, or what is wanted of the whole ring: from its end on it goes on at its beginning.
+  const bool whole_ring = ring_span(header) == ring_size;
+  std::vector<char> bytes(static_cast<std::size_t>(whole_ring ? head - from : ring_step(ring_span(header), ring_size)));
+  const std::uint64_t begin = whole_ring ? ring_offset(header, from) : 0;
   const auto first = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), ring_size - begin));
   const std::span<char> all(bytes);
   const std::size_t got = value_or_throw(file->read(ring_header_size + begin, all.first(first))) +
@@ -153,11 +156,11 @@ JournalPosition scan_left_ring(Disk& disk, const fs::path& path, std::string_vie
   const std::string name = path.string();
   JournalPosition at = from;
   while (head - at >= sizeof(RecordHeader)) {
-    const char* const record = bytes.data() + (at - from);
-    const auto whole = record_in_ring(record, at, head);
+    const char* const record = bytes.data() + (whole_ring ? at - from : ring_offset(header, at));
+    const auto whole = record_in_ring(record, at, std::min(head, at + ring_run(header, at)));
     if (!whole) break;
     const std::string_view body{record + sizeof *whole, whole->size - sizeof *whole};
-    const std::uint64_t offset = ring_header_size + (at & (ring_size - 1));
+    const std::uint64_t offset = ring_header_size + ring_offset(header, at);
     at += padded(whole->size);
     if (!visit({at - padded(whole->size), *whole, body, &name, offset})) break;
   }

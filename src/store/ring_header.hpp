@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -15,6 +16,7 @@
 #include "nexusfix/base/cache_line.hpp"
 #include "nexusfix/store/journal_format.hpp"
 #include "store/journal_bytes.hpp"
+#include "store/journal_space.hpp"
 
 namespace nfx::detail {
 
@@ -44,6 +46,9 @@ struct RingHeader {
   alignas(cache_line) std::atomic<std::uint64_t> cuts;  // made by this process; `cut` is the last one
   SegmentCut cut;
   std::atomic<JournalPosition> last_reset;  // where the last reset record begins; 0: none
+  // Where records are in the ring, see ring_offset(). 0 in a ring of an earlier version: all of it from position 0 on.
+  std::atomic<JournalPosition> origin;
+  std::atomic<std::uint64_t> span;
 
   // The flusher.
   alignas(cache_line) std::atomic<JournalPosition> written;
@@ -54,7 +59,7 @@ struct RingHeader {
   std::atomic<JournalPosition> oldest;                    // what is before it can no longer be read
   std::atomic<JournalPosition> reserved;                  // of the last segment begun: its file has space up to here
   std::atomic<std::uint64_t> spare_reserved;              // bytes of the last spare
-  std::atomic<JournalPosition> provided;        // the ring has its pages up to here; unset_position: all of them
+  std::atomic<std::uint64_t> provided;                    // bytes of the ring that have their pages
   alignas(cache_line) std::atomic<int> failed;  // errno of the first write or sync that failed; read by each append
   std::atomic<bool> disk_full;
 
@@ -64,10 +69,32 @@ struct RingHeader {
   std::uint64_t folder_size;  // 0: the path was longer, and is not stored
   char folder[max_folder];    // of the session, absolute
 };
+
+// The bytes of the ring that are in use: records go round in them.
+[[nodiscard]] inline std::uint64_t ring_span(const RingHeader& ring) noexcept {
+  const std::uint64_t span = ring.span.load(std::memory_order_relaxed);
+  return span == 0 ? ring.ring_size : span;
+}
+
+// Where the record of a position begins in the ring. All of it is there in one piece: in a part of the ring the last
+// record of a round goes on behind the part, in the whole ring into the second view of its memory.
+[[nodiscard]] inline std::uint64_t ring_offset(const RingHeader& ring, JournalPosition position) noexcept {
+  return (position - ring.origin.load(std::memory_order_relaxed)) & (ring_span(ring) - 1);
+}
+
+// Bytes in one piece there.
+[[nodiscard]] inline std::uint64_t ring_run(const RingHeader& ring, JournalPosition position) noexcept {
+  const std::uint64_t span = ring_span(ring);
+  return span == ring.ring_size ? span : ring_step(span, ring.ring_size) - ring_offset(ring, position);
+}
+
 // Whether an opening of this session may take from the ring, on this boot of the machine.
 [[nodiscard]] inline bool belongs_to(const RingHeader& ring, std::uint64_t ring_size, std::string_view identity,
                                      std::string_view boot) noexcept {
+  const std::uint64_t span = ring_span(ring);
   return std::equal(std::begin(ring_magic), std::end(ring_magic), ring.magic) && ring.ring_size == ring_size &&
+         std::has_single_bit(span) && span >= record_alignment && span <= ring_size &&
+         ring.origin.load(std::memory_order_relaxed) % record_alignment == 0 &&
          ring.identity_hash == stable_hash(identity) && !boot.empty() &&
          boot == std::string_view(ring.boot_id, ::strnlen(ring.boot_id, sizeof ring.boot_id));
 }

@@ -38,6 +38,13 @@ JournalOptions growing_options(Durability durability) {
   return options;
 }
 
+// One whose ring has to do with a part of it, because there is no more memory at first.
+JournalOptions lean_options(Durability durability) {
+  JournalOptions options = growing_options(durability);
+  options.lean = true;
+  return options;
+}
+
 // The state of a session, by the model or by the store.
 struct Standing {
   std::map<std::uint64_t, std::string> messages;
@@ -82,8 +89,8 @@ class Life {
 
   void step() {
     const std::uint64_t dice = random_() % 100;
-    instant_.monotonic += 1ms;
-    instant_.utc += 1ms;
+    instant_.monotonic += tick;
+    instant_.utc += tick;
     if (dice < 45) {
       append();
     } else if (dice < 60) {
@@ -105,6 +112,8 @@ class Life {
     }
     if (!disk_.dead()) past_[store_->position()] = now_;
   }
+
+  Duration tick = 1ms;
 
   void end() {
     durable_ = store_ ? store_->durable() : 0;
@@ -192,15 +201,26 @@ void check_survivor(MemoryDisk& disk, Life& life, End how) {
 struct Ways {
   JournalOptions options;
   std::size_t longest = 3000;
+  bool short_of_memory = false;  // as much as 4 KiB for each step of the session, after the first part of the ring
 };
+
+// A part of 64 KiB, its overrun and the header page.
+constexpr std::uint64_t memory_of_first_part = 84 * 1024;
 
 void live_and_die(const Ways& ways, End how, std::uint64_t seed, std::uint64_t change, bool& died) {
   SCOPED_TRACE("seed " + std::to_string(seed) + ", dies at change " + std::to_string(change));
   MemoryDisk disk;
   Life life(disk, ways.options, ways.longest, seed);
+  if (ways.short_of_memory) {
+    life.tick = 100ms;  // memory is looked for every second
+    disk.provide_up_to(memory_of_first_part);
+  }
   disk.die_at(change);
   if (life.open()) {
-    for (int i = 0; i < steps && !disk.dead(); ++i) life.step();
+    for (int i = 0; i < steps && !disk.dead(); ++i) {
+      if (ways.short_of_memory) disk.provide_up_to(memory_of_first_part + static_cast<std::uint64_t>(i) * 4096);
+      life.step();
+    }
   }
   died = disk.dead();
   disk.die_now();
@@ -263,6 +283,18 @@ TEST(JournalSurvival, has_what_it_must_when_it_ends_at_any_step_of_its_growth) {
   for (const Durability durability : {Durability::none, Durability::interval, Durability::group}) {
     for (const End how : {End::kill, End::crash_none, End::crash_all, End::crash_part}) {
       ASSERT_NO_FATAL_FAILURE(die_everywhere({growing_options(durability), longest}, how, 41, 5));
+    }
+  }
+}
+
+TEST(JournalSurvival, has_what_it_must_when_its_ring_goes_round_in_a_part_and_grows_later) {
+  constexpr std::size_t longest = 15'000;
+  for (const Durability durability : {Durability::none, Durability::interval, Durability::group}) {
+    for (std::uint64_t seed = 51; seed <= 52; ++seed) {
+      ASSERT_NO_FATAL_FAILURE(die_everywhere({lean_options(durability), longest, true}, End::kill, seed, 3));
+    }
+    for (const End how : {End::crash_none, End::crash_all, End::crash_part}) {
+      ASSERT_NO_FATAL_FAILURE(die_everywhere({lean_options(durability), longest, true}, how, 61, 5));
     }
   }
 }

@@ -7,6 +7,7 @@
 //   kill()       a new process: locks are free, files and shared memory are as at its death
 //   crash(keep)  a new boot: shared memory is gone, and of what was not synced nothing, all or a part is there; a part
 //                may end within a write, at 512 bytes
+//   provide_up_to(bytes)  memory of each ring, its header page included; ENOSPC beyond
 //   fill(bytes)  the space for new bytes; ENOSPC beyond. fail_sync_after(n), fail_write_after(n): EIO, once
 #pragma once
 
@@ -48,6 +49,7 @@ class MemoryDisk final : public Disk {
     if (!dead_) die();
   }
   void fill(std::uint64_t bytes) { limit_ = bytes == never ? never : used() + bytes; }
+  void provide_up_to(std::uint64_t bytes) { memory_ = bytes; }
   void fail_sync_after(std::uint64_t syncs) { syncs_left_ = syncs; }
   void fail_write_after(std::uint64_t writes) { writes_left_ = writes; }
 
@@ -190,7 +192,7 @@ class MemoryDisk final : public Disk {
     auto& pages = shared_[name];
     if (fresh) pages = std::make_shared<Pages>(size);
     if (pages->view().size() != size) return error(EINVAL, "map", name);
-    return std::make_unique<Mapped>(pages, fresh);
+    return std::make_unique<Mapped>(*this, pages, fresh);
   }
 
   DiskResult<bool> is_mapped(const std::filesystem::path& path) override {
@@ -281,12 +283,17 @@ class MemoryDisk final : public Disk {
 
   class Mapped final : public SharedMemory {
    public:
-    Mapped(std::shared_ptr<Pages> pages, bool fresh) : pages_(std::move(pages)), fresh_(fresh) {}
+    Mapped(MemoryDisk& disk, std::shared_ptr<Pages> pages, bool fresh)
+        : disk_(disk), pages_(std::move(pages)), fresh_(fresh) {}
     std::span<char> bytes() noexcept override { return {pages_->pages(), pages_->view().size()}; }
     [[nodiscard]] bool fresh() const noexcept override { return fresh_; }
-    DiskResult<void> provide(std::size_t, std::size_t) override { return {}; }
+    DiskResult<void> provide(std::size_t, std::size_t end) override {
+      if (end > disk_.memory_) return error(ENOSPC, "allocate", "memory");
+      return {};
+    }
 
    private:
+    MemoryDisk& disk_;
     std::shared_ptr<Pages> pages_;
     bool fresh_;
   };
@@ -410,6 +417,7 @@ class MemoryDisk final : public Disk {
   std::uint64_t boot_ = 1;
   std::uint64_t changes_ = 0;
   std::uint64_t limit_ = never;
+  std::uint64_t memory_ = never;
   std::uint64_t syncs_left_ = never;
   std::uint64_t writes_left_ = never;
   bool dead_ = false;

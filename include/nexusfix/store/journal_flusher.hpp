@@ -35,6 +35,10 @@ class JournalFlusher {
   // How long each sync took that turn() made. From any thread.
   [[nodiscard]] const LatencyCounts& syncs() const noexcept;
 
+  // From here on memory for rings is allocated and mapped on a thread of its own, which turn() makes when it needs it
+  // first: a turn() never waits for memory. Without it turn() does so itself, in slices.
+  void wait_for_memory_elsewhere() noexcept;
+
   // Writes what has gathered, syncs what is due, makes segments ahead in slices, archives and removes what has had its
   // time. Returns how long until something is due: zero when there is more to do now.
   Duration turn(Instant now);

@@ -56,6 +56,9 @@ struct JournalOptions {
   // Zeros are written to space that was reserved, so that a sync that a session waits for writes no metadata. A
   // recording does without: nothing waits for its syncs, and the disk writes half as much.
   bool zeros_ahead = true;
+  // Takes as little of disk and memory as it can until the session has many messages, and returns what it does not need
+  // when it is closed: for sessions that anybody may begin.
+  bool lean = false;
   // A session whose disk is full keeps its connection until then, and then logs out. 0: immediately.
   std::chrono::seconds full_timeout{30};
   // Of a journal with a replicated durability, which cannot be opened without one.
