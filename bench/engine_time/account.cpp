@@ -76,7 +76,12 @@ Figures time_append(OneSession& session, const TimeOptions& options, const Cycle
         now += std::chrono::microseconds{4};
         ++seq;
         // Where the disk is slower than the pace.
-        while (store.journal() != nullptr && !store.journal()->accepts(message.size())) std::this_thread::yield();
+        const auto begin = std::chrono::steady_clock::now();
+        while (store.journal() != nullptr && !store.journal()->accepts(message.size())) {
+          std::this_thread::yield();
+          if (std::chrono::steady_clock::now() - begin > std::chrono::seconds{20})
+            throw WrongAnswerError("the second store took no message for 20 s: " + store.journal()->condition_text());
+        }
       },
       [&] { static_cast<void>(store.append(SeqNum{seq}, message, now)); });
   const auto last = store.read(SeqNum{seq});

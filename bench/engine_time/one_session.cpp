@@ -1,6 +1,7 @@
 // Builds the engine, its messages and its stores, and runs the journal's flusher on another thread.
 #include "engine_time/one_session.hpp"
 
+#include <chrono>
 #include <stdexcept>
 #include <thread>
 
@@ -84,11 +85,32 @@ OneSession::OneSession(const SessionChoice& choice)
   bytes_ = composed(*composer_, "A", field(98, "0") + field(108, "30") + field(141, "Y"), seq_++);
   transport_.arriving = bytes_;
   // A new journal has no space before its flusher has run.
-  for (int turns = 0; turns < 100'000 && !loop_->find(0)->logged_on(); ++turns) {
+  const Waited waited = turn_until([this] { return loop_->find(0)->logged_on(); });
+  if (!waited.done) throw std::runtime_error(name_ + ": the session did not log on " + waited.text);
+}
+
+// As long as a disk or a host that is busy with other things may take.
+OneSession::Waited OneSession::turn_until(const std::function<bool()>& done) {
+  constexpr std::chrono::seconds longest{20};
+  const auto begin = std::chrono::steady_clock::now();
+  while (!done()) {
+    const auto waited = std::chrono::steady_clock::now() - begin;
+    if (waited >= longest) return {false, "within " + std::to_string(longest.count()) + " s: " + obstacle()};
     loop_->turn(Duration::zero());
     std::this_thread::yield();
   }
-  if (!loop_->find(0)->logged_on()) throw std::runtime_error(name_ + ": the session did not log on");
+  return {true, {}};
+}
+
+// What the session waits for.
+std::string OneSession::obstacle() const {
+  const JournalStore* const journal = loop_->find(0)->journal();
+  if (journal == nullptr) return "it has no journal to wait for";
+  const std::string text = journal->condition_text();
+  const JournalCounters counters = journal->counters();
+  return (text.empty() ? "the journal takes messages" : text) + "; " + std::to_string(counters.bytes) +
+         " bytes appended, " + std::to_string(counters.syncs) + " syncs, the longest " +
+         std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(counters.longest_sync).count()) + " ms";
 }
 
 SessionStore OneSession::open_second_store() {
@@ -123,12 +145,14 @@ void OneSession::answer(std::uint32_t number, bool account, std::uint32_t orders
   const std::uint64_t end = ticks_after();
   marks_.iteration = end - begin;
   // Where the disk is slower than the pace an order waits for space in the journal, which counts.
-  for (int turns = 0; turns < 10'000'000 && application_.sent < orders; ++turns) loop_->turn(max_wait_);
+  Waited waited{true, {}};
+  if (application_.sent < orders) waited = turn_until([&] { return application_.sent >= orders; });
   const std::uint64_t idle_begin = ticks_before();
   loop_->turn(max_wait_);
   marks_.idle = ticks_after() - idle_begin;
   if (application_.sent != orders || marks_.ticks.back() == 0 || marks_.handed_bytes < (report_size - 8) * orders)
-    throw WrongAnswerError(name_ + ": the answer to read " + std::to_string(number) + " is not whole");
+    throw WrongAnswerError(name_ + ": the answer to read " + std::to_string(number) + " is not whole" +
+                           (waited.done ? "" : " " + waited.text));
 }
 
 }  // namespace nfx::bench

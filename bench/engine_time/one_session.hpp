@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -209,6 +210,12 @@ class OneSession {
  private:
   using Loop = PollLoop<HandTransport, MarkingClock>;
 
+  struct Waited {
+    bool done;
+    std::string text;  // otherwise, how long and what for
+  };
+  [[nodiscard]] Waited turn_until(const std::function<bool()>& done);
+  [[nodiscard]] std::string obstacle() const;
   std::string composed(Composer& composer, std::string_view type, std::string_view body, std::uint64_t seq);
   void next_order();
   void answer(std::uint32_t number, bool account, std::uint32_t orders = 1);
