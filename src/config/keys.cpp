@@ -198,6 +198,11 @@ constexpr auto log_table = std::to_array<Key<LogConfig>>({
         "sessions wait with it."),
     NFX_INTEGER(
         "spill_bytes", full.spill_bytes, 64 * 1024, gib,
+    NFX_INTEGER(
+        "session_message_rate", session_message_rate, 0, 1000000,
+        "Most messages of one session and second in the message log that are Heartbeats, TestRequests, ResendRequests, "
+        "Rejects, SequenceResets, Logouts or Logons. Further ones are counted, and the log states how many. 0: no "
+        "limit."),
         "Size in bytes of the second queue of each poll thread, with when_full = \"spill\". Raise it for longer "
         "bursts."),
     NFX_INTEGER(

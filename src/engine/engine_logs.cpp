@@ -36,6 +36,12 @@ EngineLogs::EngineLogs(const EngineConfig& config, Alert alert) : alert_(std::mo
       options.log = log_options(config, "messages", alert_, signal_);
       options.log.longest_record = config.max_message_size;
       options.format = config.log.format;
+      options.session_message_rate = config.log.session_message_rate;
+      const auto* const files = std::get_if<LogFileOptions>(&options.log.target);
+      if (files != nullptr) {
+        options.log.busy_target = *files;
+        options.log.busy_target->name += "-busy";
+      }
       messages_.emplace(std::move(options));
     }
     if (!config.log.directory.empty() && config.log.events)

@@ -26,11 +26,6 @@ SpscOptions queue_options(std::size_t bytes, std::size_t record_size) {
   return {.slot_count = (bytes + slot_size - 1) / slot_size, .record_size = record_size, .slot_size = slot_size};
 }
 
-LogFile make_file(const std::variant<LogFileOptions, int>& target) {
-  if (const auto* const options = std::get_if<LogFileOptions>(&target)) return LogFile{*options};
-  return LogFile{std::get<int>(target)};
-}
-
 }  // namespace
 
 LogLane::LogLane(const DeferredLogOptions& options)
@@ -118,13 +113,15 @@ void LogLane::pop() noexcept {
   front_spilled_ ? spill_->pop() : queue_.pop();
 }
 
-DeferredLog::DeferredLog(DeferredLogOptions options) : options_(std::move(options)), file_(make_file(options_.target)) {
+DeferredLog::DeferredLog(DeferredLogOptions options) : options_(std::move(options)) {
+  std::visit([this](const auto& target) { main_.emplace(target); }, options_.target);
+  if (options_.busy_target) busy_.emplace(*options_.busy_target);
   if (options_.lanes == 0 || options_.lanes > 1024 || options_.fraction_digits > 9) {
     throw std::invalid_argument(
         "log options: lanes (queues, one per recording thread) is 1 to 1024, fraction_digits 0 to 9");
   }
   for (std::uint32_t i = 0; i < options_.lanes; ++i) lanes_.emplace_back(new LogLane(options_));
-  batch_.reserve(batch_bytes + 2 * options_.longest_record);
+  main_->batch.reserve(batch_bytes + 2 * options_.longest_record);
 }
 
 DeferredLog::~DeferredLog() = default;
@@ -134,6 +131,8 @@ void DeferredLog::finish() noexcept {
     if (failing_) retry_at_ = last_time_;  // once more
     while (step(last_time_) != 0) {
     }
+    report_omitted(last_time_, true);
+    write_batches();
   } catch (...) {
     // Out of memory while the program ends: what is left is lost.
     add(lost_, 1);
@@ -228,10 +227,11 @@ std::size_t DeferredLog::step(UtcTime now) {
     ++done;
   }
   if (emptied) {
+    report_omitted(std::max(now, last_time_), false);
     report_late_gaps(now);
     if (to_forget != 0 && to_forget == forgotten_.size()) forget_names();
   }
-  write_batch();
+  write_batches();
   return done;
 }
 
@@ -244,29 +244,72 @@ void DeferredLog::take(LogLane& lane, const Header& header) {
     add(lost_, 1);
     return lane.pop();
   }
-  if (batch_.size() >= batch_bytes || file_.is_later_day(time)) write_batch();
-  if (batch_.empty()) batch_time_ = time;
   const auto record = lane.front()->subspan(sizeof header);
   const std::string_view text{record.data(), record.size()};
   NFX_ASSERT(header.first_size <= text.size() && text.size() <= options_.longest_record);
-  append_time(batch_, time);
-  append_line(batch_, {.time = time,
-                       .session = header.session,
-                       .kind = header.kind,
-                       .first = text.substr(0, header.first_size),
-                       .second = text.substr(header.first_size)});
+  const Line line{.time = time,
+                  .session = header.session,
+                  .kind = header.kind,
+                  .first = text.substr(0, header.first_size),
+                  .second = text.substr(header.first_size)};
+  if (omits(line)) {
+    add(omitted_, 1);
+    return lane.pop();
+  }
+  Sink& sink = sink_for(line);
+  if (failing_) {  // by what these two had to state
+    ++unreported_;
+    add(lost_, 1);
+    return lane.pop();
+  }
+  if (sink.batch.size() >= batch_bytes || sink.file.is_later_day(time)) write(sink);
+  if (sink.batch.empty()) sink.time = time;
+  std::string& batch = sink.batch;
+  append_time(batch, time);
+  append_line(batch, line);
   if (header.cut != 0) {
-    batch_ += " [" + std::to_string(header.cut) + " more bytes were not logged]";
+    batch += " [" + std::to_string(header.cut) + " more bytes were not logged]";
     add(cut_, 1);
   }
-  batch_ += '\n';
-  ++batch_lines_;
+  batch += '\n';
+  ++sink.lines;
   lane.pop();
   // Small files: each batch must fit one.
   if (const auto* const options = std::get_if<LogFileOptions>(&options_.target);
-      options != nullptr && batch_.size() >= options->max_bytes) {
-    write_batch();
+      options != nullptr && batch.size() >= options->max_bytes) {
+    write(sink);
   }
+}
+
+// The sessions share a file: one that has filled half of it goes on beside it. A session that is alone has all.
+DeferredLog::Sink& DeferredLog::sink_for(const Line& line) {
+  if (!busy_ || line.session == no_log_session || names_.size() < 2) return *main_;
+  if (shares_of_ != main_->file.opened()) {
+    shares_of_ = main_->file.opened();
+    shares_.clear();
+  }
+  std::uint64_t& share = shares_[line.session];
+  const std::uint64_t most = std::get<LogFileOptions>(options_.target).max_bytes / 2;
+  if (share > most) return *busy_;
+  share += line.first.size() + line.second.size() + 64;
+  if (share > most)
+    append_note(line.time, "more of " + std::string{name_of(line.session)} + " is in " + options_.busy_target->name +
+                               "-*.log" + ": it has filled half of this file");
+  return *main_;
+}
+
+void DeferredLog::append_note(UtcTime time, std::string_view text) {
+  if (failing_) return;
+  // In a batch of its own, which counts no record.
+  Sink& sink = *main_;
+  write(sink);
+  if (failing_) return;
+  sink.time = time;
+  append_time(sink.batch, time);
+  sink.batch += ' ';
+  sink.batch += text;
+  sink.batch += '\n';
+  write(sink);
 }
 
 void DeferredLog::report_gap(LogLane& lane, std::uint64_t dropped, UtcTime time) {
@@ -292,52 +335,58 @@ void DeferredLog::report_missing(std::uint64_t count, UtcTime time, std::string_
     unreported_ += count;
     return;
   }
-  write_batch();
+  write_batches();
   if (failing_) {
     unreported_ += count;
     return;
   }
-  batch_time_ = time;
-  append_time(batch_, time);
-  batch_ += ' ';
-  batch_ += std::to_string(count);
-  batch_ += ' ';
-  batch_ += noun();
-  batch_ += " were not logged here: ";
-  batch_ += why;
-  batch_ += '\n';
-  batch_gap_ = count;
-  write_batch();
+  main_->time = time;
+  std::string& batch = main_->batch;
+  append_time(batch, time);
+  batch += ' ';
+  batch += std::to_string(count);
+  batch += ' ';
+  batch += noun();
+  batch += " were not logged here: ";
+  batch += why;
+  batch += '\n';
+  main_->gap = count;
+  write(*main_);
 }
 
 void DeferredLog::open_file(UtcTime now) {
-  if (const auto opened = file_.open_now(now); !opened) return fail(opened.error());
-  report_correction();
+  if (const auto opened = main_->file.open_now(now); !opened) return fail(opened.error());
+  report_correction(main_->file);
 }
 
 // A file that others could read is reported; the log continues.
-void DeferredLog::report_correction() {
-  const std::string corrected = file_.take_correction();
+void DeferredLog::report_correction(LogFile& file) {
+  const std::string corrected = file.take_correction();
   if (!corrected.empty() && options_.on_failure) options_.on_failure(corrected);
 }
 
-void DeferredLog::write_batch() {
-  if (batch_.empty()) return;
-  const auto result = file_.append(batch_time_, batch_);
-  report_correction();
+void DeferredLog::write_batches() {
+  write(*main_);
+  if (busy_) write(*busy_);
+}
+
+void DeferredLog::write(Sink& sink) {
+  if (sink.batch.empty()) return;
+  const auto result = sink.file.append(sink.time, sink.batch);
+  report_correction(sink.file);
   if (result) {
-    add(written_, batch_lines_);
+    add(written_, sink.lines);
   } else {
     const auto ended = static_cast<std::uint64_t>(
-        std::ranges::count(std::string_view{batch_}.substr(0, result.error().written), '\n'));
-    NFX_ASSERT(result.error().written <= batch_.size());
-    const std::uint64_t written = std::min(ended, batch_lines_);
+        std::ranges::count(std::string_view{sink.batch}.substr(0, result.error().written), '\n'));
+    NFX_ASSERT(result.error().written <= sink.batch.size());
+    const std::uint64_t written = std::min(ended, sink.lines);
     add(written_, written);
-    add(lost_, batch_lines_ - written);
-    unreported_ += batch_lines_ - written + batch_gap_;
+    add(lost_, sink.lines - written);
+    unreported_ += sink.lines - written + sink.gap;
   }
-  batch_.clear();
-  batch_lines_ = batch_gap_ = 0;
+  sink.batch.clear();
+  sink.lines = sink.gap = 0;
   if (!result) fail(result.error());
 }
 
@@ -366,15 +415,17 @@ void DeferredLog::try_again(UtcTime now) {
 }
 
 DeferredLogCounters DeferredLog::counters() const noexcept {
-  DeferredLogCounters counters{.recorded = 0,
-                               .spilled = 0,
-                               .blocked = 0,
-                               .dropped = 0,
-                               .written = written_.load(std::memory_order_relaxed),
-                               .lost = lost_.load(std::memory_order_relaxed),
-                               .cut = cut_.load(std::memory_order_relaxed),
-                               .outages = outages_.load(std::memory_order_relaxed),
-                               .removals_failed = file_.removals_failed()};
+  DeferredLogCounters counters{
+      .recorded = 0,
+      .spilled = 0,
+      .blocked = 0,
+      .dropped = 0,
+      .written = written_.load(std::memory_order_relaxed),
+      .lost = lost_.load(std::memory_order_relaxed),
+      .cut = cut_.load(std::memory_order_relaxed),
+      .omitted = omitted_.load(std::memory_order_relaxed),
+      .outages = outages_.load(std::memory_order_relaxed),
+      .removals_failed = main_->file.removals_failed() + (busy_ ? busy_->file.removals_failed() : 0)};
   for (const auto& lane : lanes_) {
     counters.recorded += lane->recorded_.load(std::memory_order_relaxed);
     counters.spilled += lane->spilled_.load(std::memory_order_relaxed);

@@ -193,6 +193,7 @@ std::expected<void, LogFileError> LogFile::open(Day day, std::uint32_t number) {
   corrected_ = std::move(check.corrected);
   close();
   fd_ = fd;
+  ++opened_;
   path_ = path;
   day_ = day;
   number_ = number;

@@ -73,8 +73,9 @@ std::string fingerprint(const EngineConfig& e) {
   const LogConfig& l = e.log;
   out << l.directory << ' ' << l.messages << l.events << ' ' << to_string(l.format) << ' ' << to_string(l.lines) << ' '
       << to_string(l.level) << ' ' << l.rotate_bytes << ' ' << l.keep_files << ' ' << l.keep_age.count() << ' '
-      << l.queue_bytes << ' ' << l.trace_every << ' ' << l.metrics_file << ' ' << l.metrics_period.count() << ' '
-      << to_string(l.full.when_full) << ' ' << l.full.block_limit.count() << ' ' << l.full.spill_bytes << '\n';
+      << l.session_message_rate << ' ' << l.queue_bytes << ' ' << l.trace_every << ' ' << l.metrics_file << ' '
+      << l.metrics_period.count() << ' ' << to_string(l.full.when_full) << ' ' << l.full.block_limit.count() << ' '
+      << l.full.spill_bytes << '\n';
   const ControlConfig& t = e.control;
   out << t.socket << ' ' << t.socket_mode << ' ' << t.socket_owner << ' ' << t.socket_group << ' ' << to_string(t.http)
       << ' ' << t.tokens << ' ' << t.audit << ' ' << t.operators.size() << ' ' << t.viewers.size() << ' '

@@ -86,6 +86,103 @@ TEST(MessageLog, writes_what_quickfix_writes) {
             "35=0\x01\n");
 }
 
+std::string of_type(std::string_view type) {
+  return "8=FIX.4.4\x01"
+         "9=5\x01"
+         "35=" +
+         std::string{type} + "\x01";
+}
+
+TEST(MessageLog, counts_heartbeats_beyond_their_rate_and_states_how_many_there_were) {
+  const LogFolder folder;
+  MessageLogOptions options = messages_in(folder);
+  options.log.fraction_digits = 0;
+  options.session_message_rate = 2;
+  MessageLog log{options};
+  log.name_session(7, "FLOOD");
+  log.name_session(8, "OTHER");
+  MessageLog::Lane lane = log.lane(0);
+  for (int i = 0; i < 5; ++i) lane.record(7, LogDirection::in, noon, of_type("0"));
+  lane.record(7, LogDirection::in, noon, of_type("1"));
+  lane.record(7, LogDirection::in, noon, of_type("D"));
+  lane.record(8, LogDirection::in, noon, of_type("0"));
+  lane.record(7, LogDirection::in, noon + 1s, of_type("0"));
+  log.step(noon + 1s);
+  const std::string line = "20240315-12:00:00 in  FLOOD 8=FIX.4.4|9=5|35=";
+  EXPECT_EQ(folder.text(), line + "0|\n" + line + "0|\n" + line + "D|\n" +
+                               "20240315-12:00:00 in  OTHER 8=FIX.4.4|9=5|35=0|\n" +
+                               "20240315-12:00:01 4 messages of FLOOD were counted, not written: 3 Heartbeat, 1 "
+                               "TestRequest; session_message_rate is 2 a second\n" +
+                               "20240315-12:00:01 in  FLOOD 8=FIX.4.4|9=5|35=0|\n");
+  EXPECT_EQ(log.counters().omitted, 4U);
+  EXPECT_EQ(log.counters().written, 5U);
+}
+
+TEST(MessageLog, states_what_it_counted_when_no_message_follows_and_when_it_ends) {
+  const LogFolder folder;
+  MessageLogOptions options = messages_in(folder);
+  options.log.fraction_digits = 0;
+  options.session_message_rate = 1;
+  {
+    MessageLog log{options};
+    MessageLog::Lane lane = log.lane(0);
+    for (int i = 0; i < 3; ++i) lane.record(7, LogDirection::in, noon, of_type("0"));
+    log.step(noon);
+    EXPECT_EQ(folder.text().find("counted"), std::string::npos);
+    log.step(noon + 1s);
+    EXPECT_NE(folder.text().find("12:00:01 2 messages of session 7 were counted"), std::string::npos) << folder.text();
+    for (int i = 0; i < 4; ++i) lane.record(7, LogDirection::in, noon + 2s, of_type("5"));
+  }
+  EXPECT_NE(folder.text().find("12:00:02 3 messages of session 7 were counted, not written: 3 Logout;"),
+            std::string::npos)
+      << folder.text();
+}
+
+TEST(MessageLog, leaves_the_history_of_other_sessions_when_one_fills_its_files) {
+  const LogFolder folder;
+  MessageLogOptions options = messages_in(folder);
+  std::get<LogFileOptions>(options.log.target).max_bytes = 16 * 1024;
+  std::get<LogFileOptions>(options.log.target).keep_files = 3;
+  options.log.busy_target = std::get<LogFileOptions>(options.log.target);
+  options.log.busy_target->name = "messages-busy";
+  MessageLog log{options};
+  log.name_session(1, "QUIET");
+  log.name_session(2, "BUSY");
+  MessageLog::Lane lane = log.lane(0);
+  for (int i = 0; i < 20; ++i) lane.record(1, LogDirection::in, noon, "quiet " + std::to_string(i));
+  log.step(noon);
+  for (int i = 0; i < 3000; ++i) {
+    lane.record(2, LogDirection::in, noon, "busy " + std::to_string(i) + std::string(100, 'x'));
+    if (i % 100 == 99) log.step(noon);
+  }
+  lane.record(1, LogDirection::in, noon, "quiet at last");
+  log.step(noon);
+  const std::string first = folder.text("messages-20240315-0001.log");
+  for (int i = 0; i < 20; ++i) EXPECT_NE(first.find("quiet " + std::to_string(i) + "\n"), std::string::npos) << i;
+  EXPECT_NE(first.find("quiet at last\n"), std::string::npos);
+  EXPECT_NE(first.find("more of BUSY is in messages-busy-*.log: it has filled half of this file"), std::string::npos);
+  const std::vector<std::string> files = folder.files();
+  const auto of_busy = [](const std::string& name) { return name.starts_with("messages-busy-"); };
+  EXPECT_EQ(std::ranges::count_if(files, of_busy), 3) << "a session removes its own history";
+  ASSERT_TRUE(of_busy(files.back()));
+  EXPECT_NE(folder.text(files.back()).find("busy 2999x"), std::string::npos);
+  EXPECT_EQ(log.counters().written, 3021U);
+}
+
+TEST(MessageLog, gives_a_session_that_is_alone_all_of_its_files) {
+  const LogFolder folder;
+  MessageLogOptions options = messages_in(folder);
+  std::get<LogFileOptions>(options.log.target).max_bytes = 4096;
+  options.log.busy_target = std::get<LogFileOptions>(options.log.target);
+  options.log.busy_target->name = "messages-busy";
+  MessageLog log{options};
+  log.name_session(2, "ALONE");
+  for (int i = 0; i < 100; ++i) log.lane(0).record(2, LogDirection::in, noon, std::string(100, 'x'));
+  log.step(noon);
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "messages-20240315-0002.log"));
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "messages-busy-20240315-0001.log"));
+}
+
 TEST(MessageLog, merges_its_lanes_by_time) {
   const LogFolder folder;
   MessageLogOptions options = messages_in(folder);

@@ -119,6 +119,8 @@ struct LogConfig {
   std::uint64_t rotate_bytes = std::uint64_t{256} << 20;  // the next file is begun before this is exceeded
   std::uint32_t keep_files = 30;                          // of each log, including the one being written
   std::chrono::days keep_age{0};                          // 0: whatever keep_files allows
+  // Messages without business content of one session and second in the message log; further ones are counted. 0: all.
+  std::uint32_t session_message_rate = 20;
   // Of lines that wait to be written, for each poll thread. Lines dropped because it is full are counted and reported
   // in the log.
   std::uint64_t queue_bytes = std::uint64_t{4} << 20;

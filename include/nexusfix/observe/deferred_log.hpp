@@ -42,6 +42,8 @@ struct DeferredLogOptions {
   std::uint32_t lanes = 1;                   // threads that record: one each
   std::size_t lane_bytes = std::size_t{4} << 20;
   std::size_t longest_record = 16 * 1024;
+  // Files beside those of `target` for sessions that would fill these alone.
+  std::optional<LogFileOptions> busy_target{};
   DeferredOptions full;                              // what becomes of a record that finds its queue full
   unsigned fraction_digits = 9;                      // of a second, 0 to 9
   std::function<void(std::string_view)> on_failure;  // on the worker's thread, once per outage
@@ -56,6 +58,7 @@ struct DeferredLogCounters {
   std::uint64_t written = 0;
   std::uint64_t lost = 0;
   std::uint64_t cut = 0;
+  std::uint64_t omitted = 0;
   std::uint64_t outages = 0;
   std::uint64_t removals_failed = 0;
 
@@ -74,6 +77,8 @@ inline constexpr auto counter_rows<DeferredLogCounters> = std::to_array<CounterR
     {&DeferredLogCounters::lost, "nfx_log_lost_total", "Lines that could not be written because the disk failed."},
     {&DeferredLogCounters::cut, "nfx_log_cut_total",
      "Lines written in part because their message was longer than a record may be."},
+    {&DeferredLogCounters::omitted, "nfx_log_omitted_total",
+     "Messages without business content that were counted in the log instead of written; see session_message_rate."},
     {&DeferredLogCounters::outages, "nfx_log_outages_total", "Times that writing the log began to fail."},
     {&DeferredLogCounters::removals_failed, "nfx_log_removals_failed_total",
      "Times that an old file of the log could not be removed; it is tried again with the next new file."},
@@ -178,6 +183,12 @@ class DeferredLog {
   virtual void append_line(std::string& out, const Line& line) = 0;
   // "messages", for the line with how many are missing.
   [[nodiscard]] virtual std::string_view noun() const noexcept = 0;
+  // Whether a record is counted instead of written. What is to be stated of those before is stated first.
+  [[nodiscard]] virtual bool omits(const Line&) { return false; }
+  // All records until `now` were seen, or the log ends: states what is still to be stated.
+  virtual void report_omitted(UtcTime, bool) {}
+  // A line of the log's own among the records.
+  void append_note(UtcTime time, std::string_view text);
 
   // For destructors of derived classes, which are the last that can make lines.
   void finish() noexcept;
@@ -189,6 +200,17 @@ class DeferredLog {
   };
   using Header = LogLane::Header;
 
+  // A file and the lines that are not in it yet, all of one day.
+  struct Sink {
+    explicit Sink(const LogFileOptions& options) : file(options) {}
+    explicit Sink(int fd) : file(fd) {}
+    LogFile file;
+    std::string batch;
+    std::uint64_t lines = 0;  // of these, records
+    std::uint64_t gap = 0;    // missing records that its line reports; such a line is alone in its batch
+    UtcTime time{};
+  };
+
   void take_name_changes();
   void forget_names();
   [[nodiscard]] LogLane* oldest(Header& header);
@@ -196,20 +218,23 @@ class DeferredLog {
   void report_gap(LogLane& lane, std::uint64_t dropped, UtcTime time);
   void report_missing(std::uint64_t count, UtcTime time, std::string_view why);
   void report_late_gaps(UtcTime now);
-  void write_batch();
-  void report_correction();
+  void write_batches();
+  void write(Sink& sink);
+  [[nodiscard]] Sink& sink_for(const Line& line);
+  void report_correction(LogFile& file);
   void fail(const LogFileError& error);
   void try_again(UtcTime now);
 
   const DeferredLogOptions options_;
-  LogFile file_;
+  std::optional<Sink> main_;
+  // Sessions with more than half of a file of main_ go on in one of their own kind, so that their lines remove none of
+  // others.
+  std::optional<Sink> busy_;
+  std::unordered_map<std::uint32_t, std::uint64_t> shares_;  // bytes of each session in main_'s file
+  std::uint64_t shares_of_ = 0;                              // ... which is this one
   std::vector<std::unique_ptr<LogLane>> lanes_;
   UtcTimestampWriter clock_text_;
 
-  std::string batch_;              // lines that are not written yet, all of one day
-  std::uint64_t batch_lines_ = 0;  // of these, records
-  std::uint64_t batch_gap_ = 0;    // missing records that its line reports; such a line is alone in its batch
-  UtcTime batch_time_{};
   UtcTime last_time_{};
   bool failing_ = false;
   bool retrying_ = false;
@@ -226,6 +251,7 @@ class DeferredLog {
   std::atomic<std::uint64_t> written_{0};
   std::atomic<std::uint64_t> lost_{0};
   std::atomic<std::uint64_t> cut_{0};
+  std::atomic<std::uint64_t> omitted_{0};
   std::atomic<std::uint64_t> outages_{0};
 };
 

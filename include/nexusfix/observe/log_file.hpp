@@ -60,6 +60,8 @@ class LogFile {
   [[nodiscard]] bool is_later_day(UtcTime time) const noexcept { return !borrowed_ && day_of(time) > day_; }
 
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }  // empty: none open yet
+  // Grows with each file that is opened.
+  [[nodiscard]] std::uint64_t opened() const noexcept { return opened_; }
   // Old files that could not be removed, from any thread. One is tried again with each new file.
   [[nodiscard]] std::uint64_t removals_failed() const noexcept {
     return removals_failed_.load(std::memory_order_relaxed);
@@ -81,6 +83,7 @@ class LogFile {
   Day day_{};  // of the open file; 1970 when none was
   std::uint32_t number_ = 0;
   std::uint64_t size_ = 0;
+  std::uint64_t opened_ = 0;
   bool torn_ = false;  // the file does not end with a line feed
   std::filesystem::path path_;
   std::atomic<std::uint64_t> removals_failed_{0};
