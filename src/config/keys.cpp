@@ -68,6 +68,20 @@ constexpr auto engine_table = std::to_array<Key<EngineConfig>>({
         "dynamic_session_idle_s", dynamic_session_idle, std::chrono::seconds, 0, 366 * day_s,
         "Seconds without a connection after which a session made from a template leaves memory. Its next Logon opens "
         "its journal again. Without a journal it stays until its place is needed. 0: it stays in any case."),
+    NFX_INTEGER("max_dynamic_stores", max_dynamic_stores, 0, 10'000'000,
+                "Most journals of sessions made from templates in one store folder. Beyond it a Logon with a CompID "
+                "that has no "
+                "journal yet is refused; the other sessions continue. 0: no limit."),
+    NFX_INTEGER(
+        "max_dynamic_store_bytes", max_dynamic_store_bytes, 0, 1024 * gib,
+        "Most bytes of these journals in one store folder, archived segments included. Beyond it a CompID that has no "
+        "journal yet is refused. 0: no limit."),
+    NFX_DURATION(
+        "dynamic_store_age_s", dynamic_store_age, std::chrono::seconds, 0, 3660 * day_s,
+        "Seconds without use after which the journal of a session made from a template is deleted; the next Logon of "
+        "its CompID begins with sequence number 1. 0: never. Raise it, or copy the store, where the law requires "
+        "records "
+        "for longer than 90 days."),
     NFX_INTEGER(
         "submit_queue_bytes", submit_queue_bytes, 64 * 1024, gib,
         "Bytes of messages that other threads have given to Engine::submit and that a poll thread has not taken yet; a "
@@ -185,6 +199,11 @@ constexpr auto log_table = std::to_array<Key<LogConfig>>({
     NFX_DURATION("keep_age_d", keep_age, std::chrono::days, 0, 36500,
                  "Age in days at which a log file is deleted, even if keep_files allows more. 0: age does not matter."),
     NFX_INTEGER(
+        "session_message_rate", session_message_rate, 0, 1000000,
+        "Most messages of one session and second in the message log that are Heartbeats, TestRequests, ResendRequests, "
+        "Rejects, SequenceResets, Logouts or Logons. Further ones are counted, and the log states how many. 0: no "
+        "limit."),
+    NFX_INTEGER(
         "queue_bytes", queue_bytes, 64 * 1024, gib,
         "Bytes of log lines of one poll thread that may wait to be written. Raise it when nfx_log_dropped_total "
         "grows."),
@@ -198,11 +217,6 @@ constexpr auto log_table = std::to_array<Key<LogConfig>>({
         "sessions wait with it."),
     NFX_INTEGER(
         "spill_bytes", full.spill_bytes, 64 * 1024, gib,
-    NFX_INTEGER(
-        "session_message_rate", session_message_rate, 0, 1000000,
-        "Most messages of one session and second in the message log that are Heartbeats, TestRequests, ResendRequests, "
-        "Rejects, SequenceResets, Logouts or Logons. Further ones are counted, and the log states how many. 0: no "
-        "limit."),
         "Size in bytes of the second queue of each poll thread, with when_full = \"spill\". Raise it for longer "
         "bursts."),
     NFX_INTEGER(

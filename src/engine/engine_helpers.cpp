@@ -18,7 +18,10 @@ EngineHelpers::EngineHelpers(const EngineConfig& config, EnginePlacement& placem
       flushers_(helper_threads(config, ThreadRole::flusher)),
       workers_(helper_threads(config, ThreadRole::deferred)),
       handshakers_(helper_threads(config, ThreadRole::handshake)),
-      stores_(disk, std::move(durable), {.flushers = flushers_.threads, .workers = workers_.threads}) {}
+      stores_(disk, std::move(durable), {.flushers = flushers_.threads, .workers = workers_.threads},
+              {.stores = config.max_dynamic_stores,
+               .bytes = config.max_dynamic_store_bytes,
+               .age = config.dynamic_store_age}) {}
 
 void EngineHelpers::begin() {
   const std::lock_guard lock{mutex_};
@@ -70,10 +73,10 @@ void EngineHelpers::flush(std::uint32_t index, HelperWatch& watch) {
   JournalFlusher& flusher = stores_.flusher(index);
   const IdleStrategy idle{flushers_.idle};
   SystemClock clock;
+  flusher.wait_for_memory_elsewhere();
   while (!stop_.load(std::memory_order_acquire)) {
     const Instant now = clock.now();
     watch.turn_began(now.monotonic);
-  flusher.wait_for_memory_elsewhere();
     const Duration due = flusher.turn(now);
     const bool nothing = due > Duration::zero();
     watch.turn_ended(clock.monotonic(), nothing && idle.mode() == IdleMode::spin);

@@ -193,6 +193,7 @@ std::optional<SessionSettings> LogonGate::from_template(const MessageView& logon
   if (found == templates_.end()) return std::nullopt;
   SessionSettings settings = **found;
   settings.is_template = false;
+  settings.journal.lean = true;
   settings.session.sender_comp_id = ours;
   settings.session.target_comp_id = peers;
   if (settings.schedule && !settings.schedule->logon_allowed(now)) {

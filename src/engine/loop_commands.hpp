@@ -41,6 +41,7 @@ struct LoopCommand {
   std::unique_ptr<LiveSession> session{};
   std::string name{};  // of opened: the identity that was claimed
   std::string text{};
+  bool reported = false;  // of opened: its reason is known already
   ConnectionId connection = no_connection;
   std::shared_ptr<LoopCall> call{};
 };

@@ -307,6 +307,9 @@ LiveSession* SessionRunner::make_from_template(const MessageView& logon, Pending
     LoopCommand command{.kind = LoopCommand::Kind::opened, .number = number, .name = name};
     try {
       command.session = make_session(*of, number, network_.time_on_any_thread(), true);
+    } catch (const StoreRefusal& refusal) {
+      command.text = refusal.what();
+      command.reported = !refusal.first;
     } catch (const std::exception& error) {
       command.text = error.what();
     }
@@ -330,7 +333,7 @@ LiveSession* SessionRunner::make_from_template(const MessageView& logon, Pending
 LiveSession* SessionRunner::opened(LoopCommand& command) {
   if (command.session == nullptr) {
     commands_.release(command.name);
-    store_alert(command.name + ": " + command.text);
+    if (!command.reported) store_alert(command.name + ": " + command.text);
     return nullptr;
   }
   NFX_ASSERT(command.session->name == command.name);

@@ -78,7 +78,9 @@ struct JournalStores::Worker {
   std::atomic<bool> look{false};  // something has changed, for a busy-polling thread
 };
 
-JournalStores::JournalStores(Disk& disk, std::function<void()> durable, StoreHelpers helpers) : disk_(disk) {
+JournalStores::JournalStores(Disk& disk, std::function<void()> durable, StoreHelpers helpers,
+                             TemplateStoreLimits limits)
+    : disk_(disk), template_stores_(disk, limits) {
   woken_ = durable;
   const auto moved = [this, durable = std::move(durable)] {
     changes_.fetch_add(1, std::memory_order_release);
@@ -110,7 +112,9 @@ SessionStore JournalStores::open(const SessionSettings& settings, UtcTime now) {
 SessionStore JournalStores::open_journal(const SessionSettings& settings, UtcTime now) {
   wait_until_closed(identity(settings.session));
   const UtcTime begun = settings.numbers_as_of == UtcTime{} ? now : settings.numbers_as_of;
-  JournalStore store{disk_, settings.journal, journal_identity(disk_, settings), begun};
+  const std::string name = journal_identity(disk_, settings);
+  if (settings.journal.lean) template_stores_.admit(settings.journal, name, now);
+  JournalStore store{disk_, settings.journal, name, begun};
   // Each by itself: a kill may come between the two. What a killed process had in memory alone counts as well.
   if (!store.recovery().has_inbound) store.set_next_inbound(settings.next_inbound, now);
   if (!store.recovery().has_outbound) store.set_next_outbound(settings.next_outbound, now);

@@ -21,6 +21,7 @@
 #include "nexusfix/store/disk.hpp"
 #include "nexusfix/store/journal_flusher.hpp"
 #include "nexusfix/store/session_store.hpp"
+#include "nexusfix/store/template_stores.hpp"
 
 namespace nfx {
 
@@ -60,7 +61,8 @@ struct StoreHelpers {
 class JournalStores final : public SessionStores {
  public:
   // `durable` as JournalFlusher calls it, from all flushers. `disk` outlives this; stores are closed before it goes.
-  JournalStores(Disk& disk, std::function<void()> durable, StoreHelpers helpers = {});
+  // `limits` of the journals of templates' sessions, beyond which open() throws StoreRefusal.
+  JournalStores(Disk& disk, std::function<void()> durable, StoreHelpers helpers = {}, TemplateStoreLimits limits = {});
   ~JournalStores() override;
 
   [[nodiscard]] SessionStore open(const SessionSettings& settings, UtcTime now) override;
@@ -84,6 +86,7 @@ class JournalStores final : public SessionStores {
   void wait_until_closed(const std::string& session);
 
   Disk& disk_;
+  TemplateStores template_stores_;
   std::function<void()> woken_, changed_;  // for replicas: something may leave; also, a condition may have changed
   std::vector<std::unique_ptr<JournalFlusher>> flushers_;
   std::vector<std::unique_ptr<Worker>> workers_;

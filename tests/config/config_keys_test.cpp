@@ -67,6 +67,7 @@ std::string fingerprint(const EngineConfig& e) {
       << e.max_pending_logons_per_address << ' ' << e.max_pending_logons_per_network << ' '
       << e.max_pending_known_logons << ' ' << e.max_known_addresses << ' ' << e.max_tls_handshakes << ' '
       << e.max_refusal_reports << ' ' << e.max_dynamic_sessions << ' ' << e.dynamic_session_idle.count() << ' '
+      << e.max_dynamic_stores << ' ' << e.max_dynamic_store_bytes << ' ' << e.dynamic_store_age.count() << ' '
       << to_string(e.transport) << ' ' << e.hold_off.count() << ' ' << e.max_invalid_logons << ' '
       << e.submit_queue_bytes << ' ' << e.submit_keep_bytes << ' ' << e.latency << ' ' << e.latency_every << ' '
       << e.latency_histograms << '\n';

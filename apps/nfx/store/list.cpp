@@ -2,6 +2,7 @@
 
 #include "command.hpp"
 #include "decode/print.hpp"
+#include "nexusfix/store/template_stores.hpp"
 #include "store/store.hpp"
 #include "text.hpp"
 
@@ -12,6 +13,9 @@ struct ListOptions {
   Place place;
   std::string format = "text";
 };
+
+// Counted by max_dynamic_stores.
+bool of_template(const StoredSession& session) { return posix_disk().exists(session.folder / template_mark); }
 
 void append_archived_json(SafeText& out, const ArchivedSegment& segment) {
   out += "{\"name\":";
@@ -32,6 +36,7 @@ void append_json(SafeText& out, const StoredSession& session, const SessionState
   append_json_text(out, session.identity);
   append_member(out, "folder", session.folder.string());
   append_member(out, "state", state.state());
+  if (of_template(session)) out += ",\"template\":true";
   if (state.open_in) append_member(out, "pid", static_cast<std::uint64_t>(*state.open_in));
   append_member(out, "bytes", state.bytes);
   append_member(out, "archived", state.archived.size());
@@ -82,7 +87,8 @@ void append_archive(SafeText& out, const std::vector<ArchivedSegment>& archived)
 
 void append_text(SafeText& out, const StoredSession& session, const SessionState& state) {
   const JournalScan& scan = state.scan;
-  out.add("{}  {}\n  folder     {}\n", session.identity, state.state(), session.folder.string());
+  out.add("{}  {}{}\n  folder     {}\n", session.identity, state.state(),
+          of_template(session) ? ", made by a template" : "", session.folder.string());
   if (!state.unreadable.empty()) {
     out.add("  problem    {}\n", state.unreadable);
     return;

@@ -168,6 +168,11 @@ struct EngineConfig {
   // A session made from a template leaves memory after this time without a connection. Its journal remains, and its
   // next Logon opens that again. One without a journal stays until its place is needed. 0: it stays in any case.
   std::chrono::seconds dynamic_session_idle{3600};
+  // Journals of such sessions in one store folder: how many, of how many bytes, and how long one stays that is not
+  // used. A CompID that has none is refused beyond the limits. 0: no limit.
+  std::uint32_t max_dynamic_stores = 10'000;
+  std::uint64_t max_dynamic_store_bytes = std::uint64_t{16} << 30;
+  std::chrono::seconds dynamic_store_age = std::chrono::days{90};
 
   // Messages that other threads submit: bytes of each poll thread's queue, and of what is held for a session until it
   // logs on. A quarter of either is the longest message.
