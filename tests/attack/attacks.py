@@ -206,6 +206,27 @@ def garble_after_logon(target, per_second=20 * MB):
     return {"units": sent, "logons": logons}
 
 
+def beat_fast(target):
+    """Valid Heartbeats, 100 in each piece."""
+    session = Session(target)
+    sent, logons, again, pace = 0, 0, Pace(target, 5), Pace(target, 200)
+    while target.going():
+        if not session.on:
+            if again.wait():
+                logons += session.log_on(timeout=0.3)
+            continue
+        if pace.wait() and session.connection.send(b"".join(session.message("0") for _ in range(100))):
+            sent += 100
+        if session.on:
+            session.connection.drain()
+    return {"units": sent, "logons": logons}
+
+
+def beats_are_counted(evidence):
+    sizes = [each.stat().st_size for each in evidence.server.folder.rglob("messages-*.log")]
+    return [] if sizes and sum(sizes) < 4 * MB else [f"the message log has {sum(sizes) / MB:.1f} MB"]
+
+
 def garble_gently(target):
     return garble_after_logon(target, 5 * MB)
 
@@ -422,6 +443,8 @@ ATTACKS = [
            warm=True),
     Attack("garbled_logged_on", "a logged-on peer sends messages with a wrong CheckSum", "20 MB/s", garble_after_logon,
            "garbage", Limits(first_used=1)),
+    Attack("heartbeats", "a logged-on peer sends valid Heartbeats", "20,000 messages/s", beat_fast, "garbage",
+           Limits(disk_mb=32, first_used=1), check=beats_are_counted),
     Attack("garbled_stranger", "an unknown peer's first bytes are messages with a wrong CheckSum", "200 connections/s, 50 KB each",
            garble_before_logon, "garbage", quick=False),
     Attack("control_bytes", "texts with escape sequences, line ends and C1 bytes", "100 messages/s", print_controls, "output",
@@ -451,5 +474,5 @@ ATTACKS = [
     Attack("dead_peer", "a Logon with HeartBtInt=0, then silence", "1 Logon", zero_heartbeat, limits=Limits(first_used=1),
            check=zero_heartbeat_refused),
     Attack("squatted_names", "a template * to *: CompIDs that contain the arrow of identities", "100 orders/s", squat_names,
-           "templates", Limits(memory_mb=16, disk_mb=None, shm_mb=16), two_names, names_are_apart, engine=idle_soon),
+           "templates", Limits(memory_mb=16, disk_mb=24, shm_mb=16), two_names, names_are_apart, engine=idle_soon),
 ]

@@ -177,9 +177,9 @@ FURTHER_ATTACKS = [
     Attack("tiny_records", "a TLS record for each byte of a message", "5,000 records/s", tiny_records, "tls",
            Limits(first_used=1), variants=WITH_TLS, quick=False),
     Attack("template_churn", "the right password with a new CompID each time, then Logout", "20 Logons/s", log_on_and_go,
-           "templates", Limits(memory_mb=32, disk_mb=None, shm_mb=None, lines_s=150), with_password, right_password_works,
+           "templates", Limits(memory_mb=32, disk_mb=24, shm_mb=None, lines_s=150), with_password, right_password_works,
            engine=idle_soon, probe=RIGHT, warm=True),
     Attack("template_names", "CompIDs that are paths, wildcards, escapes and very long, with the right password", "50 Logons/s",
-           hostile_names, "templates", Limits(memory_mb=16, disk_mb=None, shm_mb=None, fds=0), with_password,
+           hostile_names, "templates", Limits(memory_mb=16, disk_mb=32, shm_mb=None, fds=0), with_password,
            names_stay_inside, engine=idle_soon, probe=RIGHT, warm=True, quick=False),
 ]

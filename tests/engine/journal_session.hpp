@@ -31,7 +31,8 @@ inline SessionSettings with_journal(SessionSettings settings, Durability durabil
 class JournalSession : public ::testing::Test {
  protected:
   void open_venue(Durability durability, bool has_worker = false) {
-    stores.emplace(disk, [this] { ++durable_calls; }, StoreHelpers{.flushers = 1, .workers = has_worker ? 1U : 0U});
+    stores.emplace(
+        disk, [this] { ++durable_calls; }, StoreHelpers{.flushers = 1, .workers = has_worker ? 1U : 0U}, store_limits);
     if (rig.venue.config.sessions.empty()) rig.venue.config.sessions = {with_journal(acceptor(), durability, "venue")};
     rig.venue.config.max_message_size = 8192;
     check_config(rig.venue.config);
@@ -113,6 +114,7 @@ class JournalSession : public ::testing::Test {
 
   MemoryDisk disk;
   int durable_calls = 0;
+  TemplateStoreLimits store_limits;
   std::optional<JournalStores> stores;  // outlives the sessions
   LoopRig rig;
 };

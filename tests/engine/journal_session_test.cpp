@@ -433,6 +433,36 @@ TEST_F(JournalSession, of_a_template_makes_room_for_another_when_it_is_idle) {
   EXPECT_EQ(rig.venue.loop->counters().too_many_sessions, 0u);
 }
 
+TEST_F(JournalSession, of_a_template_beyond_the_number_of_journals_is_refused_with_one_alert_and_known_ones_continue) {
+  SessionSettings any = with_journal(acceptor("*"), Durability::interval, "venue");
+  any.is_template = true;
+  rig.venue.config.sessions = {any};
+  store_limits.stores = 2;
+  open_venue(Durability::interval);
+  const auto logs_on = [&](RawPeer& peer) {
+    peer.connect();
+    turn();
+    peer.send(peer.logon());
+    turn(3);
+    peer.read();
+    return peer.all(Tag::MsgType) == std::vector<std::string>{"A"};
+  };
+  RawPeer one{rig.network, rig.clock, "ONE"}, two{rig.network, rig.clock, "TWO"};
+  EXPECT_TRUE(logs_on(one));
+  EXPECT_TRUE(logs_on(two));
+  for (int i = 0; i < 20; ++i) {
+    RawPeer stranger{rig.network, rig.clock, "CLIENT-" + std::to_string(i)};
+    EXPECT_FALSE(logs_on(stranger)) << i;
+  }
+  ASSERT_EQ(rig.venue.application.store_alerts.size(), 1u);
+  EXPECT_NE(rig.venue.application.store_alerts[0].find("as many as max_dynamic_stores allows"), std::string::npos);
+  EXPECT_EQ(rig.venue.loop->counters().store, 20u);
+  EXPECT_EQ(list_sessions(disk, "/venue").size(), 2u);
+  one.close();
+  turn(2);
+  EXPECT_TRUE(logs_on(one)) << "its journal is there";
+}
+
 // Journals from before names were escaped.
 class FormerJournal : public JournalSession {
  protected:
