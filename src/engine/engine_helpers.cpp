@@ -73,7 +73,8 @@ void EngineHelpers::flush(std::uint32_t index, HelperWatch& watch) {
   JournalFlusher& flusher = stores_.flusher(index);
   const IdleStrategy idle{flushers_.idle};
   SystemClock clock;
-  flusher.wait_for_memory_elsewhere();
+  flusher.wait_for_memory_elsewhere(
+      [this](const std::function<void()>& run) { placement_.run_on_housekeeping("nfx-memory", run); });
   while (!stop_.load(std::memory_order_acquire)) {
     const Instant now = clock.now();
     watch.turn_began(now.monotonic);

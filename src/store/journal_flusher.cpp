@@ -2,7 +2,6 @@
 #include "nexusfix/store/journal_flusher.hpp"
 
 #include <poll.h>
-#include <pthread.h>
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -47,6 +46,8 @@ struct Published {
 // host is short of them. Its thread is made for the first job, by the flusher, whose CPUs and priority it has.
 class MemoryThread {
  public:
+  std::function<void(const std::function<void()>& run)> in_place;  // null: where its maker is
+
   MemoryThread() = default;
   MemoryThread(const MemoryThread&) = delete;
   MemoryThread& operator=(const MemoryThread&) = delete;
@@ -64,7 +65,7 @@ class MemoryThread {
   bool run(JournalWriter& writer, std::function<void()> job) noexcept {
     const std::lock_guard lock(mutex_);
     try {
-      if (!thread_.joinable()) thread_ = std::thread{[this] { work(); }};
+      if (!thread_.joinable()) thread_ = std::thread{[this] { in_place ? in_place([this] { work(); }) : work(); }};
       jobs_.push_back({&writer, std::move(job)});
     } catch (const std::exception&) {
       return false;
@@ -87,7 +88,6 @@ class MemoryThread {
   };
 
   void work() {
-    ::pthread_setname_np(::pthread_self(), "nfx-memory");
     std::unique_lock lock(mutex_);
     for (;;) {
       changed_.wait(lock, [this] { return ending_ || !jobs_.empty(); });
@@ -230,7 +230,11 @@ JournalFlusher::~JournalFlusher() {
   }
 }
 
-void JournalFlusher::wait_for_memory_elsewhere() noexcept { parts_->elsewhere.store(true); }
+void JournalFlusher::wait_for_memory_elsewhere(std::function<void(const std::function<void()>& run)> in_place) {
+  if (parts_->elsewhere.load()) return;
+  parts_->memory.in_place = std::move(in_place);
+  parts_->elsewhere.store(true);
+}
 
 void JournalFlusher::add(JournalStore& store) {
   {

@@ -36,8 +36,10 @@ class JournalFlusher {
   [[nodiscard]] const LatencyCounts& syncs() const noexcept;
 
   // From here on memory for rings is allocated and mapped on a thread of its own, which turn() makes when it needs it
-  // first: a turn() never waits for memory. Without it turn() does so itself, in slices.
-  void wait_for_memory_elsewhere() noexcept;
+  // first: a turn() never waits for memory. Without it turn() does so itself, in slices. `in_place` runs what it is
+  // given on that thread, where that belongs: not on the CPU of a flusher that busy-polls. Before the first turn(),
+  // once.
+  void wait_for_memory_elsewhere(std::function<void(const std::function<void()>& run)> in_place = {});
 
   // Writes what has gathered, syncs what is due, makes segments ahead in slices, archives and removes what has had its
   // time. Returns how long until something is due: zero when there is more to do now.
