@@ -1,17 +1,21 @@
 // nfx config init: a configuration from a few answers, each key explained by the table of keys.
 #include "config_init.hpp"
 
+#include <grp.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
 #include <iostream>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "command.hpp"
+#include "control_access.hpp"
 #include "nexusfix/base/enum_values.hpp"
 #include "nexusfix/config/commented_config.hpp"
 #include "nexusfix/config/engine_config.hpp"
@@ -45,6 +49,10 @@ constexpr int most_attempts = 5;
 constexpr std::size_t longest_answer = 4095;
 // Where nexusfix.service and the images may write: not below /etc.
 constexpr std::string_view service_store = "/var/lib/nexusfix/store";
+// The control plane, where 'nfx top' looks for it.
+constexpr std::string_view service_socket = "/run/nexusfix/control.sock", service_audit = "/var/log/nexusfix/audit.log";
+constexpr std::string_view own_audit = "audit.log";
+constexpr const char* service_group = "nexusfix";
 
 using Choices = std::vector<std::string_view>;
 
@@ -86,14 +94,41 @@ constexpr std::array questions{
     Question{"--placement", &Answers::placement, "Pin threads to CPUs", "no", yes_or_no},
 };
 
-// The answer of an empty line, for a file that is written there.
-std::string_view usual_of(const Question& question, const std::string& output) {
-  if (question.answer != &Answers::store || output == "-") return question.usual;
+// Whether a file that is written there is the service's.
+bool is_below_etc(const std::string& output) {
+  if (output == "-") return false;
   std::error_code error;
   const std::filesystem::path etc = "/etc";
   const std::filesystem::path file = std::filesystem::weakly_canonical(std::filesystem::absolute(output, error), error);
-  const bool below = std::mismatch(etc.begin(), etc.end(), file.begin(), file.end()).first == etc.end();
-  return below ? service_store : question.usual;
+  return std::mismatch(etc.begin(), etc.end(), file.begin(), file.end()).first == etc.end();
+}
+
+// The answer of an empty line, for a file that is written there.
+std::string_view usual_of(const Question& question, const std::string& output) {
+  return question.answer == &Answers::store && is_below_etc(output) ? service_store : question.usual;
+}
+
+// The answer of --defaults: names that every reader knows for placeholders.
+std::string_view default_of(const Question& question, const InitOptions& options, const Answers& answers) {
+  const bool acceptor = answers.side == "acceptor";
+  if (question.answer == &Answers::sender) return acceptor ? "VENUE" : "CLIENT";
+  if (question.answer == &Answers::target) return acceptor ? "CLIENT" : "VENUE";
+  return usual_of(question, options.output);
+}
+
+// A path of a socket has at most 107 bytes. Next to a file in a deeper folder there is no control plane.
+bool has_room_for_socket(const std::string& output) {
+  constexpr std::size_t longest = 107;
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::absolute(output, error).parent_path();
+  return output == "-" || (!error && (folder / own_control_socket).native().size() <= longest);
+}
+
+ConfigSection control_of(const std::string& output) {
+  const bool service = is_below_etc(output);
+  return {.name = "control",
+          .settings = {{"socket", toml_text(service ? service_socket : own_control_socket)},
+                       {"audit", toml_text(service ? service_audit : own_audit)}}};
 }
 
 std::vector<std::string_view> parts_of(std::string_view list) {
@@ -116,8 +151,9 @@ ConfigSection session_of(std::string_view name) {
   return session;
 }
 
-std::vector<ConfigSection> sections_of(const Answers& answers) {
+std::vector<ConfigSection> sections_of(const Answers& answers, const std::string& output) {
   std::vector<ConfigSection> sections;
+  if (has_room_for_socket(output)) sections.push_back(control_of(output));
   if (answers.placement == "yes") {
     sections.push_back({"placement", {{"enabled", "true"}, {"on_violation", toml_text("warn")}}});
   }
@@ -136,9 +172,9 @@ std::vector<ConfigSection> sections_of(const Answers& answers) {
   return sections;
 }
 
-std::string text_of(const Answers& answers) {
+std::string text_of(const Answers& answers, const std::string& output) {
   return commented_config("Engine configuration. 'nfx serve FILE --check' checks it, 'nfx config keys' lists all keys.",
-                          sections_of(answers));
+                          sections_of(answers, output));
 }
 
 std::string names_of_versions() {
@@ -169,7 +205,7 @@ std::string problem_of(const Answers& answers) {
     if ((answers.*answer).size() > longest_answer) return too_long();
   }
   try {
-    static_cast<void>(parse_config(text_of(answers), "answers", "."));
+    static_cast<void>(parse_config(text_of(answers, "-"), "answers", "."));
   } catch (const ConfigError& error) {
     const std::string_view text = error.what();
     const std::size_t place = text.find("] ");
@@ -252,6 +288,13 @@ void ask(const Question& question, const std::string& output, Answers& answers) 
                         std::string{question.option});
 }
 
+// The service reads the file as a user of its own.
+std::optional<unsigned> group_of_service(const std::string& output) {
+  if (!is_below_etc(output)) return std::nullopt;
+  const group* const found = ::getgrnam(service_group);  // NOLINT(concurrency-mt-unsafe): the only thread
+  return found == nullptr ? std::nullopt : std::optional<unsigned>{found->gr_gid};
+}
+
 int init(const InitOptions& options) {
   Answers answers = options.given;
   if (const std::string problem = problem_with(answers); !problem.empty())
@@ -263,19 +306,23 @@ int init(const InitOptions& options) {
       answer = question.usual;
     } else if (!options.defaults) {
       ask(question, options.output, answers);
-    } else if (question.usual.empty()) {
-      throw cli::UsageError(std::string{question.option} + " is needed: there is no default");
     } else {
-      answer = usual_of(question, options.output);
+      answer = default_of(question, options, answers);
     }
   }
   if (const std::string problem = problem_of(answers); !problem.empty())
     throw cli::UsageError("these answers are not a configuration: " + problem);
-  OutputFile out{{.path = options.output, .overwrite = options.force, .printable = true}};
-  out.bytes = text_of(answers);
+  OutputFile out{{.path = options.output,
+                  .overwrite = options.force,
+                  .secret = true,
+                  .group = group_of_service(options.output),
+                  .printable = true}};
+  out.bytes = text_of(answers, options.output);
   out.finish();
-  if (options.output != "-")
-    print_error("{} is written; 'nfx serve {} --check' checks it\n", options.output, options.output);
+  if (options.output == "-") return exit_done;
+  print_error("{} is written; 'nfx serve {} --check' checks it\n", options.output, options.output);
+  if (options.given.sender.empty() && options.defaults)
+    print_error("our CompID in it is {}, the peer's {}: write yours\n", answers.sender, answers.target);
   return exit_done;
 }
 
@@ -315,7 +362,9 @@ cli::Command config_init_command() {
                    .target = &given.placement,
                    .help = "Whether threads are pinned to CPUs",
                    .one_of = yes_or_no()},
-                  {.names = "--defaults", .target = &options.defaults, .help = "Without questions: take the defaults"},
+                  {.names = "--defaults",
+                   .target = &options.defaults,
+                   .help = "Without questions: take the defaults. CompIDs are VENUE and CLIENT"},
                   {.names = "--output",
                    .target = &options.output,
                    .help = "Write to this file, which must not exist; - is standard output",
@@ -326,7 +375,9 @@ cli::Command config_init_command() {
           "brackets.\n"
           "Every key in the result has its meaning, type and default as a comment, as 'nfx config keys' "
           "lists them. For a file below /etc the folder of the journals is /var/lib/nexusfix/store, where the service "
-          "may write. Sessions of a cluster need [cluster], which is not written: docs/cluster.md.",
+          "may write. Only its owner can read it; below /etc its group too, which is the service's. [control] has a "
+          "socket next to the file, or the service's, where 'nfx top' finds it. Sessions of a cluster need [cluster], "
+          "which is not written: docs/cluster.md.",
       .examples = {{.line = "nfx config init --output engine.toml", .about = "answer questions, then serve"},
                    {.line = "nfx config init --defaults --sender VENUE --target CLIENT --output venue.toml"}}};
 }

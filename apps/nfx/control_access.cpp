@@ -3,29 +3,32 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <thread>
+#include <utility>
 
 #include "command.hpp"
+#include "nexusfix/base/regular_file.hpp"
 #include "text.hpp"
 
 namespace nfx::app {
 namespace {
 
 constexpr const char* default_socket = "/run/nexusfix/control.sock";
+constexpr std::size_t largest_token_file = 4096, largest_sent_file = std::size_t{1} << 20;
 
 std::string token_of(const std::string& file) {
-  std::ifstream in{file};
-  std::string token;
-  std::getline(in, token);
+  const auto read = read_regular_file(file, largest_token_file);
+  if (!read) throw cli::UsageError("--token-file " + file + ": " + read.error().why);
+  std::string token = read->text.substr(0, read->text.find('\n'));
   while (!token.empty() && (token.back() == '\r' || token.back() == ' ')) token.pop_back();
   if (token.empty()) throw cli::UsageError("--token-file " + file + ": expected a file whose first line is the token");
   return token;
@@ -44,8 +47,14 @@ Endpoint http_of(std::string_view text) {
   const bool is_address =
       ::inet_pton(AF_INET, host.c_str(), bytes.data()) == 1 || ::inet_pton(AF_INET6, host.c_str(), bytes.data()) == 1;
   if (!is_address || error != std::errc{} || end != digits.data() + digits.size() || port == 0)
-    throw cli::UsageError("--http: expected an address such as 127.0.0.1:9090");
+    throw cli::UsageError("--http: expected an address such as 127.0.0.1:9890");
   return {std::move(host), port};
+}
+
+// That no other user has put there.
+bool is_own_socket(const char* path) {
+  struct stat facts{};
+  return ::lstat(path, &facts) == 0 && S_ISSOCK(facts.st_mode) && (facts.st_uid == ::geteuid() || facts.st_uid == 0);
 }
 
 }  // namespace
@@ -68,7 +77,8 @@ ControlAddress control_address(const ControlOptions& options) {
   }
   if (!options.socket.empty()) return {.socket = options.socket};
   const char* from_environment = std::getenv("NFX_CONTROL");
-  return {.socket = from_environment != nullptr && *from_environment != '\0' ? from_environment : default_socket};
+  if (from_environment != nullptr && *from_environment != '\0') return {.socket = from_environment};
+  return {.socket = is_own_socket(own_control_socket) ? own_control_socket : default_socket};
 }
 
 std::expected<bool, NoAnswer> ask_json(ControlClient& client, const ControlRequest& request,
@@ -118,7 +128,7 @@ std::vector<cli::Option> address_options(ControlOptions& options) {
       {.names = "--socket",
        .target = &options.socket,
        .help = "UNIX socket of the engine, its [control] socket. Without it: the environment variable NFX_CONTROL, "
-               "then /run/nexusfix/control.sock",
+               "then control.sock in this folder, then /run/nexusfix/control.sock",
        .kind = cli::Kind::file},
       {.names = "--http",
        .target = &options.http,
@@ -214,10 +224,9 @@ void for_each_object(const nlohmann::ordered_json& object, const char* name,
 }
 
 std::string file_text(const std::string& name) {
-  std::ifstream in{name, std::ios::binary};
-  std::string text{std::istreambuf_iterator<char>{in}, {}};
-  if (!in.good() && !in.eof()) throw cli::UsageError(name + ": cannot be read");
-  return text;
+  auto read = read_regular_file(name, largest_sent_file);
+  if (!read) throw cli::UsageError(name + ": cannot be read (" + read.error().why + ')');
+  return std::move(read->text);
 }
 
 namespace {

@@ -18,6 +18,8 @@
 namespace nfx::app {
 
 inline constexpr int exit_no_engine = 3;
+// The socket of an engine that is started in the current folder, as 'nfx config init' names it.
+inline constexpr const char* own_control_socket = "control.sock";
 inline constexpr std::string_view control_exit_codes =
     "0 done, or so already; 1 refused, failed or incomplete; 2 wrong usage; 3 no engine answered";
 

@@ -20,6 +20,12 @@ OutputFile::OutputFile(OutputFileOptions options) : options_(std::move(options))
   if (options_.path == "-") return;
   file_ = ::open(options_.path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (options_.overwrite ? O_TRUNC : O_EXCL),
                  options_.secret ? 0600 : 0666);
+  struct stat is{};
+  if (file_ >= 0 && options_.secret && ::fstat(file_, &is) == 0 && S_ISREG(is.st_mode)) {
+    // An older file keeps its mode when it is overwritten.
+    const bool given = options_.group && ::fchown(file_, static_cast<uid_t>(-1), *options_.group) == 0;
+    static_cast<void>(::fchmod(file_, given ? 0640 : 0600));
+  }
   if (file_ >= 0) return;
   throw ConfigError(options_.path + ": " + std::generic_category().message(errno) +
                     (errno == EEXIST ? "; give another name, or --force to overwrite it"

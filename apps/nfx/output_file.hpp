@@ -5,15 +5,17 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace nfx::app {
 
 struct OutputFileOptions {
-  std::string path;        // "-": standard output
-  bool overwrite = false;  // else an existing file is an error
-  bool secret = false;     // only its owner may read the file
+  std::string path;                    // "-": standard output
+  bool overwrite = false;              // else an existing file is an error
+  bool secret = false;                 // only its owner may read the file, and the group if one is given
+  std::optional<unsigned> group = {};  // that the secret file is given to, where this user may do so
   bool printable = false;  // lines of text: what is not printable is escaped when they go to standard output; else
                            // standard output may not be a terminal
 };

@@ -279,7 +279,7 @@ std::optional<Problem> find_log_problem(const LogConfig& log) {
     return Problem{0, "tls_certificate", "the other tls_ keys and clients need it: name the certificate of http"};
   }
   if (control.http.host.empty())
-    return Problem{0, "tls_certificate", "encrypts http: name its address there, such as \"127.0.0.1:9090\""};
+    return Problem{0, "tls_certificate", "encrypts http: name its address there, such as \"127.0.0.1:9890\""};
   if (!control.tokens.empty())
     return Problem{0, "tokens", "with tls_certificate clients are known by their certificates: remove one of both"};
   if (control.tls_ca.empty())
@@ -297,7 +297,7 @@ std::optional<Problem> find_control_problem(const ControlConfig& control) {
                      control.socket_mode.find_first_not_of("01234567") == std::string::npos;
   if (!octal) return Problem{0, "socket_mode", "expected permissions in octal, such as \"0660\""};
   if (!control.http.host.empty() && !is_loopback(control.http.host))
-    return Problem{0, "http", "listens on loopback only, such as \"127.0.0.1:9090\": use an SSH tunnel from elsewhere"};
+    return Problem{0, "http", "listens on loopback only, such as \"127.0.0.1:9890\": use an SSH tunnel from elsewhere"};
   if (!control.http.host.empty() && control.tokens.empty() && !control.encrypted())
     return Problem{0, "http", "needs tokens: name a file with lines such as \"operator alice TOKEN\" there"};
   if (const auto problem = find_control_tls_problem(control)) return problem;

@@ -248,7 +248,7 @@ constexpr auto control_table = std::to_array<Key<ControlConfig>>({
              "change nothing."),
     {"http", "text", [](ControlConfig& t, const Value& v) { t.http = v.text().empty() ? Endpoint{} : v.endpoint(); },
      [](const ControlConfig& t) { return in_quotes(t.http.host.empty() ? "" : to_string(t.http)); },
-     "Address of the same interface over HTTP, such as \"127.0.0.1:9090\": loopback only, with a bearer token in each "
+     "Address of the same interface over HTTP, such as \"127.0.0.1:9890\": loopback only, with a bearer token in each "
      "request, or a client certificate. Empty: none."},
     NFX_PATH("tokens", tokens,
              "File with the tokens for http: a line \"operator NAME TOKEN\" or \"viewer NAME TOKEN\" for each user. "

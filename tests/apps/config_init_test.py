@@ -5,7 +5,7 @@ import re
 import tempfile
 import unittest
 
-from support import free_port, run, run_in
+from support import PROGRAM, Running, free_port, run, run_in
 
 GIVEN = ["--sender", "VENUE", "--target", "CLIENT"]
 
@@ -123,6 +123,8 @@ class ConfigInit(unittest.TestCase):
             file = pathlib.Path(folder) / "engine.toml"
             run("config", "init", "--defaults", *GIVEN, "--output", str(file))
             self.assertIn('store_directory = "/var/lib/nexusfix/store"\n', file.read_text(encoding="utf-8"))
+            self.assertIn('socket = "/run/nexusfix/control.sock"\n', file.read_text(encoding="utf-8"))
+            self.assertIn(file.stat().st_mode & 0o777, [0o600, 0o640])
             link = self.folder / "link"
             link.symlink_to(folder)
             run("config", "init", "--defaults", *GIVEN, "--output", str(link / "b.toml"))
@@ -152,7 +154,28 @@ class ConfigInit(unittest.TestCase):
                               (["--versions", "FIX.5.0,FIX.5.0SP1"], "FIXT.1.1"), (["--versions", "FIX.4.4,"], "")]:
             with self.subTest(options=options):
                 self.assert_refused(run("config", "init", "--defaults", *GIVEN, *options), part)
-        self.assert_refused(run("config", "init", "--defaults", "--sender", "A"), "--target is needed")
+
+    def test_defaults_ask_for_nothing(self):
+        for side, ours, theirs in [("acceptor", "VENUE", "CLIENT"), ("initiator", "CLIENT", "VENUE")]:
+            text, err = self.written("--defaults", "--side", side, "--address", f"127.0.0.1:{free_port()}", "--force")
+            self.assertIn(f'sender_comp_id = "{ours}"\n', text)
+            self.assertIn(f"our CompID in it is {ours}, the peer's {theirs}: write yours\n", err)
+            self.assertIn(f"{ours}->{theirs}", self.check())
+
+    def test_only_the_owner_may_read_the_file(self):
+        self.written("--defaults", *GIVEN)
+        self.assertEqual(self.file.stat().st_mode & 0o777, 0o600)
+        self.file.chmod(0o644)
+        self.written("--defaults", *GIVEN, "--force")
+        self.assertEqual(self.file.stat().st_mode & 0o777, 0o600)
+
+    def test_nfx_top_shows_the_engine_at_once(self):
+        self.written("--defaults", *GIVEN, "--address", f"127.0.0.1:{free_port()}")
+        server = Running(PROGRAM, "serve", self.file, folder=self.folder)
+        self.addCleanup(server.stop)
+        code, out, err = run_in(self.folder, "top", "--once", "--interval", "0.2")
+        self.assertEqual((code, err), (0, ""), out)
+        self.assertIn("FIX.4.4:VENUE->CLIENT", out)
 
     def test_overwrites_with_force_alone(self):
         self.file.write_text("kept", encoding="utf-8")

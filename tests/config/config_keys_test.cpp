@@ -164,7 +164,7 @@ std::string other_value(const std::string& key, const std::string& shown) {
                           {"socket_group", "\"fixops\""},
                           {"operators", "[\"@fixops\"]"},
                           {"viewers", "[\"@monitoring\"]"},
-                          {"http", "\"127.0.0.1:9090\""},
+                          {"http", "\"127.0.0.1:9890\""},
                           {"tokens", "\"tokens\""},
                           {"audit", "\"audit.log\""},
                           {"servers", "[\"nats://10.0.0.1\", \"nats://10.0.0.2\"]"},
@@ -292,7 +292,7 @@ std::string companions(const Documented& each) {
   if (each.section != "[control]") return "";
   if (each.key == "http" || each.key == "socket") return "tokens = \"tokens\"\naudit = \"audit.log\"\n";
   if (!each.key.starts_with("tls_") && each.key != "clients") return "";
-  std::string others = "http = \"127.0.0.1:9090\"\naudit = \"audit.log\"\n";
+  std::string others = "http = \"127.0.0.1:9890\"\naudit = \"audit.log\"\n";
   for (const std::string_view key : {"tls_certificate", "tls_ca", "clients"}) {
     if (key != each.key) others.append(key).append(" = \"file\"\n");
   }

@@ -145,7 +145,7 @@ std::vector<Mistake> mistakes() {
        "\"recorder\" or \"ui\""},
       {"[log]\nrotate_bytes = 5\n" + good, "test.toml:2:16: [log] rotate_bytes: ", "expected an integer from 65536"},
       {"[control]\nhttp = \"0.0.0.0:9090\"\n" + good, "test.toml:2:8: [control] http: ", "listens on loopback only"},
-      {"[control]\nhttp = \"127.0.0.1:9090\"\n" + good, "test.toml:2:8: [control] http: ", "needs tokens"},
+      {"[control]\nhttp = \"127.0.0.1:9890\"\n" + good, "test.toml:2:8: [control] http: ", "needs tokens"},
       {"[control]\nclients = \"c\"\n" + good,
        "test.toml:1:1: [control] tls_certificate: ", "name the certificate of http"},
       {"[control]\ntls_certificate = \"c\"\n" + good, "test.toml:2:19: [control] tls_certificate: ", "encrypts http"},
