@@ -17,6 +17,18 @@ class Peer:
         if receive_buffer is not None:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.connect(("127.0.0.1", port))
+        self.begin(sender, target, number)
+
+    @classmethod
+    def accepted(cls, listener, sender, target, number=1):
+        """The next connection of a listening socket, as the venue."""
+        peer = cls.__new__(cls)
+        peer.socket, _ = listener.accept()
+        peer.socket.settimeout(PATIENCE_S)
+        peer.begin(sender, target, number)
+        return peer
+
+    def begin(self, sender, target, number):
         self.names = [(49, sender), (56, target)]
         self.next = number
         self.received = b""

@@ -7,10 +7,12 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 
 import quickfix_examples
+from peer import Peer
 from support import ENVIRONMENT, PATIENCE_S, PROGRAM, Server, fix, run
 
 ORDER = "35=D|11=abc|55=IBM|54=1|38=100|40=1|60=20240102-12:00:00"
@@ -215,6 +217,46 @@ class ServeAndConnect(unittest.TestCase):
         code, out, err = self.connect(ORDER + "\n", sender="STRANGER")
         self.assertEqual((code, out), (1, ""))
         self.assertIn("nfx: no logon", err)
+
+    def test_a_refused_logon_after_a_lost_connection_is_tried_again(self):
+        """The venue ends the connection, and closes the next one before it answers the Logon."""
+        listener = socket.create_server(("127.0.0.1", 0))
+        listener.settimeout(PATIENCE_S)
+        self.addCleanup(listener.close)
+        logged_on = threading.Event()
+        order = []
+
+        def venue():
+            for does in ("answer and close", "close", "go on"):
+                peer = Peer.accepted(listener, sender="NEXUSFIX", target="CLIENT")
+                peer.receive_kind("A")
+                if does != "close":
+                    peer.send("A", (98, 0), (108, 30), (141, "Y"))
+                if does == "go on":
+                    logged_on.set()
+                    order.append(peer.receive_kind("D"))
+                peer.close()
+
+        threading.Thread(target=venue, daemon=True).start()
+        client = subprocess.Popen([PROGRAM, "connect", self.config(listener.getsockname()[1]), "--logon-wait", "30",
+                                   "--wait", "0"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, env=ENVIRONMENT)
+        self.addCleanup(client.kill)
+        self.assertTrue(logged_on.wait(PATIENCE_S), "no Logon on the third connection")
+        _, err = client.communicate(ORDER.encode() + b"\n", timeout=PATIENCE_S)
+        err = err.decode()
+        self.assertEqual([each["11"] for each in order], ["abc"], err)
+        self.assertEqual(err.count("logged on"), 2, err)
+        self.assertIn("no logon: connection lost", err)
+
+    def test_a_control_section_is_said_to_have_no_effect(self):
+        self.serve()
+        config = pathlib.Path(self.config(self.server.port))
+        text = config.read_text(encoding="utf-8")
+        config.write_text('[control]\nsocket = "control.sock"\naudit = "audit.log"\n' + text, encoding="utf-8")
+        code, _, err = run("connect", str(config), "--wait", "0")
+        self.assertEqual(code, 0, err)
+        self.assertIn(f"nfx: {config}: [control] is for 'nfx serve' and has no effect here\n", err)
 
     def test_no_listener_fails_after_the_time_allowed(self):
         with socket.socket() as unused:

@@ -64,6 +64,7 @@ class Client final : public Application {
   }
   void on_logon(SessionHandle& session) override {
     event(session, "logged on");
+    logged_on_before_ = true;
     change([this] { up_ = was_up_ = true; });
   }
   void on_logout(SessionHandle& session, std::string_view reason) override {
@@ -74,9 +75,10 @@ class Client final : public Application {
     if (!reason.empty() && reason != text) text.append(": ").append(reason);
     if (!was_logged_on && !text.contains("SendingTime(52)")) text += clock_difference();
     event(session, text);
-    logon_deadline_ = MonotonicTime::min();
-    // With several addresses the next one may succeed.
-    if (!was_logged_on && settings_.connect.size() == 1) fail(text);
+    if (was_logged_on) logon_deadline_ = MonotonicTime::min();
+    // A first Logon that is refused will be refused again, unless there are other addresses. One after a lost
+    // connection may be too early: the peer may not have noticed yet.
+    if (!was_logged_on && !logged_on_before_ && settings_.connect.size() == 1) fail(text);
     change([this] { up_ = false; });
   }
   void on_notice(SessionHandle& session, Notice notice, SeqNum seq, std::string_view text) override {
@@ -253,6 +255,7 @@ class Client final : public Application {
   // The poll thread's own.
   MessageView view_{32768};
   MonotonicTime logon_deadline_ = MonotonicTime::min();
+  bool logged_on_before_ = false;
   bool logon_sent_ = false;
   bool answered_ = false;  // on this connection
   bool silent_ = false;    // the last connection ended without an answer
@@ -359,6 +362,10 @@ EngineConfig load_one_session(const ConnectOptions& options) {
   } else if (!options.no_reset) {
     settings.session.reset_on_logon = true;
   }
+  if (config.control.wanted()) {
+    print_error("nfx: {}: [control] is for 'nfx serve' and has no effect here\n", options.config);
+    config.control = {};
+  }
   config.poll_threads = 1;
   config.sessions.clear();
   config.sessions.push_back(std::move(settings));
@@ -414,7 +421,8 @@ cli::Command connect_command() {
                    .range = {{0, 86400}}},
                   {.names = "--logon-wait",
                    .target = &options.logon_wait_s,
-                   .help = "How long to try to log on, first and after a lost connection",
+                   .help = "How long to try to log on, first and after a lost connection; a first Logon that the only "
+                           "address refuses ends it at once",
                    .value = "SECONDS",
                    .range = {{0.1, 86400}}},
                   {.names = "--no-reset",
