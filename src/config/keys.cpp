@@ -57,6 +57,10 @@ constexpr auto engine_table = std::to_array<Key<EngineConfig>>({
         "max_invalid_logons", max_invalid_logons, 0, 1'000'000,
         "Connections of one address per second on average whose first bytes are not a FIX message, ten times as many "
         "in one burst. Beyond that the address is held off. 0: no limit."),
+    NFX_INTEGER(
+        "max_logons_per_address", max_logons_per_address, 0, 1'000'000,
+        "Logons of one address per second on average, whatever becomes of them, and ten times as many in one burst. "
+        "The connection of a further one is closed. Counted for 1,024 addresses per poll thread. 0: no limit."),
     NFX_INTEGER("max_refusal_reports", max_refusal_reports, 1, 1000,
                 "Most refused Logons of one reason that a poll thread reports individually in one burst, and one per "
                 "second on average. Further ones are counted, and reported as one number within a second."),

@@ -342,7 +342,12 @@ constexpr auto session_rows = std::to_array<Key<SessionDraft>>({
     NFX_INTEGER(
         "max_resets_per_hour", settings.session.max_resets_per_hour, 0, 1'000'000,
         "Logons of the peer per hour that may reset both sequence numbers to 1, on average and in one burst. Further "
-        "ones are answered with Logout. 0: no limit."),
+        "ones are answered with Logout, which shuts out a client that resets at every Logon and reconnects often. 0: "
+        "no "
+        "limit, as a reset costs one record, and a segment of the journal at most once per minute."),
+    NFX_INTEGER("max_logon_rate", settings.max_logon_rate, 0, 1'000'000,
+                "Acceptor: Logons of the session per second on average that are accepted, and ten times as many in one "
+                "burst. The connection of a further one is closed without an answer. 0: no limit."),
     NFX_INTEGER("throttle_rate", settings.session.throttle_rate, 0, 1'000'000'000,
                 "Application messages that the peer may send per second on average, valid or not. Heartbeats, "
                 "TestRequests and Rejects have the same limit apart. throttle_action handles more. 0: no limit."),

@@ -18,6 +18,7 @@ LiveSession::LiveSession(SessionRunner& owner, SessionStores& its_stores, LiveSe
       journal_store(store.journal()),
       stores_received(settings.store_received && journal_store != nullptr),
       journal_room(answer_room + (stores_received ? options.max_message_size : 0)),
+      logon_rate(settings.max_logon_rate, std::uint64_t{10} * settings.max_logon_rate),
       memory({.send_buffer_size = settings.send_buffer_size,
               .max_message_size = options.max_message_size,
               .may_park = may_park()}),

@@ -118,6 +118,7 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
   const std::size_t journal_room;     // bytes of the journal below which a message waits to be received
   SessionCounters counts;
   LineLimits line_limits;
+  TokenBucket logon_rate;             // of Logons that were accepted
   std::shared_ptr<SessionBook> book;  // in the runner's ledger, from the first connection on
   SessionMeter meter;
 

@@ -15,6 +15,7 @@ LogonGate::LogonGate(const EngineConfig& config, std::uint32_t thread, Applicati
       timeout_(config.pending_logon_timeout),
       addresses_({.hold_off = config.hold_off,
                   .max_invalid_logons = config.max_invalid_logons,
+                  .max_logons = config.max_logons_per_address,
                   .max_known = config.max_known_addresses}),
       admission_({.unknown = config.max_pending_logons,
                   .per_address = config.max_pending_logons_per_address,

@@ -45,6 +45,7 @@ struct PendingLogon {
   bool from_gateway = false;
   bool handed_on = false;
   const SessionSettings* hands_on = nullptr;  // its session, which another gateway owns: it is given to that
+  bool counted = false;                       // for max_logons_per_address
   bool approved = false;                      // by Application::on_logon_request, which is called once for a Logon
   // Why its Logon is refused, once that is known; details, a constant; and the session that it names,
   // where there is one.

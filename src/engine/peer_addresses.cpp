@@ -8,7 +8,12 @@
 namespace nfx {
 
 PeerAddresses::PeerAddresses(const PeerAddressLimits& limits)
-    : limits_(limits), known_(limits.max_known), misbehaved_(capacity), entries_(capacity) {}
+    : limits_(limits),
+      known_(limits.max_known),
+      misbehaved_(capacity),
+      entries_(capacity),
+      logged_on_(capacity),
+      logons_(capacity) {}
 
 bool PeerAddresses::is_known(const PeerAddress& address) const noexcept {
   return known_.find(address.subnet()).has_value();
@@ -37,6 +42,20 @@ void PeerAddresses::hold_off(const PeerAddress& address, MonotonicTime now) noex
 void PeerAddresses::count_invalid_logon(const PeerAddress& address, MonotonicTime now) noexcept {
   if (address.is_none()) return;
   if (!entry(address, now).invalid_logons.take(now)) hold_off(address, now);
+}
+
+bool PeerAddresses::take_logon(const PeerAddress& address, MonotonicTime now) noexcept {
+  if (limits_.max_logons == 0 || address.is_none()) return true;
+  const PeerAddress subnet = address.subnet();
+  auto place = logged_on_.find(subnet);
+  if (place) {
+    logged_on_.use(*place);
+  } else {
+    if (logged_on_.full()) logged_on_.erase(*logged_on_.oldest());
+    place = logged_on_.insert(subnet);
+    logons_[*place] = TokenBucket{limits_.max_logons, std::uint64_t{10} * limits_.max_logons};
+  }
+  return logons_[*place].take(now);
 }
 
 PeerAddresses::Entry& PeerAddresses::entry(const PeerAddress& address, MonotonicTime now) noexcept {

@@ -21,6 +21,7 @@ namespace nfx {
 struct PeerAddressLimits {
   Duration hold_off{};                   // zero: no address is held off
   std::uint32_t max_invalid_logons = 0;  // per address and second; 0: no limit
+  std::uint32_t max_logons = 0;          // the same, of Logons whatever becomes of them
   std::size_t max_known = 0;             // that logged on
 };
 
@@ -37,6 +38,8 @@ class PeerAddresses {
   void hold_off(const PeerAddress& address, MonotonicTime now) noexcept;
   // A connection whose first bytes were not a FIX message; beyond the limit its address is held off.
   void count_invalid_logon(const PeerAddress& address, MonotonicTime now) noexcept;
+  // Whether another Logon may come from the address now, which counts it. False: too many came within the last time.
+  [[nodiscard]] bool take_logon(const PeerAddress& address, MonotonicTime now) noexcept;
   [[nodiscard]] std::size_t size() const noexcept { return misbehaved_.size(); }
 
  private:
@@ -50,8 +53,10 @@ class PeerAddresses {
   PeerAddressLimits limits_;
   AddressIndex known_;
   AddressIndex misbehaved_;
-  std::vector<Entry> entries_;  // by the places of misbehaved_
-  MonotonicTime held_until_{};  // the last of them
+  std::vector<Entry> entries_;       // by the places of misbehaved_
+  MonotonicTime held_until_{};       // the last of them
+  AddressIndex logged_on_;           // whose Logons are counted; full: the one whose last Logon is oldest goes
+  std::vector<TokenBucket> logons_;  // by the places of logged_on_
 };
 
 }  // namespace nfx

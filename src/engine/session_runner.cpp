@@ -100,6 +100,7 @@ void SessionRunner::carry_out(LiveSession& session, const Action& action) {
       session.submit_state.logged_on.store(true, std::memory_order_release);
       session.cancel_at = MonotonicTime::max();
       ++session.counts.logons;
+      static_cast<void>(session.logon_rate.take(now_.monotonic));
       if (session.is_acceptor()) logons_.addresses().remember(PeerAddress::of_peer(session.connection.peer.view()));
       log_event(session, "logged on");
       return application_.on_logon(session);

@@ -154,6 +154,9 @@ void SessionRunner::cancel_when_due(LiveSession& session) {
 
 LiveSession* SessionRunner::session_for_logon(const MessageView& logon, PendingLogon& pending) {
   if (logon.msg_type() != msg_type::logon) return refuse_logon(pending, LogonRefusalReason::not_a_logon);
+  if (!std::exchange(pending.counted, true) &&
+      !logons_.addresses().take_logon(PeerAddress::of_peer(pending.peer), now_.monotonic))
+    return refuse_logon(pending, LogonRefusalReason::too_many_logons);
   const auto key = logons_.key_of(logon, pending);
   if (!key) return refuse_logon(pending, LogonRefusalReason::unknown_session);
   LiveSession* session = sessions_.find(*key);
@@ -167,6 +170,10 @@ LiveSession* SessionRunner::session_for_logon(const MessageView& logon, PendingL
     challenge(*session, logon, pending);
     if (!pending.challenging) refuse_logon(pending, pending.refused, session);
     return nullptr;
+  }
+  if (!session->logon_rate.ready(now_.monotonic)) {
+    pending.refused_text = "the session logs on more often than max_logon_rate";
+    return refuse_logon(pending, LogonRefusalReason::too_many_logons, session);
   }
   if (!may_log_on(session->settings, logon, pending, false)) return refuse_logon(pending, pending.refused, session);
   if (!may_connect_now(*session)) return refuse_logon(pending, LogonRefusalReason::outside_schedule, session);

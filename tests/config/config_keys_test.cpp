@@ -69,8 +69,8 @@ std::string fingerprint(const EngineConfig& e) {
       << e.max_refusal_reports << ' ' << e.max_dynamic_sessions << ' ' << e.dynamic_session_idle.count() << ' '
       << e.max_dynamic_stores << ' ' << e.max_dynamic_store_bytes << ' ' << e.dynamic_store_age.count() << ' '
       << to_string(e.transport) << ' ' << e.hold_off.count() << ' ' << e.max_invalid_logons << ' '
-      << e.submit_queue_bytes << ' ' << e.submit_keep_bytes << ' ' << e.latency << ' ' << e.latency_every << ' '
-      << e.latency_histograms << '\n';
+      << e.max_logons_per_address << ' ' << e.submit_queue_bytes << ' ' << e.submit_keep_bytes << ' ' << e.latency
+      << ' ' << e.latency_every << ' ' << e.latency_histograms << '\n';
   const LogConfig& l = e.log;
   out << l.directory << ' ' << l.messages << l.events << ' ' << to_string(l.format) << ' ' << to_string(l.lines) << ' '
       << to_string(l.level) << ' ' << l.rotate_bytes << ' ' << l.keep_files << ' ' << l.keep_age.count() << ' '
@@ -109,15 +109,15 @@ std::string fingerprint(const EngineConfig& e) {
         << c.logout_timeout.count() << ' ' << c.username << ' ' << c.password << ' ' << c.logon_fields << ' '
         << to_string(c.environment) << ' ' << c.reset_on_logon << c.reset_on_logout << c.reset_on_disconnect
         << c.reset_on_error << c.refresh_on_logon << c.check_comp_id << c.check_latency << ' ' << c.max_latency.count()
-        << ' ' << c.require_orig_sending_time << c.send_next_expected_seq_num << c.send_last_msg_seq_num_processed
-        << ' ' << c.resend_chunk_size << ' ' << c.closed_resend_requests << c.send_redundant_resend_requests << ' '
-        << c.resend_timeout.count() << ' ' << c.max_resend_attempts << ' ' << c.max_same_resend_requests << ' '
-        << c.max_resent_messages << ' ' << c.resend_rate << ' ' << c.repeated_resend_rate << ' ' << c.max_invalid_rate
-        << ' ' << c.max_resets_per_hour << ' ' << c.throttle_rate << ' ' << c.throttle_burst << ' '
-        << to_string(c.throttle_action) << ' ' << c.max_queued_messages << ' ' << c.max_queued_bytes << ' '
-        << c.timestamp_digits << ' ' << (c.dictionary != nullptr) << (s.dictionary != nullptr) << ' '
-        << s.application_dictionaries.size() << (c.dictionary == nullptr ? 0 : c.dictionary->fields().size()) << ' '
-        << to_string(c.validation.overall());
+        << ' ' << c.require_orig_sending_time << c.send_next_expected_seq_num
+        << c.send_last_msg_seq_num_processed << ' ' << c.resend_chunk_size << ' ' << c.closed_resend_requests
+        << c.send_redundant_resend_requests << ' ' << c.resend_timeout.count() << ' ' << c.max_resend_attempts << ' '
+        << c.max_same_resend_requests << ' ' << c.max_resent_messages << ' ' << c.resend_rate << ' '
+        << c.repeated_resend_rate << ' ' << c.max_invalid_rate << ' ' << c.max_resets_per_hour << ' '
+        << s.max_logon_rate << ' ' << c.throttle_rate << ' ' << c.throttle_burst << ' ' << to_string(c.throttle_action)
+        << ' ' << c.max_queued_messages << ' ' << c.max_queued_bytes << ' ' << c.timestamp_digits << ' '
+        << (c.dictionary != nullptr) << (s.dictionary != nullptr) << ' ' << s.application_dictionaries.size()
+        << (c.dictionary == nullptr ? 0 : c.dictionary->fields().size()) << ' ' << to_string(c.validation.overall());
     for (const ValidationMode mode :
          {v.unknown_fields, v.user_defined_fields, v.fields_not_in_message, v.field_order, v.values_present, v.formats,
           v.enum_values, v.required_fields, v.group_counts, v.duplicate_fields, v.message_types}) {

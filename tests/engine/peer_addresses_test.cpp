@@ -36,6 +36,25 @@ TEST(PeerAddresses, are_never_held_off_without_a_time) {
   EXPECT_FALSE(addresses.is_held_off(at("192.0.2.7:1"), start));
 }
 
+TEST(PeerAddresses, may_log_on_at_a_rate_with_ten_seconds_of_it_in_one_burst) {
+  PeerAddresses addresses{{.max_logons = 2}};
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(addresses.take_logon(at("192.0.2.7:1"), start)) << i;
+  EXPECT_FALSE(addresses.take_logon(at("192.0.2.7:2"), start));
+  EXPECT_TRUE(addresses.take_logon(at("192.0.2.8:1"), start));
+  EXPECT_TRUE(addresses.take_logon(at("192.0.2.7:1"), start + 500ms));
+  EXPECT_FALSE(addresses.take_logon(at("192.0.2.7:1"), start + 500ms));
+  EXPECT_FALSE(addresses.is_held_off(at("192.0.2.7:1"), start));
+}
+
+TEST(PeerAddresses, whose_logons_are_counted_are_bounded_and_have_no_limit_without_a_rate) {
+  PeerAddresses addresses{{.max_logons = 1}};
+  for (std::size_t i = 0; i < 3 * PeerAddresses::capacity; ++i)
+    EXPECT_TRUE(
+        addresses.take_logon(at("10.0." + std::to_string(i / 256) + "." + std::to_string(i % 256) + ":1"), start));
+  PeerAddresses unlimited{{}};
+  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(unlimited.take_logon(at("192.0.2.7:1"), start));
+}
+
 TEST(PeerAddresses, stay_bounded_and_keep_those_held_off) {
   PeerAddresses addresses{{.hold_off = 1h, .max_invalid_logons = 10}};
   addresses.hold_off(at("192.0.2.7:1"), start);

@@ -44,6 +44,18 @@ SessionSettings template_for(std::string names) {
   return any;
 }
 
+// Ten times, which is the burst of a rate of one.
+void log_on_and_off(LoopRig& rig) {
+  for (int i = 0; i < 10; ++i) {
+    RawPeer other{rig.network, rig.clock};
+    send_logon(rig, other, field(141, "Y"));
+    ASSERT_TRUE(rig.venue.session().logged_on()) << i;
+    other.close();
+    rig.turn(2);
+    ASSERT_FALSE(rig.venue.session().logged_on()) << i;
+  }
+}
+
 const WayToBeRefused ways[] = {
     {LogonRefusalReason::address_not_allowed,
      [](EngineConfig& config) { config.sessions[0].allowed_addresses = {"10.0.0.2"}; },
@@ -200,6 +212,18 @@ const WayToBeRefused ways[] = {
          peer.read();
        }
      }},
+    {LogonRefusalReason::too_many_logons, [](EngineConfig& config) { config.sessions[0].max_logon_rate = 1; },
+     [](LoopRig& rig, RawPeer& peer) {
+       log_on_and_off(rig);
+       send_logon(rig, peer);
+       EXPECT_TRUE(peer.received.empty());
+     }},
+    {LogonRefusalReason::too_many_logons, [](EngineConfig& config) { config.max_logons_per_address = 1; },
+     [](LoopRig& rig, RawPeer& peer) {
+       log_on_and_off(rig);
+       send_logon(rig, peer);
+     },
+     "FIX.4.4 TRADER VENUE", false},
     {LogonRefusalReason::credentials,
      [](EngineConfig& config) {
        config.sessions = {template_for("TRADE*")};
@@ -255,6 +279,51 @@ TEST(RefusedLogon, each_way_is_reported_once_with_reason_address_and_names_and_c
     EXPECT_EQ(refusal.time, rig.clock.now().utc);
     EXPECT_EQ(rig.venue.loop->counters().*row_of(way.reason).counter, 1U);
   }
+}
+
+TEST(RefusedLogon, for_the_rate_of_the_session_is_over_when_a_second_has_passed) {
+  LoopRig rig;
+  rig.venue.config.sessions = {acceptor()};
+  rig.venue.config.sessions[0].max_logon_rate = 1;
+  rig.venue.start();
+  log_on_and_off(rig);
+  rig.pass(1s);
+  RawPeer peer{rig.network, rig.clock};
+  send_logon(rig, peer, field(141, "Y"));
+  EXPECT_TRUE(rig.venue.session().logged_on());
+}
+
+// Or whoever knows the names could keep the peer out.
+TEST(RefusedLogon, with_a_wrong_password_does_not_count_for_the_rate_of_the_session) {
+  LoopRig rig;
+  rig.venue.config.sessions = {acceptor()};
+  rig.venue.config.sessions[0].max_logon_rate = 1;
+  rig.venue.config.sessions[0].session.password = "secret";
+  rig.venue.start();
+  for (int i = 0; i < 100; ++i) {
+    RawPeer stranger{rig.network, rig.clock};
+    send_logon(rig, stranger, field(554, "guess"));
+    ASSERT_TRUE(stranger.closed);
+  }
+  RawPeer peer{rig.network, rig.clock};
+  send_logon(rig, peer, field(554, "secret"));
+  EXPECT_TRUE(rig.venue.session().logged_on());
+}
+
+// A client that resets at each Logon and reconnects every ten seconds, for more than an hour.
+TEST(RefusedLogon, is_not_what_a_client_gets_that_resets_every_ten_seconds) {
+  LoopRig rig;
+  rig.venue.config.sessions = {acceptor()};
+  rig.venue.start();
+  for (int i = 0; i < 400; ++i) {
+    RawPeer peer{rig.network, rig.clock};
+    send_logon(rig, peer, field(141, "Y"));
+    ASSERT_TRUE(rig.venue.session().logged_on()) << i;
+    peer.close();
+    rig.clock.advance(10s);
+    rig.turn(2);
+  }
+  EXPECT_TRUE(rig.venue.application.refusals.empty());
 }
 
 TEST(RefusedLogon, every_reason_but_those_of_transports_has_a_way_to_it) {

@@ -67,6 +67,8 @@ struct SessionSettings {
   // Acceptor: a pattern for sessions that are made when a peer logs on; "*" in CompIDs stands for any text.
   bool is_template = false;
   std::vector<std::string> allowed_addresses;  // acceptor: literal addresses of peers; empty: all
+  // Acceptor: accepted Logons per second on average, ten times as many in one burst; 0: no limit.
+  std::uint32_t max_logon_rate = 50;
 
   std::vector<Endpoint> connect;  // initiator: tried until one exchanges Logons
   HostSelection host_selection = HostSelection::round_robin;
@@ -160,6 +162,9 @@ struct EngineConfig {
   // Connections of one address whose first bytes are not a FIX message, per second on average and ten times as many in
   // one burst, before it is held off. 0: no limit.
   std::uint32_t max_invalid_logons = 10;
+  // Logons of one address per second on average, ten times as many in one burst; further connections are closed. 0: no
+  // limit.
+  std::uint32_t max_logons_per_address = 500;
   // Of each reason in one burst, and one per second on average; further refusals are counted and reported as one.
   std::uint32_t max_refusal_reports = 5;
 

@@ -68,7 +68,10 @@ namespace nfx {
       "MsgSeqNum(34) is too low, or does not fit ResetSeqNumFlag(141) or NextExpectedMsgSeqNum(789). The peer got a " \
       "Logout with the text.")                                                                                        \
   ROW(too_many_resets, "too many resets of the sequence numbers",                                                     \
-      "The peer exceeded max_resets_per_hour. It got a Logout with the text.")                                        \
+      "The peer exceeded max_resets_per_hour, which is off by default. It got a Logout with the text.")               \
+  ROW(too_many_logons, "too many Logons",                                                                             \
+      "The session logged on more often than max_logon_rate allows, or Logons came from the address faster than "     \
+      "max_logons_per_address. The connection is closed without an answer; a later one may log on.")                  \
   ROW(second_logon, "a second Logon on an open session",                                                              \
       "A logged-on peer sent another Logon, without ResetSeqNumFlag=Y. It is disconnected.")
 

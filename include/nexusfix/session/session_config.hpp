@@ -120,7 +120,7 @@ struct SessionConfig {
   // burst. Beyond that the peer is disconnected. 0: no limit.
   std::uint32_t max_invalid_rate = 100;
   // Logons of the peer that reset both sequence numbers to 1, on average and in one burst; 0: no limit.
-  std::uint32_t max_resets_per_hour = 60;
+  std::uint32_t max_resets_per_hour = 0;
 
   // Sent messages that are not stored: of these types, and with these fields in their body. A resend has a gap fill in
   // their place.
