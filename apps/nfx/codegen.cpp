@@ -13,6 +13,7 @@
 #include "command.hpp"
 #include "nexusfix/dictionary/codegen.hpp"
 #include "nexusfix/dictionary/load.hpp"
+#include "nexusfix/dictionary/repair.hpp"
 #include "output.hpp"
 
 namespace nfx::app {
@@ -23,6 +24,7 @@ namespace fs = std::filesystem;
 struct CodegenArguments {
   std::string dictionary;
   std::string transport;
+  std::string fix_version;
   std::vector<std::string> overlays;
   std::vector<std::string> messages;
   std::string name_space;
@@ -109,7 +111,9 @@ int generate(const CodegenArguments& arguments) {
   files.application = resolve(arguments.dictionary);
   if (!arguments.transport.empty()) files.transport = resolve(arguments.transport);
   for (const std::string& overlay : arguments.overlays) files.overlays.emplace_back(overlay);
+  files.version = arguments.fix_version;
   const Dictionary dictionary = load_dictionary(files);
+  for (const std::string& line : dictionary.repairs().summary()) print_error("warning: {}\n", line);
 
   CodegenOptions options;
   options.source = source_name(files);
@@ -158,6 +162,10 @@ cli::Command codegen_command() {
                    .target = &arguments.overlays,
                    .help = "Changes to the dictionary; several are applied in order",
                    .kind = cli::Kind::file},
+                  {.names = "--fix-version",
+                   .target = &arguments.fix_version,
+                   .help = "FIX version of a file that states none, such as FIX.4.4",
+                   .value = "VERSION"},
                   {.names = "--messages",
                    .target = &arguments.messages,
                    .help = "Only these, by type or name: D,8,OrderCancelReject",

@@ -11,20 +11,24 @@ namespace {
 
 char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// The number of letters to insert, delete or change: one row of the classic table at a time.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
+// The number of letters to insert, delete or change, or `most` where it is not less: one row of the classic table at a
+// time, and of each row only what can still be less.
+std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t most) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
+    const std::size_t begin = i > most ? i - most : 0, end = std::min(b.size(), i + most + 1);
+    std::size_t diagonal = row[begin];
+    std::size_t least = row[begin] = begin == 0 ? i + 1 : most;
+    for (std::size_t j = begin; j < end; ++j) {
       const std::size_t changed = diagonal + (lower(a[i]) != lower(b[j]));
       diagonal = row[j + 1];
       row[j + 1] = std::min({changed, row[j] + 1, diagonal + 1});
+      least = std::min(least, row[j + 1]);
     }
+    if (least >= most) return most;
   }
-  return row[b.size()];
+  return std::min(row[b.size()], most);
 }
 
 }  // namespace
@@ -36,8 +40,8 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string_vi
   if (name.size() > longest) return {};
   for (const std::string_view candidate : candidates) {
     if (candidate.size() > name.size() + 2 || name.size() > candidate.size() + 2) continue;
-    const std::size_t distance = edit_distance(name, candidate);
-    NFX_ASSERT(distance <= std::max(name.size(), candidate.size()));
+    const std::size_t distance = edit_distance(name, candidate, best_distance);
+    NFX_ASSERT(distance <= best_distance);
     if (distance < best_distance && distance < candidate.size()) {
       best = candidate;
       best_distance = distance;

@@ -138,9 +138,13 @@ const GroupDef* MessageDef::find_group(Tag count) const noexcept { return find_g
 
 MessageIndex::MessageIndex(std::span<const MessageDef> messages) : slots_(std::bit_ceil(2 * messages.size() + 2)) {
   for (std::size_t i = 0; i < messages.size(); ++i) {
+    NFX_ASSERT(i < npos);
+    if (messages[i].msg_type.size() > short_msg_type_size) {
+      long_types_.push_back({messages[i].msg_type, static_cast<std::uint16_t>(i)});
+      continue;
+    }
     const std::uint64_t key = packed(messages[i].msg_type);
     std::size_t at = (key * 0x9E3779B97F4A7C15u) >> 32 & (slots_.size() - 1);
-    NFX_ASSERT(messages[i].msg_type.size() <= max_msg_type_size && i < npos);
     while (slots_[at].index != npos) {
       NFX_ASSERT(slots_[at].key != key);  // every message type once
       at = (at + 1) & (slots_.size() - 1);
@@ -150,7 +154,11 @@ MessageIndex::MessageIndex(std::span<const MessageDef> messages) : slots_(std::b
 }
 
 std::uint16_t MessageIndex::find(std::string_view msg_type) const noexcept {
-  if (slots_.empty() || msg_type.size() > max_msg_type_size) return npos;
+  if (slots_.empty()) return npos;
+  if (msg_type.size() > short_msg_type_size) [[unlikely]] {
+    const auto at = std::ranges::find(long_types_, msg_type, &LongType::msg_type);
+    return at == long_types_.end() ? npos : at->index;
+  }
   const std::uint64_t key = packed(msg_type);
   for (std::size_t at = (key * 0x9E3779B97F4A7C15u) >> 32;; ++at) {
     const Slot& slot = slots_[at & (slots_.size() - 1)];
@@ -166,6 +174,8 @@ Dictionary::~Dictionary() = default;
 std::string_view Dictionary::begin_string() const noexcept { return tables_->begin_string; }
 std::string_view Dictionary::version_name() const noexcept { return tables_->version_name; }
 std::string_view Dictionary::appl_ver_id() const noexcept { return appl_ver_id_of(tables_->version_name); }
+
+const Repairs& Dictionary::repairs() const noexcept { return tables_->repairs; }
 
 const FieldDef* Dictionary::find_field(Tag tag) const noexcept {
   const std::uint16_t at = tables_->field_index.find(tag);

@@ -11,19 +11,25 @@
 namespace nfx {
 namespace {
 
-struct OlderName {
+struct OtherName {
   std::string_view name;
   FieldType type;
 };
 
-constexpr std::array older_names{
-    OlderName{"DAY-OF-MONTH", FieldType::day_of_month},
-    OlderName{"QUANTITY", FieldType::quantity},
-    OlderName{"MULTIPLEVALUESTRING", FieldType::multiple_string_value},
-    OlderName{"MONTH-YEAR", FieldType::month_year},
-    OlderName{"TIME", FieldType::utc_timestamp},
-    OlderName{"UTCDATE", FieldType::utc_date_only},
-    OlderName{"DATE", FieldType::local_mkt_date},
+constexpr std::array other_names{
+    OtherName{"DAY-OF-MONTH", FieldType::day_of_month},
+    OtherName{"QUANTITY", FieldType::quantity},
+    OtherName{"MULTIPLEVALUESTRING", FieldType::multiple_string_value},
+    OtherName{"MONTH-YEAR", FieldType::month_year},
+    OtherName{"TIME", FieldType::utc_timestamp},
+    OtherName{"UTCDATE", FieldType::utc_date_only},
+    OtherName{"DATE", FieldType::local_mkt_date},
+    // Data types of FIX 5.0 SP2 and FIX Latest whose values are those of another one.
+    OtherName{"PATTERN", FieldType::string},
+    OtherName{"TENOR", FieldType::string},
+    OtherName{"RESERVED100PLUS", FieldType::integer},
+    OtherName{"RESERVED1000PLUS", FieldType::integer},
+    OtherName{"RESERVED4000PLUS", FieldType::integer},
 };
 
 constexpr bool is_digit(char c) noexcept { return static_cast<unsigned char>(c - '0') <= 9; }
@@ -135,9 +141,18 @@ bool is_list(std::string_view text, bool of_characters) noexcept {
 std::optional<FieldType> parse_field_type(std::string_view name) noexcept {
   const auto* const row = std::ranges::find(field_type_rows, name, &FieldTypeRow::name);
   if (row != field_type_rows.end()) return row->type;
-  const auto* const older = std::ranges::find(older_names, name, &OlderName::name);
-  if (older != older_names.end()) return older->type;
+  const auto* const other = std::ranges::find(other_names, name, &OtherName::name);
+  if (other != other_names.end()) return other->type;
   return std::nullopt;
+}
+
+std::optional<FieldType> parse_field_type_in_any_case(std::string_view name) noexcept {
+  constexpr std::size_t longest = 24;
+  std::array<char, longest> capitals{};
+  if (name.size() > longest) return std::nullopt;
+  std::ranges::transform(name, capitals.begin(),
+                         [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+  return parse_field_type({capitals.data(), name.size()});
 }
 
 bool has_format(std::string_view text, FieldType type) noexcept {

@@ -101,8 +101,7 @@ std::filesystem::path named_by(const OverlayModel& overlay, const std::filesyste
 
 // `chain` are the overlays that led here, each naming the next as its base.
 DictionaryModel load_based(const std::filesystem::path& file, std::vector<std::filesystem::path> chain,
-                           std::vector<std::string>* problems) {
-  Problems sink(problems);
+                           std::string_view version, std::vector<std::string>* problems) {
   std::error_code ignored;
   const bool again = std::ranges::any_of(
       chain, [&](const std::filesystem::path& before) { return std::filesystem::equivalent(before, file, ignored); });
@@ -112,12 +111,12 @@ DictionaryModel load_based(const std::filesystem::path& file, std::vector<std::f
                           (again ? ": the overlay is its own base (" : ": too many overlays are each other's bases (") +
                           chain_of(chain) + "); let the last one name a dictionary");
   }
-  auto any = read_any(read_file(file), file.string(), sink);
+  auto any = read_any(read_file(file), file.string(), version, problems);
   if (auto* model = std::get_if<DictionaryModel>(&any)) return std::move(*model);
   const auto& overlay = std::get<OverlayModel>(any);
-  DictionaryModel base = load_based(named_by(overlay, file, overlay.base), chain, problems);
+  DictionaryModel base = load_based(named_by(overlay, file, overlay.base), chain, version, problems);
   if (!overlay.transport.empty()) {
-    base = combine(load_based(named_by(overlay, file, overlay.transport), chain, problems), base, problems);
+    base = combine(load_based(named_by(overlay, file, overlay.transport), chain, {}, problems), base);
   }
   return apply_overlay(base, overlay, problems);
 }
@@ -130,12 +129,13 @@ bool detail::set_package_folder(const char* folder) noexcept {
 }
 
 DictionaryModel load_model(const std::filesystem::path& file, std::vector<std::string>* problems) {
-  return load_based(file, {}, problems);
+  return load_based(file, {}, {}, problems);
 }
 
 DictionaryModel load_model(const DictionaryFiles& files, std::vector<std::string>* problems) {
-  DictionaryModel model = load_model(files.application, problems);
-  if (!files.transport.empty()) model = combine(load_model(files.transport, problems), model, problems);
+  DictionaryModel model = load_based(files.application, {}, files.version, problems);
+  if (!files.version.empty()) take_version(model, files.version);
+  if (!files.transport.empty()) model = combine(load_model(files.transport, problems), model);
   for (const std::filesystem::path& file : files.overlays) {
     model = apply_overlay(model, read_overlay(read_file(file), file.string(), problems), problems);
   }

@@ -31,6 +31,25 @@ std::optional<ModelVersion> parse_version(std::string_view name) {
   return ModelVersion{std::string(type), std::string(major), std::string(minor), std::string(service_pack)};
 }
 
+void take_version(DictionaryModel& model, std::string_view version_name) {
+  const std::optional<ModelVersion> wanted = parse_version(version_name);
+  // A dictionary of a whole FIXT session states the version of its application messages, or leaves it open.
+  const bool is_transport = model.version.type == "FIXT" && !model.application;
+  ModelVersion& own = model.application ? *model.application : model.version;
+  if (!wanted || own == *wanted) return;
+  if (is_transport) {
+    if (wanted->type != "FIXT") model.application = wanted;
+    return;
+  }
+  if (own.begin_string() != wanted->begin_string()) return;
+  if (!own.service_pack.empty()) {
+    model.repairs.add(RepairKind::service_pack, to_string(model.place) + ": the dictionary is for " + own.name() +
+                                                    ", and is read for " + wanted->name() +
+                                                    "; give one of the session's version");
+  }
+  own = *wanted;
+}
+
 std::string_view to_string(MemberKind kind) noexcept {
   switch (kind) {
     case MemberKind::field: return "field";

@@ -13,13 +13,18 @@
 namespace nfx {
 
 [[nodiscard]] DictionaryModel read_quickfix(const XmlSource& source);
-[[nodiscard]] DictionaryModel read_orchestra(const XmlSource& source);
+// A dictionary has a version and messages; an overlay may have code lists alone.
+enum class OrchestraUse : std::uint8_t { dictionary, overlay };
+// `version`, unless empty, is for files that state none of FIX.
+[[nodiscard]] DictionaryModel read_orchestra(const XmlSource& source, std::string_view version, OrchestraUse use);
+// The changes that make a base have all of the model.
+[[nodiscard]] OverlayModel to_overlay(const DictionaryModel& model);
 [[nodiscard]] OverlayModel read_overlay(const XmlSource& source);
 
-[[nodiscard]] bool is_overlay(const XmlSource& source);
-// Chooses the reader by the root element.
+// Chooses the reader by the root element. What it read has its repairs.
 [[nodiscard]] std::variant<DictionaryModel, OverlayModel> read_any(std::string_view xml, std::string_view source_name,
-                                                                   Problems& problems);
+                                                                   std::string_view version,
+                                                                   std::vector<std::string>* problems);
 
 [[nodiscard]] std::optional<MemberKind> member_kind(std::string_view element) noexcept;
 
@@ -33,18 +38,20 @@ std::vector<Member> read_member_tree(const XmlSource& source, pugi::xml_node par
     if (node.type() != pugi::node_element) continue;
     const std::optional<MemberKind> kind = member_kind(node.name());
     if (!kind) {
-      source.report(node, where + " holds <" + node.name() + ">; write field, group or component");
+      source.repair(RepairKind::unknown_element, node,
+                    where + " holds <" + node.name() + ">, which is ignored; write field, group or component");
       continue;
     }
     Member member;
     member.kind = *kind;
-    member.name = source.attribute(node, "name");
+    member.name = source.identifying(node, "name");
     member.place = source.place(node);
+    if (member.name.empty()) continue;
     fill(node, member);
     if (*kind == MemberKind::group) {
       member.members = read_member_tree<Member>(source, node, "group " + member.name, fill);
     }
-    if (!member.name.empty()) members.push_back(std::move(member));
+    members.push_back(std::move(member));
   }
   return members;
 }

@@ -1,10 +1,10 @@
 // Applies an overlay: a counterparty's changes to the fields, components and messages of a base dictionary.
 #include <algorithm>
+#include <unordered_map>
 
 #include "dictionary/character_rule.hpp"
 #include "dictionary/problems.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/suggest.hpp"
 #include "nexusfix/dictionary/model_overlay.hpp"
 
 namespace nfx {
@@ -12,16 +12,55 @@ namespace {
 
 using Members = std::vector<ModelMember>;
 
+constexpr std::size_t max_steps = 20'000'000;  // components visited to find members
+constexpr std::size_t max_members = 4 * max_scope_members;
+
+// The place of each element by name, so that an overlay of any size is applied in one pass. Removed elements have no
+// name until the end.
+template <class Element>
+class ByName {
+ public:
+  explicit ByName(std::vector<Element>& elements) : elements_(elements) {
+    for (std::size_t i = 0; i < elements.size(); ++i) at_.emplace(elements[i].name, i);
+  }
+  [[nodiscard]] Element* find(std::string_view name) const {
+    const auto at = at_.find(std::string(name));
+    return at == at_.end() ? nullptr : &elements_[at->second];
+  }
+  void add(Element element) {
+    at_.emplace(element.name, elements_.size());
+    elements_.push_back(std::move(element));
+  }
+  void remove(Element& element) {
+    at_.erase(element.name);
+    element.name.clear();
+  }
+  void finish() {
+    std::erase_if(elements_, [](const Element& each) { return each.name.empty(); });
+  }
+
+ private:
+  std::vector<Element>& elements_;
+  std::unordered_map<std::string, std::size_t> at_;
+};
+
 class Application {
  public:
-  Application(const DictionaryModel& base, Problems& problems) : result_(base), problems_(problems) {}
+  Application(const DictionaryModel& base, std::vector<std::string>* problems)
+      : result_(base), problems_(problems, result_.repairs) {
+    for (std::size_t i = 0; i < result_.fields.size(); ++i) numbers_.emplace(result_.fields[i].tag, i);
+  }
 
   DictionaryModel run(const OverlayModel& overlay) {
+    result_.repairs.add(overlay.repairs);
     for (const OverlayField& field : overlay.fields) apply(field);
     for (const OverlayComponent& component : overlay.components) apply(component);
     apply(overlay.header, result_.header, "header");
     apply(overlay.trailer, result_.trailer, "trailer");
     for (const OverlayMessage& message : overlay.messages) apply(message);
+    fields_.finish();
+    components_.finish();
+    messages_.finish();
     apply_character_rule(result_);
     return std::move(result_);
   }
@@ -37,52 +76,69 @@ class Application {
   void insert(const OverlayMember& change, Members& members, const std::string& where);
 
   Members::iterator find(Members& members, MemberKind kind, std::string_view name);
-  [[nodiscard]] bool component_has(const ModelComponent& component, std::string_view name, std::size_t depth) const;
+  [[nodiscard]] bool component_has(const ModelComponent& component, std::string_view name, std::size_t depth);
+  void needless(const ModelPlace& place, const std::string& what) {
+    problems_.repair(RepairKind::needless_removal, place, what + "; remove this element");
+  }
 
   DictionaryModel result_;
-  Problems& problems_;
+  Problems problems_;
+  ByName<ModelField> fields_{result_.fields};
+  ByName<ModelComponent> components_{result_.components};
+  ByName<ModelMessage> messages_{result_.messages};
+  std::unordered_map<Tag, std::size_t> numbers_;
+  Suggestions message_names_;
+  std::size_t steps_ = 0;
 };
 
 void Application::apply(const OverlayField& change) {
-  std::vector<ModelField>& fields = result_.fields;
-  const auto at = std::ranges::find_if(fields, [&](const ModelField& field) {
-    return change.tag == Tag{0} ? field.name == change.name : field.tag == change.tag;
-  });
-  if (at == fields.end()) {
+  ModelField* field = nullptr;
+  if (change.tag == Tag{0}) {
+    field = fields_.find(change.name);
+  } else if (const auto at = numbers_.find(change.tag); at != numbers_.end()) {
+    field = &result_.fields[at->second];
+  }
+  if (field == nullptr) {
     add(change);
     return;
   }
-  if (!change.name.empty() && change.name != at->name) {
-    problems_.report(change.place, "field number " + std::to_string(value(change.tag)) + " is " + change.name +
-                                       " here and " + at->name + " in the base" + in_brackets(at->place) +
-                                       "; write the base's name, or another number");
-    return;
-  }
   if (change.remove) {
-    fields.erase(at);
+    numbers_.erase(field->tag);
+    fields_.remove(*field);
     return;
   }
-  if (change.type) at->type = *change.type;
-  if (change.open) at->open = *change.open;
-  apply_values(change, *at);
+  if (change.type) field->type = *change.type;
+  if (change.open) field->open = *change.open;
+  apply_values(change, *field);
+  if (!change.name.empty() && change.name != field->name) {
+    // Building the dictionary notes that the number has two names.
+    ModelField other{.tag = field->tag,
+                     .name = change.name,
+                     .type = field->type,
+                     .values = {},
+                     .place = change.place,
+                     .application_only = field->application_only};
+    fields_.add(std::move(other));
+  }
 }
 
 void Application::add(const OverlayField& change) {
   const std::string what = "field " + (change.name.empty() ? std::to_string(value(change.tag)) : change.name);
   if (change.remove) {
-    problems_.report(change.place, what + " is to be removed, but the base does not have it; remove this element");
+    needless(change.place, what + " is to be removed, but the base does not have it");
     return;
   }
   if (change.tag == Tag{0} || change.name.empty() || !change.type) {
     problems_.report(change.place, what + " is not in the base; give it a number, a name and a type to add it");
     return;
   }
-  result_.fields.push_back({.tag = change.tag,
-                            .name = change.name,
-                            .type = *change.type,
-                            .open = change.open.value_or(false),
-                            .values = {},
-                            .place = change.place});
+  if (fields_.find(change.name) == nullptr) numbers_.emplace(change.tag, result_.fields.size());
+  fields_.add({.tag = change.tag,
+               .name = change.name,
+               .type = *change.type,
+               .open = change.open.value_or(false),
+               .values = {},
+               .place = change.place});
   apply_values(change, result_.fields.back());
 }
 
@@ -90,8 +146,8 @@ void Application::apply_values(const OverlayField& change, ModelField& field) {
   for (const OverlayValue& value : change.values) {
     const auto at = std::ranges::find(field.values, value.value, &ModelValue::value);
     if (value.remove && at == field.values.end()) {
-      problems_.report(value.place, "field " + field.name + " has no value " + in_quotes(value.value) +
-                                        " to be removed" + in_brackets(field.place) + "; remove this element");
+      needless(value.place, "field " + field.name + " has no value " + in_quotes(value.value) + " to be removed" +
+                                in_brackets(field.place));
     } else if (value.remove) {
       field.values.erase(at);
     } else if (at == field.values.end()) {
@@ -103,55 +159,57 @@ void Application::apply_values(const OverlayField& change, ModelField& field) {
 }
 
 void Application::apply(const OverlayComponent& change) {
-  const auto at = std::ranges::find(result_.components, change.name, &ModelComponent::name);
-  if (at != result_.components.end() && change.remove) {
-    result_.components.erase(at);
-  } else if (at != result_.components.end()) {
+  ModelComponent* component = components_.find(change.name);
+  if (component != nullptr && change.remove) {
+    components_.remove(*component);
+  } else if (component != nullptr) {
     // A copy, because changing it may read the other components.
-    Members members = at->members;
+    Members members = component->members;
     apply(change.members, members, "component " + change.name);
-    std::ranges::find(result_.components, change.name, &ModelComponent::name)->members = std::move(members);
+    components_.find(change.name)->members = std::move(members);
   } else if (change.remove) {
-    problems_.report(change.place, "component " + change.name +
-                                       " is to be removed, but the base does not have it; remove this element");
+    needless(change.place, "component " + change.name + " is to be removed, but the base does not have it");
   } else {
     Members members;
     apply(change.members, members, "component " + change.name);
-    result_.components.push_back({change.name, std::move(members), change.place});
+    components_.add({change.name, std::move(members), change.place});
   }
 }
 
 void Application::apply(const OverlayMessage& change) {
-  std::vector<ModelMessage>& messages = result_.messages;
-  const auto at = std::ranges::find(messages, change.name, &ModelMessage::name);
-  if (at == messages.end()) {
+  ModelMessage* message = messages_.find(change.name);
+  if (message == nullptr) {
     if (change.remove || change.msg_type.empty()) {
-      std::vector<std::string_view> known;
-      for (const ModelMessage& message : messages) known.push_back(message.name);
-      const std::string suggestion = did_you_mean(change.name, known);
-      problems_.report(change.place, "message " + change.name + " is not in the base" +
-                                         (!suggestion.empty() ? suggestion
-                                          : change.remove     ? "; remove this element"
-                                                              : "; give it a msgtype to add it"));
+      const std::string suggestion = message_names_.of(change.name, {}, [&] {
+        std::vector<std::string_view> known;
+        for (const ModelMessage& each : result_.messages) known.push_back(each.name);
+        return known;
+      });
+      if (change.remove && suggestion.empty()) {
+        needless(change.place, "message " + change.name + " is to be removed, but the base does not have it");
+      } else {
+        problems_.report(change.place, "message " + change.name + " is not in the base" +
+                                           (suggestion.empty() ? "; give it a msgtype to add it" : suggestion));
+      }
       return;
     }
-    ModelMessage message{change.name, change.msg_type, change.admin.value_or(false), {}, change.place};
-    apply(change.members, message.members, "message " + change.name);
-    messages.push_back(std::move(message));
+    ModelMessage added{change.name, change.msg_type, change.admin.value_or(false), {}, change.place};
+    apply(change.members, added.members, "message " + change.name);
+    messages_.add(std::move(added));
     return;
   }
-  if (!change.msg_type.empty() && change.msg_type != at->msg_type) {
+  if (!change.msg_type.empty() && change.msg_type != message->msg_type) {
     problems_.report(change.place, "message " + change.name + " has the type " + in_quotes(change.msg_type) +
-                                       " here and " + in_quotes(at->msg_type) + " in the base" +
-                                       in_brackets(at->place) + "; write the base's type, or another name");
+                                       " here and " + in_quotes(message->msg_type) + " in the base" +
+                                       in_brackets(message->place) + "; write the base's type, or another name");
     return;
   }
   if (change.remove) {
-    messages.erase(at);
+    messages_.remove(*message);
     return;
   }
-  if (change.admin) at->admin = *change.admin;
-  apply(change.members, at->members, "message " + change.name);
+  if (change.admin) message->admin = *change.admin;
+  apply(change.members, message->members, "message " + change.name);
 }
 
 void Application::apply(const std::vector<OverlayMember>& changes, Members& members, const std::string& where) {
@@ -180,8 +238,14 @@ void Application::apply(const OverlayMember& change, Members& members, const std
 
 void Application::insert(const OverlayMember& change, Members& members, const std::string& where) {
   if (change.remove) {
-    problems_.report(change.place, where + " has no " + std::string(to_string(change.kind)) + " " + change.name +
-                                       " to be removed; remove this element");
+    needless(change.place,
+             where + " has no " + std::string(to_string(change.kind)) + " " + change.name + " to be removed");
+    return;
+  }
+  if (members.size() >= max_members) {
+    problems_.repair(RepairKind::scope_size, change.place,
+                     where + " has more than " + std::to_string(max_members) + " members, and " + change.name +
+                         " is ignored; remove some");
     return;
   }
   ModelMember member{change.kind, change.name, change.required.value_or(false), {}, change.place};
@@ -211,13 +275,12 @@ Members::iterator Application::find(Members& members, MemberKind kind, std::stri
     const auto at = std::ranges::find_if(members, is_it);
     if (at != members.end() || kind == MemberKind::component) return at;
     const auto reference = std::ranges::find_if(members, [&](const ModelMember& member) {
-      const ModelComponent* component =
-          member.kind == MemberKind::component ? result_.find_component(member.name) : nullptr;
+      const ModelComponent* component = member.kind == MemberKind::component ? components_.find(member.name) : nullptr;
       return component != nullptr && component_has(*component, name, 0);
     });
     if (reference == members.end()) break;
     const bool required = reference->required;
-    Members held = result_.find_component(reference->name)->members;
+    Members held = components_.find(reference->name)->members;
     for (ModelMember& member : held) member.required = member.required && required;
     const auto behind = members.erase(reference);
     members.insert(behind, std::make_move_iterator(held.begin()), std::make_move_iterator(held.end()));
@@ -225,12 +288,17 @@ Members::iterator Application::find(Members& members, MemberKind kind, std::stri
   return members.end();
 }
 
-bool Application::component_has(const ModelComponent& component, std::string_view name, std::size_t depth) const {
+bool Application::component_has(const ModelComponent& component, std::string_view name, std::size_t depth) {
   NFX_ASSERT(depth <= max_dictionary_depth + 1);
+  if (++steps_ > max_steps) {
+    Problems::fail(component.place, "component " + component.name +
+                                        " is searched too often for the members that the overlay changes; nest fewer "
+                                        "components, or split the overlay");
+  }
   if (depth > max_dictionary_depth) return false;
   return std::ranges::any_of(component.members, [&](const ModelMember& member) {
     if (member.kind != MemberKind::component) return member.name == name;
-    const ModelComponent* inner = result_.find_component(member.name);
+    const ModelComponent* inner = components_.find(member.name);
     return inner != nullptr && component_has(*inner, name, depth + 1);
   });
 }
@@ -239,8 +307,7 @@ bool Application::component_has(const ModelComponent& component, std::string_vie
 
 DictionaryModel apply_overlay(const DictionaryModel& base, const OverlayModel& overlay,
                               std::vector<std::string>* problems) {
-  Problems sink(problems);
-  return Application(base, sink).run(overlay);
+  return Application(base, problems).run(overlay);
 }
 
 }  // namespace nfx

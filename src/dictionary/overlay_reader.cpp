@@ -11,9 +11,10 @@ class OverlayReader {
   OverlayModel run() {
     const pugi::xml_node root = source_.root();
     overlay_.place = source_.place(root);
-    overlay_.base = root.attribute("base").value();
-    overlay_.transport = root.attribute("transport").value();
-    overlay_.name = root.attribute("name").value();
+    source_.expect_attributes(root, {"base", "transport", "name"});
+    overlay_.base = source_.attribute(root, "base");
+    overlay_.transport = source_.attribute(root, "transport");
+    overlay_.name = source_.attribute(root, "name");
     for (const pugi::xml_node node : root.children()) {
       if (node.type() == pugi::node_element) read_section(node);
     }
@@ -27,7 +28,12 @@ class OverlayReader {
   void read_message(pugi::xml_node node);
   std::vector<OverlayMember> read_members(pugi::xml_node parent, const std::string& where);
   bool expect(pugi::xml_node node, std::string_view element);
-  bool removes(pugi::xml_node node) const { return source_.optional_yes_or_no(node, "remove").value_or(false); }
+  [[nodiscard]] std::optional<bool> flag(pugi::xml_node node, const char* name) const {
+    const std::string_view value = node.attribute(name).value();
+    if (value == "true" || value == "false") return value == "true";
+    return source_.yes_or_no(node, name);
+  }
+  [[nodiscard]] bool removes(pugi::xml_node node) const { return flag(node, "remove").value_or(false); }
 
   const XmlSource& source_;
   OverlayModel overlay_;
@@ -36,8 +42,9 @@ class OverlayReader {
 bool OverlayReader::expect(pugi::xml_node node, std::string_view element) {
   if (node.type() != pugi::node_element) return false;
   if (node.name() == element) return true;
-  source_.report(
-      node, std::string("<") + node.parent().name() + "> holds <" + node.name() + ">; write " + std::string(element));
+  source_.repair(RepairKind::unknown_element, node,
+                 std::string("<") + node.parent().name() + "> holds <" + node.name() + ">, which is ignored; write " +
+                     std::string(element));
   return false;
 }
 
@@ -60,21 +67,24 @@ void OverlayReader::read_section(pugi::xml_node section) {
       if (expect(node, "message")) read_message(node);
     }
   } else {
-    source_.report(section, "the overlay holds <" + std::string(name) +
-                                ">; write fields, messages, components, header or trailer");
+    source_.repair(RepairKind::unknown_element, section,
+                   "the overlay holds <" + std::string(name) +
+                       ">, which is ignored; write fields, messages, components, header or trailer");
   }
 }
 
 void OverlayReader::read_field(pugi::xml_node node) {
-  OverlayField field{.name = node.attribute("name").value(),
+  source_.expect_attributes(node, {"number", "name", "type", "allowOtherValues", "remove"});
+  OverlayField field{.name = std::string(source_.attribute(node, "name")),
                      .type = {},
-                     .open = source_.optional_yes_or_no(node, "allowOtherValues"),
+                     .open = flag(node, "allowOtherValues"),
                      .remove = removes(node),
                      .values = {},
                      .place = source_.place(node)};
-  const std::string_view number = node.attribute("number").value();
+  const std::string_view number = source_.attribute(node, "number");
   if (number.empty() && field.name.empty()) {
-    source_.report(node, "<field> has neither number nor name; write one of them");
+    source_.repair(RepairKind::missing_attribute, node,
+                   "<field> has neither number nor name, and is ignored; write one of them");
     return;
   }
   const std::string what = "field " + (field.name.empty() ? std::string(number) : field.name);
@@ -82,35 +92,38 @@ void OverlayReader::read_field(pugi::xml_node node) {
     field.tag = source_.tag(node, number, what);
     if (field.tag == Tag{0}) return;
   }
-  if (const std::string_view type = node.attribute("type").value(); !type.empty()) {
+  if (const std::string_view type = source_.attribute(node, "type"); !type.empty()) {
     field.type = source_.type(node, type, what);
   }
   for (const pugi::xml_node child : node.children()) {
     if (!expect(child, "value")) continue;
-    const std::string_view value = source_.attribute(child, "enum");
+    const std::string_view value = source_.identifying(child, "enum");
     if (value.empty()) continue;
-    field.values.push_back(
-        {std::string(value), child.attribute("description").value(), removes(child), source_.place(child)});
+    source_.expect_attributes(child, {"enum", "description", "remove"});
+    field.values.push_back({std::string(value), std::string(trimmed(child.attribute("description").value())),
+                            removes(child), source_.place(child)});
   }
   overlay_.fields.push_back(std::move(field));
 }
 
 void OverlayReader::read_component(pugi::xml_node node) {
-  std::string name{source_.attribute(node, "name")};
+  std::string name{source_.identifying(node, "name")};
   if (name.empty()) return;
+  source_.expect_attributes(node, {"name", "remove"});
   std::vector<OverlayMember> members = read_members(node, "component " + name);
   overlay_.components.push_back({std::move(name), removes(node), std::move(members), source_.place(node)});
 }
 
 void OverlayReader::read_message(pugi::xml_node node) {
-  OverlayMessage message{.name = std::string(source_.attribute(node, "name")),
-                         .msg_type = node.attribute("msgtype").value(),
+  source_.expect_attributes(node, {"name", "msgtype", "msgcat", "remove"});
+  OverlayMessage message{.name = std::string(source_.identifying(node, "name")),
+                         .msg_type = std::string(source_.attribute(node, "msgtype")),
                          .admin = {},
                          .remove = removes(node),
                          .members = {},
                          .place = source_.place(node)};
   if (message.name.empty()) return;
-  if (const std::string_view category = node.attribute("msgcat").value(); !category.empty()) {
+  if (const std::string_view category = source_.attribute(node, "msgcat"); !category.empty()) {
     message.admin = category == "admin";
   }
   message.members = read_members(node, "message " + message.name);
@@ -119,9 +132,10 @@ void OverlayReader::read_message(pugi::xml_node node) {
 
 std::vector<OverlayMember> OverlayReader::read_members(pugi::xml_node parent, const std::string& where) {
   return read_member_tree<OverlayMember>(source_, parent, where, [this](pugi::xml_node node, OverlayMember& member) {
-    member.required = source_.optional_yes_or_no(node, "required");
+    source_.expect_attributes(node, {"name", "required", "remove", "after"});
+    member.required = flag(node, "required");
     member.remove = removes(node);
-    member.after = node.attribute("after").value();
+    member.after = source_.attribute(node, "after");
   });
 }
 
@@ -130,13 +144,21 @@ std::vector<OverlayMember> OverlayReader::read_members(pugi::xml_node parent, co
 OverlayModel read_overlay(const XmlSource& source) { return OverlayReader(source).run(); }
 
 OverlayModel read_overlay(std::string_view xml, std::string_view source_name, std::vector<std::string>* problems) {
-  Problems sink(problems);
+  Repairs repairs;
+  Problems sink(problems, repairs);
   const XmlSource source(xml, source_name, sink);
-  if (!is_overlay(source)) {
+  const std::string_view root = local_name(source.root());
+  OverlayModel overlay;
+  if (root == "overlay") {
+    overlay = read_overlay(source);
+  } else if (root == "repository") {
+    overlay = to_overlay(read_orchestra(source, {}, OrchestraUse::overlay));
+  } else {
     Problems::fail(source.place(source.root()), "the root element is <" + std::string(source.root().name()) +
                                                     ">; write <overlay base=\"FIX44.xml\"> for an overlay");
   }
-  return read_overlay(source);
+  overlay.repairs = std::move(repairs);
+  return overlay;
 }
 
 }  // namespace nfx

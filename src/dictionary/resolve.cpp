@@ -1,5 +1,5 @@
 // Builds lookup tables from a model: names become fields, components become their members, groups become shapes.
-// Contradictions are found here, because everything is known only here.
+// Contradictions are found and repaired here, because everything is known only here.
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -9,7 +9,7 @@
 #include "dictionary/problems.hpp"
 #include "dictionary/tables.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/suggest.hpp"
+#include "nexusfix/wire/standard_fields.hpp"
 
 namespace nfx {
 namespace {
@@ -21,9 +21,11 @@ constexpr std::size_t max_steps_per_scope = 100'000;  // elements visited to res
 
 class Resolver {
  public:
-  Resolver(const DictionaryModel& model, Problems& problems) : model_(model), problems_(problems) {}
+  Resolver(const DictionaryModel& model, Problems& problems) : model_(model), problems_(problems) {
+    problems_.repairs() = model.repairs;
+  }
 
-  std::unique_ptr<const Dictionary::Tables> run();
+  std::unique_ptr<Dictionary::Tables> run();
 
  private:
   // The members of one scope while they are gathered.
@@ -35,6 +37,7 @@ class Resolver {
     std::size_t group_depth = 0;
     std::size_t steps = 0;
     std::size_t height = 0;  // of the highest group among the members
+    std::size_t most = max_scope_members;
     bool overflowed = false;
   };
 
@@ -46,8 +49,18 @@ class Resolver {
 
   std::string_view keep(std::string_view text) { return tables_->texts.emplace_back(text); }
 
+  // Notes a repair at a member once, however many messages reach it through a component. `text` is called for the
+  // first time only.
+  template <class Text>
+  void repair(RepairKind kind, const ModelMember& member, const Text& text) {
+    if (repaired_.insert(&member).second) problems_.repair(kind, member.place, text());
+  }
+
   void resolve_fields();
-  EnumValues resolve_values(const ModelField& field);
+  EnumValues resolve_values(const ModelField& field, const std::vector<const ModelField*>& others);
+  std::string name_for(const ModelField& field);
+  void make_counts(const std::vector<ModelMember>& members);
+  void make_all_counts();
   void index_components();
   void resolve_messages();
   void check_unused_components();
@@ -56,27 +69,30 @@ class Resolver {
   void gather(const std::vector<ModelMember>& members, const Where& where, Gathering& into);
   void gather_field(const ModelMember& member, const Where& where, Gathering& into);
   void gather_component(const ModelMember& member, const Where& where, Gathering& into);
-  void check_repeated(const ModelMember& member, const Where& where, const Gathering& outer, std::size_t first_at);
+  void gather_repeated(const ModelMember& member, const Where& where, Gathering& into, std::size_t first_at);
   void check_data(const Gathering& gathered, const std::string& where);
+  const FieldDef* length_of(const FieldDef& data, const Gathering& gathered) const;
   const FieldDef* field_named(const ModelMember& member, const std::string& where);
   const ModelComponent* component_named(const ModelMember& member, const std::string& where);
   const StoredGroup* group_of(const ModelMember& member, const FieldDef& count, const Gathering& outer);
   const StoredGroup* resolve_group(const ModelMember& member, const FieldDef& count, const Gathering& outer);
-  bool holds_own_count(const ModelMember& member, const FieldDef& count, const Gathering& entry);
+  void remove_own_count(const ModelMember& member, const FieldDef& count, Gathering& entry);
 
   const DictionaryModel& model_;
   Problems& problems_;
   std::unique_ptr<Dictionary::Tables> tables_ = std::make_unique<Dictionary::Tables>();
-  std::unordered_map<std::string_view, const ModelField*> fields_;
   std::unordered_map<std::string_view, const ModelComponent*> components_;
   std::unordered_set<const ModelComponent*> used_;
-  std::unordered_map<const ModelMember*, const StoredGroup*> groups_;  // null: wrong, and reported
+  std::unordered_map<const ModelMember*, const StoredGroup*> groups_;  // null: repaired to a plain field
+  std::unordered_set<const ModelMember*> repaired_;
+  Suggestions field_names_, component_names_;
 };
 
-std::unique_ptr<const Dictionary::Tables> Resolver::run() {
+std::unique_ptr<Dictionary::Tables> Resolver::run() {
   tables_->begin_string = model_.version.begin_string();
   tables_->version_name = (model_.application ? *model_.application : model_.version).name();
   resolve_fields();
+  make_all_counts();
   index_components();
   resolve_messages();
   check_unused_components();
@@ -86,98 +102,160 @@ std::unique_ptr<const Dictionary::Tables> Resolver::run() {
 }
 
 void Resolver::resolve_fields() {
-  std::unordered_map<Tag, const ModelField*> by_tag;
-  std::vector<FieldDef>& fields = tables_->fields;
+  // The first definition of a number counts. Those that repeat it add their values, and their names mean it too.
+  std::unordered_map<Tag, std::vector<const ModelField*>> by_tag;
+  std::vector<const ModelField*> firsts;
   for (const ModelField& field : model_.fields) {
-    if (const auto [at, is_new] = by_tag.emplace(field.tag, &field); !is_new) {
-      problems_.report(field.place, "field number " + std::to_string(value(field.tag)) + " is already that of " +
-                                        at->second->name + in_brackets(at->second->place) + "; give " + field.name +
-                                        " a number of its own");
+    std::vector<const ModelField*>& same = by_tag[field.tag];
+    same.push_back(&field);
+    if (same.size() == 1) {
+      if (firsts.size() == max_fields) {
+        Problems::fail(field.place, "more than " + std::to_string(max_fields) + " fields; remove some");
+      }
+      firsts.push_back(&field);
       continue;
     }
-    if (const auto [at, is_new] = fields_.emplace(field.name, &field); !is_new) {
-      problems_.report(field.place, "field " + field.name + " is defined twice" + in_brackets(at->second->place) +
-                                        "; rename or remove one");
-      continue;
-    }
-    if (fields.size() == max_fields) {
-      Problems::fail(field.place, "more than " + std::to_string(max_fields) + " fields; remove some");
-    }
+    const ModelField& first = *same.front();
+    problems_.repair(RepairKind::duplicate_number, field.place,
+                     "field number " + std::to_string(value(field.tag)) + " is already that of " + first.name +
+                         in_brackets(first.place) + ", which counts; " +
+                         (field.name == first.name ? "remove one" : "give " + field.name + " a number of its own"));
+  }
+  std::vector<FieldDef>& fields = tables_->fields;
+  fields.reserve(firsts.size());
+  for (const ModelField* field : firsts) {
     FieldDef& def = fields.emplace_back();
-    def.tag = field.tag;
-    def.type = field.type;
-    def.name = keep(field.name);
-    def.values = resolve_values(field);
+    def.tag = field->tag;
+    def.type = field->type;
+    def.values = resolve_values(*field, by_tag.at(field->tag));
     // The table of messages, not this list, defines the message types.
-    def.open = def.values.empty() || field.open || field.tag == Tag::MsgType;
-    def.application_only = field.application_only;
+    def.open = def.values.empty() || field->open || field->tag == Tag::MsgType;
+    def.application_only = field->application_only;
+  }
+  // Names of first definitions come first: another name of one field never takes that of another field.
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    fields[i].name = keep(name_for(*firsts[i]));
+    tables_->fields_by_name.emplace(fields[i].name, nullptr);
   }
   std::ranges::sort(fields, {}, &FieldDef::tag);
   tables_->field_index = TagIndex(fields.size());
   for (std::size_t i = 0; i < fields.size(); ++i) {
     tables_->field_index.insert(fields[i].tag, static_cast<std::uint16_t>(i));
-    tables_->fields_by_name.emplace(fields[i].name, &fields[i]);
+    tables_->fields_by_name[fields[i].name] = &fields[i];
     NFX_ASSERT(i == 0 || fields[i - 1].tag < fields[i].tag);
   }
   NFX_ASSERT(tables_->fields_by_name.size() == fields.size());
+  for (FieldDef& field : fields) {
+    for (const ModelField* same : by_tag.at(field.tag)) {
+      if (!tables_->fields_by_name.contains(same->name)) tables_->fields_by_name.emplace(keep(same->name), &field);
+    }
+  }
 }
 
-EnumValues Resolver::resolve_values(const ModelField& field) {
-  std::vector<EnumValue> values;
+// Its own, or with its number where another field has that.
+std::string Resolver::name_for(const ModelField& field) {
+  if (!tables_->fields_by_name.contains(field.name)) return field.name;
+  std::string name = field.name + "_" + std::to_string(value(field.tag));
+  while (tables_->fields_by_name.contains(name)) name += '_';
+  problems_.repair(RepairKind::duplicate_name, field.place,
+                   "field " + field.name + " is defined twice with different numbers, and number " +
+                       std::to_string(value(field.tag)) + " is called " + name + "; rename or remove one");
+  return name;
+}
+
+EnumValues Resolver::resolve_values(const ModelField& field, const std::vector<const ModelField*>& others) {
   std::unordered_map<std::string_view, const ModelValue*> known;
-  for (const ModelValue& value : field.values) {
-    const auto [at, is_new] = known.emplace(value.value, &value);
-    if (is_new) {
-      values.push_back({keep(value.value), keep(value.name)});
-    } else {
-      problems_.report(value.place, "field " + field.name + " lists the value " + in_quotes(value.value) + " twice" +
-                                        in_brackets(at->second->place) + "; remove one");
+  std::vector<EnumValue> values;
+  for (const ModelField* each : others) {
+    for (const ModelValue& value : each->values) {
+      const auto [at, is_new] = known.emplace(value.value, &value);
+      if (is_new) {
+        values.push_back({keep(value.value), keep(value.name)});
+      } else if (each == &field) {
+        problems_.repair(RepairKind::duplicate_value, value.place,
+                         "field " + field.name + " lists the value " + in_quotes(value.value) + " twice" +
+                             in_brackets(at->second->place) + ", and the first counts; remove one");
+      }
     }
   }
   return EnumValues(std::move(values));
+}
+
+// Being the name of a group makes a field a count, in all messages.
+void Resolver::make_counts(const std::vector<ModelMember>& members) {
+  for (const ModelMember& member : members) {
+    if (member.kind != MemberKind::group || member.members.empty()) continue;
+    make_counts(member.members);
+    const auto at = tables_->fields_by_name.find(member.name);
+    if (at == tables_->fields_by_name.end()) continue;
+    FieldDef& field = tables_->fields[tables_->field_index.find(at->second->tag)];
+    if (field.type == FieldType::num_in_group || field.type == FieldType::integer) continue;
+    problems_.repair(RepairKind::group_count, member.place,
+                     "group " + member.name + " is counted by a field of the type " +
+                         std::string(to_string(field.type)) + in_brackets(model_.find_field(field.tag)->place) +
+                         ", read as NUMINGROUP; give that the type NUMINGROUP");
+    field.type = FieldType::num_in_group;
+    field.values = {};
+    field.open = true;
+  }
+}
+
+void Resolver::make_all_counts() {
+  make_counts(model_.header);
+  make_counts(model_.trailer);
+  for (const ModelComponent& component : model_.components) make_counts(component.members);
+  for (const ModelMessage& message : model_.messages) make_counts(message.members);
 }
 
 void Resolver::index_components() {
   for (const ModelComponent& component : model_.components) {
     const auto [at, is_new] = components_.emplace(component.name, &component);
     if (is_new) continue;
-    problems_.report(component.place, "component " + component.name + " is defined twice" +
-                                          in_brackets(at->second->place) + "; rename or remove one");
+    problems_.repair(RepairKind::duplicate_component, component.place,
+                     "component " + component.name + " is defined twice" + in_brackets(at->second->place) +
+                         ", and the first counts; rename or remove one");
   }
 }
 
 void Resolver::resolve_messages() {
   Gathering header;
   gather(model_.header, {Section::header, true, "header"}, header);
-  std::unordered_map<std::string_view, const ModelMessage*> types, names;
+  // Every message has the whole trailer, whatever its body has.
+  Gathering trailer;
+  gather(model_.trailer, {Section::trailer, true, "trailer"}, trailer);
+  std::unordered_map<std::string_view, const ModelMessage*> types;
+  std::unordered_set<std::string_view> names;
   for (const ModelMessage& message : model_.messages) {
-    if (message.msg_type.size() > max_msg_type_size) {
-      problems_.report(message.place, "message type " + in_quotes(message.msg_type) + " is too long; write at most " +
-                                          std::to_string(max_msg_type_size) + " characters");
-      continue;
-    }
     if (const auto [at, is_new] = types.emplace(message.msg_type, &message); !is_new) {
-      problems_.report(message.place, "message type " + in_quotes(message.msg_type) + " is already that of " +
-                                          at->second->name + in_brackets(at->second->place) + "; give " + message.name +
-                                          " a type of its own");
-      continue;
-    }
-    if (const auto [at, is_new] = names.emplace(message.name, &message); !is_new) {
-      problems_.report(message.place, "message " + message.name + " is defined twice" + in_brackets(at->second->place) +
-                                          "; rename or remove one");
+      problems_.repair(
+          RepairKind::duplicate_type, message.place,
+          "message type " + in_quotes(message.msg_type) + " is already that of " + at->second->name +
+              in_brackets(at->second->place) + ", which counts; " +
+              (message.name == at->second->name ? "remove one" : "give " + message.name + " a type of its own"));
       continue;
     }
     if (tables_->messages.size() == max_messages) {
       Problems::fail(message.place, "more than " + std::to_string(max_messages) + " messages; remove some");
     }
-    const std::string where = "message " + message.name;
+    std::string name = message.name;
+    if (names.contains(name)) {
+      name += "_" + message.msg_type;
+      while (names.contains(name)) name += '_';
+      problems_.repair(RepairKind::duplicate_message, message.place,
+                       "message " + message.name + " is defined twice, and message type " +
+                           in_quotes(message.msg_type) + " is called " + name + "; rename or remove one");
+    }
+    const std::string where = "message " + name;
     Gathering all = header;
+    all.most = max_scope_members - trailer.members.size();
     gather(message.members, {Section::body, true, where}, all);
+    all.most = max_scope_members;
     gather(model_.trailer, {Section::trailer, true, "trailer"}, all);
     check_data(all, where);
     NFX_ASSERT(all.components.empty());  // none is left open
     MessageDef& def = tables_->messages.emplace_back();
-    def.name = keep(message.name);
+    def.name = keep(name);
+    names.insert(def.name);
     def.msg_type = keep(message.msg_type);
     def.admin = message.admin;
     def.scope = Scope(std::move(all.members));
@@ -187,8 +265,8 @@ void Resolver::resolve_messages() {
 
 // Components that messages use are checked with the messages.
 void Resolver::check_unused_components() {
-  for (const auto& [name, component] : components_) {
-    if (!used_.contains(component)) check_names(component->members, "component " + component->name);
+  for (const ModelComponent& component : model_.components) {
+    if (!used_.contains(&component)) check_names(component.members, "component " + component.name);
   }
 }
 
@@ -226,24 +304,23 @@ void Resolver::gather_field(const ModelMember& member, const Where& where, Gathe
       .tag = field->tag, .section = where.section, .required = member.required && where.required, .field = field};
   const auto [at, is_new] = into.at.emplace(field->tag, into.members.size());
   if (!is_new) {
-    check_repeated(member, where, into, at->second);
     into.members[at->second].required |= def.required;
+    gather_repeated(member, where, into, at->second);
     return;
   }
-  if (into.members.size() == max_scope_members) {
-    into.overflowed = true;
-    problems_.report(member.place,
-                     where.name + " has more than " + std::to_string(max_scope_members) + " fields; remove some");
+  if (into.members.size() >= into.most) {
+    into.at.erase(at);
+    repair(RepairKind::scope_size, member, [&] {
+      return where.name + " has more than " + std::to_string(max_scope_members) + " fields, and " + member.name +
+             " is ignored; remove some";
+    });
     return;
   }
   if (member.kind == MemberKind::group) {
-    const StoredGroup* group = group_of(member, *field, into);
-    if (group == nullptr) {
-      into.at.erase(at);
-      return;
+    if (const StoredGroup* group = group_of(member, *field, into)) {
+      def.group = &group->def;
+      into.height = std::max(into.height, group->height);
     }
-    def.group = &group->def;
-    into.height = std::max(into.height, group->height);
   }
   into.members.push_back(def);
   into.from.push_back(&member);
@@ -251,23 +328,32 @@ void Resolver::gather_field(const ModelMember& member, const Where& where, Gathe
   NFX_ASSERT(into.members.size() == into.at.size() && into.height <= max_group_depth);
 }
 
-// The same field a second time: both places must define it in the same way.
-void Resolver::check_repeated(const ModelMember& member, const Where& where, const Gathering& outer,
-                              std::size_t first_at) {
-  NFX_ASSERT(first_at < outer.members.size() && outer.members.size() == outer.from.size());
-  const MemberDef& first = outer.members[first_at];
-  const ModelPlace& first_place = outer.from[first_at]->place;
+// The same field a second time. It is a group wherever one place makes it one; of two groups, the first counts.
+void Resolver::gather_repeated(const ModelMember& member, const Where& where, Gathering& into, std::size_t first_at) {
+  NFX_ASSERT(first_at < into.members.size() && into.members.size() == into.from.size());
+  MemberDef& first = into.members[first_at];
+  const ModelPlace& first_place = into.from[first_at]->place;
   if ((first.group != nullptr) != (member.kind == MemberKind::group)) {
-    problems_.report(member.place, where.name + " has " + member.name + " as a " + std::string(to_string(member.kind)) +
-                                       ", and as a " + std::string(to_string(outer.from[first_at]->kind)) +
-                                       " elsewhere" + in_brackets(first_place) + "; keep one of them");
+    if (member.kind == MemberKind::group) {
+      const StoredGroup* group = group_of(member, *first.field, into);
+      if (group == nullptr) return;  // a plain field too
+      first.group = &group->def;
+      into.height = std::max(into.height, group->height);
+    }
+    repair(RepairKind::repeated_member, member, [&] {
+      return where.name + " has " + member.name + " as a " + std::string(to_string(member.kind)) + ", and as a " +
+             (member.kind == MemberKind::group ? "field" : "group") + " elsewhere" + in_brackets(first_place) +
+             ", read as a group; keep one of them";
+    });
     return;
   }
   if (first.group == nullptr) return;
-  const StoredGroup* group = group_of(member, *first.field, outer);
+  const StoredGroup* group = group_of(member, *first.field, into);
   if (group != nullptr && !std::ranges::equal(group->def.shape.members, first.group->shape.members)) {
-    problems_.report(member.place, where.name + " has the group " + member.name + " with other members elsewhere" +
-                                       in_brackets(first_place) + "; keep one of them");
+    repair(RepairKind::repeated_member, member, [&] {
+      return where.name + " has the group " + member.name + " with other members elsewhere" + in_brackets(first_place) +
+             ", which count; keep one of them";
+    });
   }
 }
 
@@ -280,11 +366,30 @@ void Resolver::check_data(const Gathering& gathered, const std::string& where) {
     const bool paired = before != nullptr && before->group == nullptr &&
                         (before->field->type == FieldType::length || before->field->type == FieldType::integer);
     if (paired) continue;
-    const std::string what =
-        before == nullptr ? "nothing" : std::string(before->field->name) + in_brackets(gathered.from[i - 1]->place);
-    problems_.report(gathered.from[i]->place, where + " has the data field " + std::string(field.name) + " after " +
-                                                  what + ", which is not a length; put its LENGTH field before it");
+    repair(RepairKind::data_length, *gathered.from[i], [&] {
+      const FieldDef* length = length_of(field, gathered);
+      return where + " has the data field " + std::string(field.name) + " after " +
+             (before == nullptr ? "nothing"
+                                : std::string(before->field->name) + in_brackets(gathered.from[i - 1]->place)) +
+             ", which is not its length; " +
+             (length == nullptr ? "it has none, so that its value ends at SOH; put its LENGTH field before it"
+                                : "that is " + std::string(length->name) + ", so move it before the data");
+    });
   }
+}
+
+// FIX's own, or the one named after the data: RawDataLength, EncodedTextLen.
+const FieldDef* Resolver::length_of(const FieldDef& data, const Gathering& gathered) const {
+  const auto is_length = [&](const MemberDef& member) {
+    if (member.group != nullptr || member.field == &data) return false;
+    if (data_tag_of(member.tag) == data.tag) return true;
+    const std::string_view name = member.field->name;
+    if (!name.starts_with(data.name)) return false;
+    const std::string_view rest = name.substr(data.name.size());
+    return rest == "Len" || rest == "Length" || rest == "Size";
+  };
+  const auto at = std::ranges::find_if(gathered.members, is_length);
+  return at == gathered.members.end() ? nullptr : at->field;
 }
 
 void Resolver::gather_component(const ModelMember& member, const Where& where, Gathering& into) {
@@ -292,8 +397,10 @@ void Resolver::gather_component(const ModelMember& member, const Where& where, G
   if (component == nullptr) return;
   used_.insert(component);
   if (std::ranges::find(into.components, component->name) != into.components.end()) {
-    problems_.report(member.place, "component " + member.name + " contains itself" + in_brackets(component->place) +
-                                       "; remove this reference");
+    repair(RepairKind::recursive_component, member, [&] {
+      return "component " + member.name + " contains itself" + in_brackets(component->place) +
+             ", and this reference is ignored; remove it";
+    });
     return;
   }
   if (into.components.size() == max_component_depth) {
@@ -310,22 +417,28 @@ void Resolver::gather_component(const ModelMember& member, const Where& where, G
 const FieldDef* Resolver::field_named(const ModelMember& member, const std::string& where) {
   const auto at = tables_->fields_by_name.find(member.name);
   if (at != tables_->fields_by_name.end()) return at->second;
-  std::vector<std::string_view> known;
-  for (const FieldDef& field : tables_->fields) known.push_back(field.name);
-  const std::string suggestion = did_you_mean(member.name, known);
-  problems_.report(member.place, where + " names the field " + member.name + ", which <fields> does not define" +
-                                     (suggestion.empty() ? "; define it there" : suggestion));
+  repair(RepairKind::undefined_field, member, [&] {
+    return where + " names the field " + member.name + ", which <fields> does not define, and which is ignored" +
+           field_names_.of(member.name, "; define it there", [&] {
+             std::vector<std::string_view> known;
+             for (const FieldDef& field : tables_->fields) known.push_back(field.name);
+             return known;
+           });
+  });
   return nullptr;
 }
 
 const ModelComponent* Resolver::component_named(const ModelMember& member, const std::string& where) {
   const auto at = components_.find(member.name);
   if (at != components_.end()) return at->second;
-  std::vector<std::string_view> known;
-  for (const ModelComponent& component : model_.components) known.push_back(component.name);
-  const std::string suggestion = did_you_mean(member.name, known);
-  problems_.report(member.place, where + " uses the component " + member.name + ", which <components> does not define" +
-                                     (suggestion.empty() ? "; define it there" : suggestion));
+  repair(RepairKind::undefined_component, member, [&] {
+    return where + " uses the component " + member.name + ", which <components> does not define, and which is ignored" +
+           component_names_.of(member.name, "; define it there", [&] {
+             std::vector<std::string_view> known;
+             for (const ModelComponent& component : model_.components) known.push_back(component.name);
+             return known;
+           });
+  });
   return nullptr;
 }
 
@@ -340,30 +453,26 @@ const StoredGroup* Resolver::group_of(const ModelMember& member, const FieldDef&
 
 const StoredGroup* Resolver::resolve_group(const ModelMember& member, const FieldDef& count, const Gathering& outer) {
   const std::string name = "group " + member.name;
-  if (count.type != FieldType::num_in_group && count.type != FieldType::integer) {
-    problems_.report(member.place, name + " is counted by a field of the type " + std::string(to_string(count.type)) +
-                                       in_brackets(fields_.at(count.name)->place) + "; give that the type NUMINGROUP");
+  const auto plain = [&](RepairKind kind, const std::string& what, const std::string& remedy) {
+    repair(kind, member, [&] { return name + what + ", so that it is read as a plain field; " + remedy; });
     return nullptr;
-  }
+  };
   Gathering entry;
   entry.components = outer.components;
   entry.group_depth = outer.group_depth + 1;
   if (entry.group_depth > max_group_depth) {
-    problems_.report(member.place,
-                     name + " is more than " + std::to_string(max_group_depth) + " groups deep; nest fewer");
-    return nullptr;
+    return plain(RepairKind::group_depth, " is more than " + std::to_string(max_group_depth) + " groups deep",
+                 "nest fewer");
   }
   gather(member.members, {Section::body, true, name}, entry);
+  remove_own_count(member, count, entry);
   if (entry.members.empty()) {
-    problems_.report(member.place, name + " has no fields; list them, the one that starts each entry first");
-    return nullptr;
+    return plain(RepairKind::empty_group, " has no fields", "list them, the one that starts each entry first");
   }
   if (entry.height == max_group_depth) {
-    problems_.report(member.place,
-                     name + " holds groups more than " + std::to_string(max_group_depth) + " deep; nest fewer");
-    return nullptr;
+    return plain(RepairKind::group_depth, " holds groups more than " + std::to_string(max_group_depth) + " deep",
+                 "nest fewer");
   }
-  if (holds_own_count(member, count, entry)) return nullptr;
   check_data(entry, name);
   StoredGroup& group = tables_->groups.emplace_back();
   group.height = entry.height + 1;
@@ -377,31 +486,41 @@ const StoredGroup* Resolver::resolve_group(const ModelMember& member, const Fiel
   return &group;
 }
 
-bool Resolver::holds_own_count(const ModelMember& member, const FieldDef& count, const Gathering& entry) {
-  for (std::size_t i = 0; i < entry.members.size(); ++i) {
+void Resolver::remove_own_count(const ModelMember& member, const FieldDef& count, Gathering& entry) {
+  for (std::size_t i = 0; i < entry.members.size();) {
     const MemberDef& each = entry.members[i];
-    if (each.tag != count.tag && (each.group == nullptr || !each.group->shape.contains(count.tag))) continue;
-    problems_.report(entry.from[i]->place, "group " + member.name + in_brackets(member.place) +
-                                               " holds the field that counts it; remove that from its entry");
-    return true;
+    if (each.tag != count.tag && (each.group == nullptr || !each.group->shape.contains(count.tag))) {
+      ++i;
+      continue;
+    }
+    repair(RepairKind::own_count, *entry.from[i], [&] {
+      return "group " + member.name + in_brackets(member.place) +
+             " holds the field that counts it, which is ignored; remove that from its entry";
+    });
+    entry.members.erase(entry.members.begin() + static_cast<std::ptrdiff_t>(i));
+    entry.from.erase(entry.from.begin() + static_cast<std::ptrdiff_t>(i));
   }
-  return false;
+  entry.at.clear();
 }
 
 }  // namespace
 
 Dictionary Dictionary::build(const DictionaryModel& model) {
-  Problems problems(nullptr);
-  return Dictionary(Resolver(model, problems).run());
+  Repairs repairs;
+  Problems problems(nullptr, repairs);
+  auto tables = Resolver(model, problems).run();
+  tables->repairs = std::move(repairs);
+  return Dictionary(std::move(tables));
 }
 
 Dictionary Dictionary::parse(std::string_view xml, std::string_view source_name) {
   return build(read_dictionary(xml, source_name));
 }
 
-std::vector<std::string> find_problems(const DictionaryModel& model) {
+std::vector<std::string> find_problems(const DictionaryModel& model, Repairs* repairs) {
   std::vector<std::string> all;
-  Problems problems(&all);
+  Repairs unread;
+  Problems problems(&all, repairs == nullptr ? unread : *repairs);
   static_cast<void>(Resolver(model, problems).run());
   return all;
 }

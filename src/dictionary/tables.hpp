@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "nexusfix/dictionary/dictionary.hpp"
+#include "nexusfix/dictionary/repair.hpp"
 
 namespace nfx {
 
-// Message types as integers: they are at most eight characters long.
-inline constexpr std::size_t max_msg_type_size = 8;
+// Message types of up to this size are looked up as integers.
+inline constexpr std::size_t short_msg_type_size = 8;
 
 // The first eight characters, followed by zeros. Most texts have one or two.
 [[nodiscard]] constexpr std::uint64_t packed(std::string_view text) noexcept {
@@ -40,7 +41,13 @@ class MessageIndex {
     std::uint16_t index = npos;
   };
 
+  struct LongType {
+    std::string_view msg_type;
+    std::uint16_t index = npos;
+  };
+
   std::vector<Slot> slots_;
+  std::vector<LongType> long_types_;  // rare
 };
 
 // A group with the storage that its shape borrows.
@@ -61,6 +68,7 @@ struct Dictionary::Tables {
   std::deque<StoredGroup> groups;
   std::vector<MessageDef> messages;
   MessageIndex message_index;
+  Repairs repairs;
 };
 
 }  // namespace nfx

@@ -1,7 +1,8 @@
-// An XML file as a tree with line numbers. Bounded: size, number of elements, depth; a DOCTYPE is refused, so that
-// entities cannot expand a small file into a large one.
+// An XML file as a tree with line numbers. Bounded: size, number of elements, depth. Entities that a DOCTYPE defines
+// are not expanded, so that a small file cannot become a large one, and nothing that it names is fetched.
 #pragma once
 
+#include <initializer_list>
 #include <pugixml.hpp>
 #include <string_view>
 #include <vector>
@@ -12,34 +13,48 @@ namespace nfx {
 
 class XmlSource {
  public:
-  // Throws when the text is not XML, or exceeds the bounds.
+  // Reads UTF-8, UTF-16 and, where the bytes are not UTF-8, Windows-1252. Throws when the text is not XML, or exceeds
+  // the bounds.
   XmlSource(std::string_view xml, std::string_view name, Problems& problems);
 
   [[nodiscard]] pugi::xml_node root() const { return document_.document_element(); }
   [[nodiscard]] Problems& problems() const noexcept { return problems_; }
   [[nodiscard]] ModelPlace place(pugi::xml_node node) const { return place_at(node.offset_debug()); }
   void report(pugi::xml_node node, const std::string& what) const { problems_.report(place(node), what); }
+  void repair(RepairKind kind, pugi::xml_node node, const std::string& what) const {
+    problems_.repair(kind, place(node), what);
+  }
 
-  // Its value; reported and empty when it is missing.
+  // Its value without blanks around it, empty when it is missing.
   [[nodiscard]] std::string_view attribute(pugi::xml_node node, const char* name) const;
-  // Y or N; reported and false when it is anything else. Without a default it is required.
-  [[nodiscard]] bool yes_or_no(pugi::xml_node node, const char* name) const;
-  [[nodiscard]] std::optional<bool> optional_yes_or_no(pugi::xml_node node, const char* name) const;
-  // A number above zero; reported and Tag{0} when it is not one. `what` names the element: "field Account".
+  // The same for one without which the element means nothing: reported when it is missing.
+  [[nodiscard]] std::string_view needed(pugi::xml_node node, const char* name) const;
+  // The same for one without which the element is ignored.
+  [[nodiscard]] std::string_view identifying(pugi::xml_node node, const char* name) const;
+  // Notes every attribute that is not one of these. Those of namespaces are not the format's, and may be there.
+  void expect_attributes(pugi::xml_node node, std::initializer_list<std::string_view> known) const;
+  // Y or N; empty when it is missing. Anything else is N, and noted.
+  [[nodiscard]] std::optional<bool> yes_or_no(pugi::xml_node node, const char* name) const;
+  // A number above zero; noted and Tag{0} when it is not one. `what` names the element: "field Account".
   [[nodiscard]] Tag tag(pugi::xml_node node, std::string_view number, const std::string& what) const;
-  // Reported and empty when there is no such type.
-  [[nodiscard]] std::optional<FieldType> type(pugi::xml_node node, std::string_view name,
-                                              const std::string& what) const;
+  // STRING, and noted, when there is no such type.
+  [[nodiscard]] FieldType type(pugi::xml_node node, std::string_view name, const std::string& what) const;
 
  private:
   [[nodiscard]] ModelPlace place_at(std::ptrdiff_t offset) const;
+  [[nodiscard]] std::string_view decode(std::string_view xml);
   void check_size(std::string_view xml) const;
   void check_tree() const;
 
   std::shared_ptr<const std::string> name_;
   Problems& problems_;
+  std::string decoded_;  // when the file is not UTF-8
   std::vector<std::size_t> line_ends_;
   pugi::xml_document document_;
+  mutable Suggestions type_suggestions_;
 };
+
+// Without blanks, tabs and line ends around it.
+[[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
 
 }  // namespace nfx

@@ -6,6 +6,7 @@ import unittest
 from support import fix, run, run_in
 
 SHIPPED = pathlib.Path(__file__).resolve().parent.parent.parent / "dictionaries"
+IRREGULAR = pathlib.Path(__file__).resolve().parent.parent / "dictionary" / "irregular"
 
 HEADER = [(34, 2), (49, "CLIENT"), (56, "VENUE"), (52, "20240102-12:00:00.000")]
 PARTIES = [(453, 2), (448, "firm"), (447, "D"), (452, 1), (448, "desk"), (447, "D"), (452, 3)]
@@ -238,10 +239,52 @@ class Check(Files):
         self.assertEqual(code, 1)
         self.assertIn("did you mean News?", out)
 
+    def test_irregularities_that_are_repaired_are_listed_and_are_no_success(self):
+        path = str(IRREGULAR / "values_twice.xml")
+        code, out, _ = run("dict", "check", path)
+        self.assertEqual(code, 1)
+        self.assertIn(path + ":45: field Side lists the value '1' twice", out)
+        self.assertIn("1 problem, repaired when the dictionary is used", out)
+
+    def test_other_commands_use_an_irregular_dictionary_and_warn_of_it_once(self):
+        path = str(IRREGULAR / "types_in_small_letters.xml")
+        code, out, err = run("dict", "diff", path, str(IRREGULAR / "sound.xml"))
+        self.assertEqual((code, out), (0, "no differences\n"))
+        self.assertIn("(and 13 more like this)", err)
+        self.assertEqual(err.count("warning: "), 1, err)
+
     def test_a_missing_file_is_named(self):
         code, out, _ = run("dict", "check", "Nope.xml")
         self.assertEqual(code, 1)
         self.assertIn("Nope.xml: cannot be read", out)
+
+
+class Show(Files):
+    def test_a_message_is_printed_with_its_fields_groups_and_conditions(self):
+        code, out, _ = run("dict", "show", "FIX44.xml", "NewOrderSingle")
+        self.assertEqual(code, 0)
+        self.assertIn("message D NewOrderSingle\n", out)
+        self.assertIn("\n  11 ClOrdID STRING, required\n", out)
+        self.assertIn("\n    448 PartyID STRING\n", out)
+        orchestra = self.path("o.xml", """<repository name="Rules" version="1.0"><fields>
+<field id="40" name="OrdType" type="char"/><field id="44" name="Price" type="Price"/></fields><messages>
+<message name="Order" msgType="D"><structure><fieldRef id="40" presence="required"/><fieldRef id="44" presence="conditional">
+<rule name="r" presence="required"><when>OrdType == ^Limit</when></rule></fieldRef></structure></message></messages>
+</repository>""")
+        code, out, _ = run("dict", "show", orchestra, "D", "--fix-version", "FIX.4.4")
+        self.assertEqual(code, 0)
+        self.assertIn("rule: message Order, field Price required when OrdType == ^Limit\n", out)
+        code, out, err = run("dict", "show", orchestra, "D")
+        self.assertEqual(code, 1)
+        self.assertIn("version '1.0' is the file's own; give the FIX version, such as --fix-version FIX.4.4", out + err)
+
+    def test_a_field_is_printed_with_its_values(self):
+        code, out, _ = run("dict", "show", "FIX44.xml", "54")
+        self.assertEqual(code, 0)
+        self.assertIn("field 54 Side CHAR\n  1 BUY\n", out)
+        code, _, err = run("dict", "show", "FIX44.xml", "Syde")
+        self.assertEqual(code, 1)
+        self.assertIn("no message or field Syde", err)
 
 
 class Diff(Files):

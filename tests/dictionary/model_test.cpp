@@ -33,13 +33,8 @@ DictionaryModel both(std::string_view fields, std::string_view message = "", std
                  read_dictionary(application_xml(fields, message, components), "A.xml"));
 }
 
-std::string error_of(std::string_view fields, std::string_view message = "") {
-  try {
-    static_cast<void>(both(fields, message));
-  } catch (const DictionaryError& error) {
-    return error.what();
-  }
-  return "no error";
+std::string outcome_of(std::string_view fields, std::string_view message = "") {
+  return dictionary_test::outcome_of([&] { return Dictionary::build(both(fields, message)); });
 }
 
 TEST(DictionaryModel, knows_the_place_of_everything) {
@@ -86,19 +81,47 @@ TEST(DictionaryModel, unites_the_values_of_a_field_that_both_define) {
   EXPECT_EQ(method->values[1].value, "7");
 }
 
-TEST(DictionaryModel, refuses_to_join_what_contradicts_and_names_both_places) {
-  EXPECT_EQ(error_of(R"(<field number="98" name="Method" type="INT"/>)"),
-            "A.xml:7: field number 98 is Method here and EncryptMethod in the transport (T.xml:9); give dictionaries "
-            "that belong together");
-  EXPECT_EQ(error_of(R"(<field number="98" name="EncryptMethod" type="UTCTIMESTAMP"/>)"),
-            "A.xml:7: field EncryptMethod has the type UTCTIMESTAMP here and INT in the transport (T.xml:9); give "
-            "dictionaries that belong together");
-  EXPECT_EQ(error_of(R"(<field number="99" name="EncryptMethod" type="INT"/>)"),
-            "A.xml:7: field EncryptMethod has the number 99 here and 98 in the transport (T.xml:9); give dictionaries "
-            "that belong together");
-  EXPECT_EQ(error_of("", R"(<message name="Other" msgtype="A" msgcat="app"/>)"),
-            "A.xml:3: message type 'A' is Other here and Logon in the transport (T.xml:3); give dictionaries that "
-            "belong together");
+TEST(DictionaryModel, joins_what_contradicts_and_names_both_places) {
+  EXPECT_EQ(
+      outcome_of(R"(<field number="98" name="Method" type="INT"/>)"),
+      "repaired: A.xml:7: field number 98 is already that of EncryptMethod (T.xml:9), which counts; give Method a "
+      "number of its own");
+  EXPECT_EQ(outcome_of(R"(<field number="98" name="EncryptMethod" type="UTCTIMESTAMP"/>)"),
+            "repaired: A.xml:7: field EncryptMethod has the type UTCTIMESTAMP here and INT in the transport (T.xml:9), "
+            "and is read as STRING; give dictionaries that belong together");
+  EXPECT_EQ(outcome_of(R"(<field number="99" name="EncryptMethod" type="INT"/>)"),
+            "repaired: A.xml:7: field EncryptMethod has the number 99 here and 98 in the transport (T.xml:9), and is "
+            "called EncryptMethod_99; give dictionaries that belong together");
+  EXPECT_EQ(
+      outcome_of("", R"(<message name="Other" msgtype="A" msgcat="app"/>)"),
+      "repaired: A.xml:3: message type 'A' is Other here and Logon in the transport (T.xml:3), which counts; give "
+      "dictionaries that belong together");
+}
+
+TEST(DictionaryModel, one_name_of_two_numbers_means_each_models_own) {
+  const Dictionary d = Dictionary::build(both(R"(<field number="99" name="EncryptMethod" type="INT"/>)",
+                                              R"(<message name="M" msgtype="M" msgcat="app">
+      <field name="EncryptMethod" required="Y"/></message>)"));
+  EXPECT_NE(d.find_message("M")->find(Tag{99}), nullptr);
+  EXPECT_EQ(d.find_message("M")->find(Tag{98}), nullptr);
+  EXPECT_NE(d.find_message("A")->find(Tag{98}), nullptr);
+}
+
+TEST(DictionaryModel, a_file_without_a_service_pack_fits_any) {
+  std::string xml = application_xml("");
+  xml.replace(xml.find(" servicepack=\"2\""), 16, "");
+  for (const std::string_view version : {"FIX.5.0", "FIX.5.0SP1", "FIX.5.0SP2"}) {
+    DictionaryModel model = read_dictionary(xml, "A.xml");
+    take_version(model, version);
+    EXPECT_EQ(model.version.name(), version);
+    EXPECT_TRUE(model.repairs.empty());
+  }
+  DictionaryModel other = read_dictionary(application_xml(""), "A.xml");
+  take_version(other, "FIX.5.0SP1");
+  EXPECT_EQ(other.version.name(), "FIX.5.0SP1");
+  EXPECT_EQ(other.repairs.count(RepairKind::service_pack), 1u);
+  take_version(other, "FIX.4.4");
+  EXPECT_EQ(other.version.name(), "FIX.5.0SP1") << "another version stays";
 }
 
 TEST(DictionaryModel, keeps_what_each_side_means_by_a_component_of_the_same_name) {
@@ -137,24 +160,26 @@ TEST(DictionaryModel, writes_what_xml_reserves_as_references) {
   EXPECT_EQ(again.find_field(Tag{1})->values[0].name, "A>B");
 }
 
-TEST(DictionaryModel, gathers_all_problems_when_requested) {
-  std::vector<std::string> problems;
+TEST(DictionaryModel, keeps_all_repairs_in_order) {
   const std::string xml = application_xml(
       R"(<field number="x" name="A" type="INT"/>
 <field number="2" name="B" type="INTEGER"/>
 <field number="55" name="C" type="INT"/>
 )",
       R"(<message name="M" msgtype="M" msgcat="app"><field name="Nope" required="N"/><field name="Symbol"/></message>)");
-  const DictionaryModel model = read_dictionary(xml, "A.xml", &problems);
-  EXPECT_EQ(problems, (std::vector<std::string>{
-                          "A.xml:7: field A has the number 'x'; write a number above zero",
-                          "A.xml:8: field B has the unknown type 'INTEGER'; write a FIX type such as STRING, INT or "
-                          "UTCTIMESTAMP",
-                          "A.xml:3: <field> has no required; write required=\"...\""}));
-  EXPECT_EQ(find_problems(model),
-            (std::vector<std::string>{
-                "A.xml:9: field number 55 is already that of Symbol (A.xml:6); give C a number of its own",
-                "A.xml:3: message M names the field Nope, which <fields> does not define; define it there"}));
+  const DictionaryModel model = read_dictionary(xml, "A.xml");
+  Repairs repairs;
+  EXPECT_TRUE(find_problems(model, &repairs).empty());
+  EXPECT_EQ(
+      repairs.lines(),
+      (std::vector<std::string>{
+          "A.xml:7: field A has the number 'x', and is ignored; write a number above zero",
+          "A.xml:8: field B has the unknown type 'INTEGER', read as STRING; write a FIX type such as STRING, INT or "
+          "UTCTIMESTAMP",
+          "A.xml:3: <field> has no required, read as N; write required=\"Y\" or \"N\"",
+          "A.xml:9: field number 55 is already that of Symbol (A.xml:6), which counts; give C a number of its own",
+          "A.xml:3: message M names the field Nope, which <fields> does not define, and which is ignored; define it "
+          "there"}));
 }
 
 }  // namespace

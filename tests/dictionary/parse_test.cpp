@@ -45,13 +45,8 @@ std::string xml(const Parts& parts) {
          "</components>\n<fields>" + parts.fields + std::string(standard_fields) + "</fields>\n</fix>";
 }
 
-std::string error_of(std::string_view text) {
-  try {
-    static_cast<void>(Dictionary::parse(text, "my.xml"));
-  } catch (const DictionaryError& error) {
-    return error.what();
-  }
-  return "no error";
+std::string outcome_of(std::string_view text) {
+  return dictionary_test::outcome_of([&] { return Dictionary::parse(text, "my.xml"); });
 }
 
 TEST(ParseDictionary, resolves_components_and_nested_groups) {
@@ -133,90 +128,108 @@ TEST(ParseDictionary, finds_no_message_for_a_type_with_a_zero_byte_after) {
 }
 
 TEST(ParseDictionary, reports_where_the_xml_is_broken) {
-  EXPECT_TRUE(error_of("<fix>\n<header>\n</fix>").starts_with("my.xml:3: this is not well-formed XML: "));
-  EXPECT_TRUE(error_of("").starts_with("my.xml:1: this is not well-formed XML: "));
-  EXPECT_EQ(error_of("\n<dictionary/>"),
-            "my.xml:2: the root element is <dictionary>; write <fix type=\"FIX\" major=\"4\" minor=\"4\">");
+  EXPECT_TRUE(outcome_of("<fix>\n<header>\n</fix>").starts_with("refused: my.xml:3: this is not well-formed XML: "));
+  EXPECT_TRUE(outcome_of("").starts_with("refused: my.xml:1: this is not well-formed XML: "));
+  EXPECT_EQ(outcome_of("\n<dictionary/>"),
+            "refused: my.xml:2: the root element is <dictionary>; write <fix type=\"FIX\" major=\"4\" minor=\"4\">");
 }
 
 TEST(ParseDictionary, names_a_missing_section_or_attribute) {
-  EXPECT_EQ(error_of(xml({.header = ""})),
-            "my.xml:1: <header> is missing in <fix>; add it, empty (<header/>) if it holds nothing");
-  EXPECT_EQ(error_of(xml({.root = R"(<fix type="FIX" major="4">)"})),
-            "my.xml:1: <fix> has no minor; write minor=\"...\"");
-  EXPECT_EQ(error_of(xml({.body = R"(<field name="Symbol"/>)"})),
-            "my.xml:4: <field> has no required; write required=\"...\"");
-  EXPECT_EQ(error_of(xml({.body = R"(<field name="Symbol" required="yes"/>)"})),
-            "my.xml:4: required is 'yes'; write Y or N");
+  EXPECT_EQ(
+      outcome_of(xml({.header = ""})),
+      "repaired: my.xml:1: <header> is missing in <fix>, and empty for this reason; add it, as <header/> if it holds "
+      "nothing");
+  EXPECT_EQ(outcome_of(xml({.root = R"(<fix type="FIX" major="4">)"})),
+            "refused: my.xml:1: <fix> has no minor; write minor=\"...\"");
+  EXPECT_EQ(outcome_of(xml({.body = R"(<field name="Symbol"/>)"})),
+            "repaired: my.xml:4: <field> has no required, read as N; write required=\"Y\" or \"N\"");
+  EXPECT_EQ(outcome_of(xml({.body = R"(<field name="Symbol" required="yes"/>)"})),
+            "repaired: my.xml:4: required is 'yes', read as N; write Y or N");
 }
 
 TEST(ParseDictionary, suggests_the_field_that_a_mistyped_name_may_mean) {
-  EXPECT_EQ(error_of(xml({.body = R"(<field name="Symbl" required="Y"/>)"})),
-            "my.xml:4: message Order names the field Symbl, which <fields> does not define; did you mean Symbol?");
-  EXPECT_EQ(error_of(xml({.body = R"(<field name="SettlementPlace" required="Y"/>)"})),
-            "my.xml:4: message Order names the field SettlementPlace, which <fields> does not define; define it there");
+  EXPECT_EQ(
+      outcome_of(xml({.body = R"(<field name="Symbl" required="Y"/>)"})),
+      "repaired: my.xml:4: message Order names the field Symbl, which <fields> does not define, and which is ignored; "
+      "did you mean Symbol?");
+  EXPECT_EQ(
+      outcome_of(xml({.body = R"(<field name="SettlementPlace" required="Y"/>)"})),
+      "repaired: my.xml:4: message Order names the field SettlementPlace, which <fields> does not define, and which is "
+      "ignored; define it there");
 }
 
-TEST(ParseDictionary, refuses_numbers_and_names_given_twice) {
-  EXPECT_EQ(error_of(xml({.fields = "\n"
-                                    R"(<field number="55" name="Sign" type="STRING"/>)"})),
-            "my.xml:13: field number 55 is already that of Sign (my.xml:8); give Symbol a number of its own");
-  EXPECT_EQ(error_of(xml({.fields = R"(<field number="1" name="Symbol" type="STRING"/>)"})),
-            "my.xml:12: field Symbol is defined twice (my.xml:7); rename or remove one");
-  EXPECT_EQ(error_of(xml({.messages = R"(<message name="Trade" msgtype="D" msgcat="app"/>)"})),
-            "my.xml:5: message type 'D' is already that of Order (my.xml:3); give Trade a type of its own");
-  EXPECT_EQ(error_of(xml({.components = R"(<component name="A"/><component name="A"/>)"})),
-            "my.xml:6: component A is defined twice (my.xml:6); rename or remove one");
+TEST(ParseDictionary, the_first_of_two_definitions_counts) {
   EXPECT_EQ(
-      error_of(xml(
+      outcome_of(xml({.fields = "\n"
+                                R"(<field number="55" name="Sign" type="STRING"/>)"})),
+      "repaired: my.xml:13: field number 55 is already that of Sign (my.xml:8), which counts; give Symbol a number of "
+      "its own");
+  EXPECT_EQ(
+      outcome_of(xml({.fields = R"(<field number="1" name="Symbol" type="STRING"/>)"})),
+      "repaired: my.xml:12: field Symbol is defined twice with different numbers, and number 55 is called Symbol_55; "
+      "rename or remove one");
+  EXPECT_EQ(outcome_of(xml({.messages = R"(<message name="Trade" msgtype="D" msgcat="app"/>)"})),
+            "repaired: my.xml:5: message type 'D' is already that of Order (my.xml:3), which counts; give Trade a type "
+            "of its "
+            "own");
+  EXPECT_EQ(outcome_of(xml({.components = R"(<component name="A"/><component name="A"/>)"})),
+            "repaired: my.xml:6: component A is defined twice (my.xml:6), and the first counts; rename or remove one");
+  EXPECT_EQ(
+      outcome_of(xml(
           {.fields = R"(<field number="1" name="Account" type="STRING"><value enum="1"/><value enum="1"/></field>)"})),
-      "my.xml:7: field Account lists the value '1' twice (my.xml:7); remove one");
+      "repaired: my.xml:7: field Account lists the value '1' twice (my.xml:7), and the first counts; remove one");
 }
 
-TEST(ParseDictionary, refuses_numbers_and_types_that_are_none) {
+TEST(ParseDictionary, ignores_fields_without_a_number_and_reads_unknown_types_as_texts) {
   for (const std::string number : {"0", "-1", "x", "1x", "99999999999"}) {
-    EXPECT_EQ(error_of(xml({.fields = "<field number=\"" + number + "\" name=\"Account\" type=\"STRING\"/>"})),
-              "my.xml:7: field Account has the number '" + number + "'; write a number above zero");
+    EXPECT_EQ(
+        outcome_of(xml({.fields = "<field number=\"" + number + "\" name=\"Account\" type=\"STRING\"/>"})),
+        "repaired: my.xml:7: field Account has the number '" + number + "', and is ignored; write a number above zero");
   }
-  EXPECT_EQ(error_of(xml({.fields = R"(<field number="1" name="Account" type="STRNG"/>)"})),
-            "my.xml:7: field Account has the unknown type 'STRNG'; did you mean STRING?");
-  EXPECT_EQ(error_of(xml({.fields = R"(<field number="1" name="Account" type="HEXADECIMAL"/>)"})),
-            "my.xml:7: field Account has the unknown type 'HEXADECIMAL'; write a FIX type such as STRING, INT or "
-            "UTCTIMESTAMP");
+  EXPECT_EQ(outcome_of(xml({.fields = R"(<field number="1" name="Account" type="STRNG"/>)"})),
+            "repaired: my.xml:7: field Account has the unknown type 'STRNG', read as STRING; did you mean STRING?");
+  EXPECT_EQ(
+      outcome_of(xml({.fields = R"(<field number="1" name="Account" type="HEXADECIMAL"/>)"})),
+      "repaired: my.xml:7: field Account has the unknown type 'HEXADECIMAL', read as STRING; write a FIX type such as "
+      "STRING, INT or UTCTIMESTAMP");
 }
 
-TEST(ParseDictionary, refuses_components_that_are_missing_or_contain_themselves) {
+TEST(ParseDictionary, ignores_references_to_components_that_are_missing_or_contain_themselves) {
   EXPECT_EQ(
-      error_of(
+      outcome_of(
           xml({.body = R"(<component name="Partys" required="N"/>)", .components = R"(<component name="Parties"/>)"})),
-      "my.xml:4: message Order uses the component Partys, which <components> does not define; did you mean Parties?");
-  EXPECT_EQ(error_of(xml({.body = R"(<component name="A" required="N"/>)",
-                          .components = R"(<component name="A"><component name="B" required="N"/></component>)"
-                                        "\n"
-                                        R"(<component name="B"><component name="A" required="N"/></component>)"})),
-            "my.xml:7: component A contains itself (my.xml:6); remove this reference");
+      "repaired: my.xml:4: message Order uses the component Partys, which <components> does not define, and which is "
+      "ignored; did you mean Parties?");
+  EXPECT_EQ(outcome_of(xml({.body = R"(<component name="A" required="N"/>)",
+                            .components = R"(<component name="A"><component name="B" required="N"/></component>)"
+                                          "\n"
+                                          R"(<component name="B"><component name="A" required="N"/></component>)"})),
+            "repaired: my.xml:7: component A contains itself (my.xml:6), and this reference is ignored; remove it");
   EXPECT_EQ(
-      error_of(xml(
+      outcome_of(xml(
           {.body = R"(<component name="A" required="N"/>)",
            .components =
                R"(<component name="A"><group name="NoAllocs" required="N"><field name="AllocAccount" required="N"/>)"
                R"(<component name="A" required="N"/></group></component>)"})),
-      "my.xml:6: component A contains itself (my.xml:6); remove this reference");
+      "repaired: my.xml:6: component A contains itself (my.xml:6), and this reference is ignored; remove it");
 }
 
-TEST(ParseDictionary, refuses_groups_without_fields_and_groups_too_deep) {
-  EXPECT_EQ(error_of(xml({.body = R"(<group name="NoAllocs" required="N"/>)"})),
-            "my.xml:4: group NoAllocs has no fields; list them, the one that starts each entry first");
+TEST(ParseDictionary, reads_groups_without_fields_and_groups_too_deep_as_plain_fields) {
+  EXPECT_EQ(
+      outcome_of(xml({.body = R"(<group name="NoAllocs" required="N"/>)"})),
+      "repaired: my.xml:4: group NoAllocs has no fields, so that it is read as a plain field; list them, the one that "
+      "starts each entry first");
   std::string deep = R"(<field name="Symbol" required="N"/>)";
   for (std::size_t i = 0; i < max_group_depth; ++i)
     deep = "<group name=\"NoLevel" + std::to_string(i) + "\" required=\"N\">" + deep + "</group>";
-  EXPECT_EQ(error_of(xml({.body = deep, .fields = counts(9)})), "no error");
+  EXPECT_EQ(outcome_of(xml({.body = deep, .fields = counts(9)})), "sound");
   deep = R"(<group name="NoLevel8" required="N">)" + deep + "</group>";
-  EXPECT_EQ(error_of(xml({.body = deep, .fields = counts(9)})),
-            "my.xml:4: group NoLevel0 is more than 8 groups deep; nest fewer");
+  EXPECT_EQ(
+      outcome_of(xml({.body = deep, .fields = counts(9)})),
+      "repaired: my.xml:4: group NoLevel0 is more than 8 groups deep, so that it is read as a plain field; nest fewer");
 }
 
-TEST(ParseDictionary, refuses_groups_too_deep_that_components_hide) {
+TEST(ParseDictionary, finds_groups_too_deep_that_components_hide) {
   std::string components;
   for (int i = 0; i < 9; ++i) {
     const std::string n = std::to_string(i);
@@ -228,19 +241,19 @@ TEST(ParseDictionary, refuses_groups_too_deep_that_components_hide) {
   // The deepest ones are resolved first, so that none is deep by itself when the last one adds its level.
   std::string body;
   for (int i = 0; i < 8; ++i) body += "<component name=\"C" + std::to_string(i) + "\" required=\"N\"/>";
-  EXPECT_EQ(error_of(xml({.body = body, .components = components, .fields = counts(9)})), "no error");
+  EXPECT_EQ(outcome_of(xml({.body = body, .components = components, .fields = counts(9)})), "sound");
   std::string messages;
   for (int i = 0; i < 9; ++i) {
     const std::string n = std::to_string(i);
     messages +=
         "<message name=\"M" + n + "\" msgtype=\"M" + n + "\"><component name=\"C" + n + "\" required=\"N\"/></message>";
   }
-  EXPECT_NE(error_of(xml({.messages = messages, .components = components, .fields = counts(9)}))
-                .find("holds groups more than 8 deep"),
-            std::string::npos);
+  const Dictionary d =
+      Dictionary::parse(xml({.messages = messages, .components = components, .fields = counts(9)}), "my.xml");
+  EXPECT_GT(d.repairs().count(RepairKind::group_depth), 0u);
 }
 
-TEST(ParseDictionary, refuses_messages_larger_than_the_validator_can_hold) {
+TEST(ParseDictionary, ignores_fields_beyond_those_that_the_validator_can_hold) {
   std::string fields;
   std::string body;
   for (std::size_t i = 0; i < max_scope_members; ++i) {
@@ -248,8 +261,8 @@ TEST(ParseDictionary, refuses_messages_larger_than_the_validator_can_hold) {
     fields += "<field number=\"" + n + "\" name=\"F" + n + "\" type=\"STRING\"/>";
     body += "<field name=\"F" + n + "\" required=\"N\"/>";
   }
-  EXPECT_EQ(error_of(xml({.body = body, .fields = fields})),
-            "my.xml:4: message Order has more than 1024 fields; remove some");
+  EXPECT_EQ(outcome_of(xml({.body = body, .fields = fields})),
+            "repaired: my.xml:4: message Order has more than 1024 fields, and F11022 is ignored; remove some");
 }
 
 TEST(ParseDictionary, bounds_the_work_that_nested_components_make) {
@@ -258,16 +271,24 @@ TEST(ParseDictionary, bounds_the_work_that_nested_components_make) {
     const std::string inner = "<component name=\"C" + std::to_string(i - 1) + "\" required=\"N\"/>";
     components += "<component name=\"C" + std::to_string(i) + "\">" + inner + inner + "</component>";
   }
-  EXPECT_NE(error_of(xml({.body = R"(<component name="C29" required="N"/>)", .components = components}))
+  EXPECT_NE(outcome_of(xml({.body = R"(<component name="C29" required="N"/>)", .components = components}))
                 .find("too many elements"),
             std::string::npos);
 }
 
-TEST(ParseDictionary, refuses_elements_and_message_types_it_does_not_know) {
-  EXPECT_EQ(error_of(xml({.body = R"(<filed name="Symbol" required="Y"/>)"})),
-            "my.xml:4: message Order holds <filed>; write field, group or component");
-  EXPECT_EQ(error_of(xml({.messages = R"(<message name="Trade" msgtype="TOOLONGTYPE"/>)"})),
-            "my.xml:5: message type 'TOOLONGTYPE' is too long; write at most 8 characters");
+TEST(ParseDictionary, ignores_elements_it_does_not_know) {
+  EXPECT_EQ(outcome_of(xml({.body = R"(<filed name="Symbol" required="Y"/>)"})),
+            "repaired: my.xml:4: message Order holds <filed>, which is ignored; write field, group or component");
+}
+
+TEST(ParseDictionary, finds_message_types_of_any_length) {
+  const Dictionary d = Dictionary::parse(xml({.messages = R"(<message name="Long" msgtype="LONGTYPE1" msgcat="app"/>
+<message name="Longer" msgtype="LONGTYPE12" msgcat="app"/>)"}),
+                                         "my.xml");
+  EXPECT_EQ(d.message_name("LONGTYPE1"), "Long");
+  EXPECT_EQ(d.message_name("LONGTYPE12"), "Longer");
+  EXPECT_EQ(d.find_message("LONGTYPE"), nullptr);
+  EXPECT_EQ(d.find_message("LONGTYPE13"), nullptr);
 }
 
 TEST(LoadDictionary, names_a_file_that_cannot_be_read) {

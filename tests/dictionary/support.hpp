@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "nexusfix/dictionary/load.hpp"
+#include "nexusfix/dictionary/repair.hpp"
 #include "nexusfix/dictionary/validator.hpp"
 #include "nexusfix/wire/encoder.hpp"
 #include "nexusfix/wire/message_view.hpp"
@@ -72,6 +73,18 @@ inline std::optional<Violation> validate_body(const Dictionary& dictionary, std:
                                               const ValidationPolicy& policy = ValidationPolicy::strict(),
                                               ValidationReport* report = nullptr) {
   return validate_fields(dictionary, msg_type, std::string(header) + std::string(body), policy, report);
+}
+
+// What became of the dictionary that `build` makes: "refused: " and the error, "repaired: " and what was irregular
+// first, or "sound".
+template <class Build>
+std::string outcome_of(const Build& build) {
+  try {
+    const Dictionary dictionary = build();
+    return dictionary.repairs().empty() ? "sound" : "repaired: " + dictionary.repairs().lines().front();
+  } catch (const DictionaryError& error) {
+    return std::string("refused: ") + error.what();
+  }
 }
 
 inline std::optional<Violation> violation(SessionRejectReason reason, int tag) { return Violation{reason, Tag{tag}}; }

@@ -2,6 +2,8 @@
 #include "decode/dictionaries.hpp"
 
 #include "nexusfix/dictionary/load.hpp"
+#include "nexusfix/dictionary/repair.hpp"
+#include "output.hpp"
 
 namespace nfx::app {
 namespace {
@@ -24,6 +26,7 @@ void Dictionaries::add(const std::filesystem::path& file) {
       model = combine(load_model(*transport), model);
   }
   Dictionary dictionary = Dictionary::build(model);
+  for (const std::string& line : dictionary.repairs().summary()) print_error("warning: {}\n", line);
   std::string key = key_of(dictionary.begin_string(), dictionary.appl_ver_id());
   given_.insert_or_assign(std::move(key), std::move(dictionary));
 }

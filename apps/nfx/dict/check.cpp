@@ -43,6 +43,7 @@ int check_dictionary(const CheckOptions& options) {
   DictionaryFiles files{.transport = options.transport.empty() ? "" : dictionary_path(options.transport),
                         .application = dictionary_path(options.file),
                         .overlays = {options.overlays.begin(), options.overlays.end()}};
+  files.version = options.fix_version;
   std::vector<std::string> problems;
   std::optional<DictionaryModel> model;
   try {
@@ -51,15 +52,20 @@ int check_dictionary(const CheckOptions& options) {
     // The dictionary cannot be loaded; problems found before that come first.
     problems.push_back(error.what());
   }
+  Repairs repairs;
   if (model) {
-    for (std::string& problem : find_problems(*model)) problems.push_back(std::move(problem));
+    for (std::string& problem : find_problems(*model, &repairs)) problems.push_back(std::move(problem));
   }
+  const std::vector<std::string> repaired = repairs.lines();
   for (const std::string& problem : problems) print("{}\n", problem);
-  if (problems.empty()) {
+  for (const std::string& line : repaired) print("{}\n", line);
+  if (repairs.total() > repaired.size()) print("and {} more of these kinds\n", repairs.total() - repaired.size());
+  if (problems.empty() && repairs.empty()) {
     print_summary(options.file, Dictionary::build(*model));
     return exit_done;
   }
-  print("{}{}\n", problems.size(), problems.size() == 1 ? " problem" : " problems");
+  print("{}{}", problems.size() + repairs.total(), problems.size() + repairs.total() == 1 ? " problem" : " problems");
+  print("{}\n", problems.empty() ? ", repaired when the dictionary is used" : "");
   if (problems.size() >= max_dictionary_problems) print("there may be more: fix these first\n");
   return exit_failed;
 }

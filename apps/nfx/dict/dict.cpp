@@ -21,6 +21,13 @@ cli::Option transport_option(std::string& file) {
           .kind = cli::Kind::file};
 }
 
+cli::Option version_option(std::string& version) {
+  return {.names = "--fix-version",
+          .target = &version,
+          .help = "FIX version of a file that states none, such as FIX.4.4",
+          .value = "VERSION"};
+}
+
 cli::Command check_command() {
   static CheckOptions options;
   return {.name = "check",
@@ -31,9 +38,32 @@ cli::Command check_command() {
                       {.names = "--overlay",
                        .target = &options.overlays,
                        .help = "Overlay to apply; repeatable, applied in this order",
-                       .kind = cli::Kind::file}},
+                       .kind = cli::Kind::file},
+                      version_option(options.fix_version)},
+          .details =
+              "Lists errors, and irregularities that have an obvious meaning: those are repaired when the "
+              "dictionary is used.",
           .exit_codes = "0 nothing is wrong, 1 there are problems, 2 wrong usage",
           .examples = {{.line = "nfx dict check venue.xml", .about = "everything that is wrong with a dictionary"}}};
+}
+
+cli::Command show_command() {
+  static ShowOptions options;
+  return {.name = "show",
+          .summary = "Print the messages of a dictionary, or one message or field",
+          .run = [] { return show_dictionary(options); },
+          .options = {dictionary_argument("FILE", options.file),
+                      {.names = "WHAT",
+                       .target = &options.what,
+                       .help = "Message or field, by name, message type or number",
+                       .default_text = "all messages"},
+                      transport_option(options.transport),
+                      version_option(options.fix_version)},
+          .details =
+              "Conditions and scenarios of a FIX Orchestra file are printed with the messages and fields that "
+              "they belong to. They are not validated.",
+          .exit_codes = "0 printed, 1 there is no such message or field, 2 wrong usage",
+          .examples = {{.line = "nfx dict show FIX44.xml NewOrderSingle", .about = "the fields of a message"}}};
 }
 
 cli::Command diff_command() {
@@ -90,8 +120,8 @@ cli::Command learn_command() {
 
 cli::Command dict_command() {
   return {.name = "dict",
-          .summary = "Check, compare and learn dictionaries",
-          .commands = {learn_command(), check_command(), diff_command()}};
+          .summary = "Check, show, compare and learn dictionaries",
+          .commands = {learn_command(), check_command(), show_command(), diff_command()}};
 }
 
 }  // namespace nfx::app

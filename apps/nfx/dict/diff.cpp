@@ -6,6 +6,7 @@
 #include "command.hpp"
 #include "dict/commands.hpp"
 #include "dict/files.hpp"
+#include "nexusfix/dictionary/repair.hpp"
 #include "output.hpp"
 
 namespace nfx::app {
@@ -175,6 +176,9 @@ class Diff {
 int diff_dictionaries(const std::string& a, const std::string& b) {
   const Dictionary first = load_dictionary(dictionary_path(a));
   const Dictionary second = load_dictionary(dictionary_path(b));
+  for (const Dictionary* each : {&first, &second}) {
+    for (const std::string& line : each->repairs().summary()) print_error("warning: {}\n", line);
+  }
   const std::size_t count = Diff(first, second).run();
   print("{}{}\n", count == 0 ? "no" : std::to_string(count), count == 1 ? " difference" : " differences");
   return count == 0 ? exit_done : exit_failed;

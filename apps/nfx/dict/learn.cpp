@@ -126,6 +126,7 @@ int learn_dictionary(const LearnOptions& given) {
                   .application = dictionary_path(options.base),
                   .overlays = {}});
   const Dictionary dictionary = Dictionary::build(base);
+  for (const std::string& line : dictionary.repairs().summary()) print_error("warning: {}\n", line);
   Learner learner(dictionary);
   std::uint64_t others = 0;
   const LogCount count = for_each_message(options.log, "learning from", [&](const MessageView& message) {

@@ -195,6 +195,7 @@ struct MessageDef {
 };
 
 struct DictionaryModel;
+class Repairs;
 
 class Dictionary {
  public:
@@ -216,6 +217,9 @@ class Dictionary {
   [[nodiscard]] const FieldDef* find_field(Tag tag) const noexcept;
   [[nodiscard]] const FieldDef* find_field(std::string_view name) const noexcept;
   [[nodiscard]] const MessageDef* find_message(std::string_view msg_type) const noexcept;
+
+  // What was irregular in its files, and how it was read all the same.
+  [[nodiscard]] const Repairs& repairs() const noexcept;
 
   // Names, or empty when the dictionary has none.
   [[nodiscard]] std::string_view field_name(Tag tag) const noexcept;

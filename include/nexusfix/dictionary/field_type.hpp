@@ -1,4 +1,4 @@
-// The data types of FIX 4.0 to 5.0 SP2, and the check whether a text is a value of a type.
+// The data types of FIX 4.0 to 5.0 SP2 and FIX Latest, and the check whether a text is a value of a type.
 // Thread: any, no state. Cost: one pass over the value, no allocation.
 #pragma once
 
@@ -127,8 +127,11 @@ static_assert([] {
   return field_type_rows[std::to_underlying(type)].name;
 }
 
-// The type with this name; older names of the same type (TIME, UTCDATE, MULTIPLEVALUESTRING) are accepted too.
+// The type with this name. Other names of the same values are known too: older ones (TIME, UTCDATE,
+// MULTIPLEVALUESTRING), and those of FIX Latest for texts and numbers of a certain form (TENOR, RESERVED100PLUS).
 [[nodiscard]] std::optional<FieldType> parse_field_type(std::string_view name) noexcept;
+// The same for "LocalMktDate", as FIX itself spells its types.
+[[nodiscard]] std::optional<FieldType> parse_field_type_in_any_case(std::string_view name) noexcept;
 
 // Any text that is not empty is a value of these.
 [[nodiscard]] constexpr bool takes_any_text(FieldType type) noexcept {

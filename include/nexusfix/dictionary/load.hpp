@@ -19,6 +19,9 @@ struct DictionaryFiles {
   std::filesystem::path transport;              // FIXT11.xml; empty when the application's file defines everything
   std::filesystem::path application;            // FIX50SP2.xml
   std::vector<std::filesystem::path> overlays;  // applied to both in this order; the base that they name is ignored
+  // "FIX.5.0SP2": for files that leave it open, as those of FIX 5.0 without a service pack and Orchestra files with a
+  // version of their own. Empty: they have to state one.
+  std::string version{};
 };
 
 // A dictionary in any of the formats, or an overlay that names its base.

@@ -1,6 +1,7 @@
 // The content of a dictionary file before names are resolved: the form in which dictionaries are combined, changed,
 // compared and written. Dictionary::build() turns it into the tables that validation and decoding use.
 // Thread: any, no state. Cost: allocates; part of loading. Lifetime: a model owns everything it holds.
+// Irregularities that have an obvious meaning are repaired: a model has what was repaired on its way (repair.hpp).
 // Errors: DictionaryError, one line "file:line: what (other place); fix". Where a function takes `problems`, and that
 // is not null, errors are added there instead and the wrong element is omitted, so that a file's author sees all of
 // them together; only an error after which it cannot continue is thrown.
@@ -16,6 +17,7 @@
 #include "nexusfix/base/tag.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
 #include "nexusfix/dictionary/field_type.hpp"
+#include "nexusfix/dictionary/repair.hpp"
 
 namespace nfx {
 
@@ -37,7 +39,7 @@ struct ModelVersion {
   std::string type;
   std::string major;
   std::string minor;
-  std::string service_pack = "0";
+  std::string service_pack = "0";  // empty: any
 
   [[nodiscard]] std::string begin_string() const;  // "FIX.5.0"
   [[nodiscard]] std::string name() const;          // "FIX.5.0SP2"
@@ -90,6 +92,14 @@ struct ModelMessage {
   ModelPlace place;
 };
 
+// What an Orchestra file has beyond a dictionary: a condition under which a member is required, or another scenario of
+// a message, component, group or code set. It is shown, not validated.
+struct ModelRule {
+  std::string where;  // "message NewOrderSingle, field Price"
+  std::string text;   // "required when OrdType == ^Limit"
+  ModelPlace place;
+};
+
 struct DictionaryModel {
   ModelVersion version;                     // as in BeginString
   std::optional<ModelVersion> application;  // of the messages, when the transport (FIXT) has its own version
@@ -98,7 +108,9 @@ struct DictionaryModel {
   std::vector<ModelMessage> messages;
   std::vector<ModelMember> header;
   std::vector<ModelMember> trailer;
+  std::vector<ModelRule> rules;  // not written by to_xml()
   ModelPlace place;
+  Repairs repairs;
 
   [[nodiscard]] const ModelField* find_field(std::string_view name) const noexcept;  // linear, like those below
   [[nodiscard]] const ModelField* find_field(Tag tag) const noexcept;
@@ -106,22 +118,26 @@ struct DictionaryModel {
   [[nodiscard]] const ModelMessage* find_message(std::string_view name) const noexcept;
 };
 
-// Reads QuickFIX XML or a FIX Orchestra repository; the root element decides which. A DOCTYPE is refused.
+// Reads QuickFIX XML or a FIX Orchestra repository; the root element decides which. Entities that a DOCTYPE defines are
+// not expanded.
 [[nodiscard]] DictionaryModel read_dictionary(std::string_view xml, std::string_view source_name,
                                               std::vector<std::string>* problems = nullptr);
 
 // One dictionary for a FIXT session: header, trailer and session messages of `transport`, application messages of
-// `application`, fields and components of both. A field of both has the values of both. One tag with two names or
-// incompatible types, and one message type for two messages, are errors.
-[[nodiscard]] DictionaryModel combine(const DictionaryModel& transport, const DictionaryModel& application,
-                                      std::vector<std::string>* problems = nullptr);
+// `application`, fields and components of both. A field of both has the values of both.
+[[nodiscard]] DictionaryModel combine(const DictionaryModel& transport, const DictionaryModel& application);
 
 // Replaces references to this component, at any depth, by its members. Members of a component that is not required are
 // not required either.
 void inline_component(std::vector<ModelMember>& members, const ModelComponent& component);
 
-// All errors that Dictionary::build() would report.
-[[nodiscard]] std::vector<std::string> find_problems(const DictionaryModel& model);
+// Gives a model the version of its session, such as "FIX.5.0SP2", when its file left the version open or has another
+// service pack. A different version stays.
+void take_version(DictionaryModel& model, std::string_view version_name);
+
+// All errors that Dictionary::build() would report. `repairs`, unless null, are then those of the model and of building
+// it.
+[[nodiscard]] std::vector<std::string> find_problems(const DictionaryModel& model, Repairs* repairs = nullptr);
 
 // QuickFIX XML that read_dictionary() reads back to the same model.
 [[nodiscard]] std::string to_xml(const DictionaryModel& model);

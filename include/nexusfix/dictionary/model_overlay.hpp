@@ -84,12 +84,13 @@ struct OverlayModel {
   std::vector<OverlayMember> header;
   std::vector<OverlayMember> trailer;
   ModelPlace place;
+  Repairs repairs;
 };
 
 [[nodiscard]] OverlayModel read_overlay(std::string_view xml, std::string_view source_name,
                                         std::vector<std::string>* problems = nullptr);
 
-// The base with the overlay's changes. What is to be changed or removed must exist.
+// The base with the overlay's changes. What is to be changed must exist.
 [[nodiscard]] DictionaryModel apply_overlay(const DictionaryModel& base, const OverlayModel& overlay,
                                             std::vector<std::string>* problems = nullptr);
 
