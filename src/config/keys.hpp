@@ -15,6 +15,16 @@
 
 namespace nfx::config {
 
+// What becomes of irregularities in a dictionary that have an obvious meaning.
+enum class DictionaryProblems : std::uint8_t { repair, refuse };
+[[nodiscard]] constexpr std::string_view to_string(DictionaryProblems problems) noexcept {
+  switch (problems) {
+    case DictionaryProblems::repair: return "repair";
+    case DictionaryProblems::refuse: return "refuse";
+  }
+  return "?";
+}
+
 // A session as the file describes it; the dictionary is loaded when all keys are known.
 struct SessionDraft {
   SessionDraft();
@@ -24,6 +34,7 @@ struct SessionDraft {
   std::string transport_dictionary;
   std::vector<std::string> dictionary_overlays;
   std::vector<std::string> application_dictionaries;  // "FIX.4.4=FIX44.xml"
+  DictionaryProblems dictionary_problems = DictionaryProblems::repair;
   ScheduleTexts schedule;
   std::string password_env;
   bool tls_mentioned = false;

@@ -19,6 +19,7 @@
 #include "nexusfix/config/added_session.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/dictionary/load.hpp"
+#include "nexusfix/dictionary/repair.hpp"
 #include "nexusfix/transport/tls_option_rows.hpp"
 
 namespace nfx {
@@ -297,7 +298,8 @@ class Reader {
           draft.transport_dictionary.empty() ? std::string{transport_version.file} : draft.transport_dictionary;
       files.transport = find(transport, place_of(table, "transport_dictionary"), "transport_dictionary");
     }
-    std::string all = files.transport.string() + '\n' + files.application.string();
+    files.version = version;
+    std::string all = version + '\n' + files.transport.string() + '\n' + files.application.string();
     for (const std::string& overlay : draft.dictionary_overlays) {
       files.overlays.push_back(find(overlay, place_of(table, "dictionary_overlays"), "dictionary_overlays"));
       all += '\n' + files.overlays.back().string();
@@ -307,6 +309,14 @@ class Reader {
       if (!loaded) loaded = std::make_shared<const Dictionary>(load_dictionary(files));
     } catch (const DictionaryError& error) {
       fail(where, "session", key, error.what());
+    }
+    if (const Repairs& repairs = loaded->repairs();
+        draft.dictionary_problems == config::DictionaryProblems::refuse && !repairs.empty()) {
+      const std::size_t others = repairs.total() - 1;
+      fail(where, "session", key,
+           repairs.lines().front() +
+               (others == 0 ? "" : " (and " + std::to_string(others) + " more, which 'nfx dict check' lists)") +
+               "; or write dictionary_problems = \"repair\"");
     }
     const std::string_view found = fixt ? loaded->version_name() : loaded->begin_string();
     if (found != version) {

@@ -213,6 +213,10 @@ constexpr auto session_rows = std::to_array<Key<SessionDraft>>({
         "application_dictionaries", application_dictionaries,
         "FIXT.1.1 only: dictionaries for messages of other versions than default_appl_ver_id, by ApplVerID(1128), such "
         "as [\"FIX.4.4=FIX44.xml\"]."),
+    NFX_ENUM(
+        "dictionary_problems", dictionary_problems,
+        "Irregularities of dictionary files that have an obvious meaning, such as a value listed twice. \"repair\": "
+        "they are repaired, with a warning at start. \"refuse\": the configuration is refused."),
     NFX_DURATION(
         "heartbeat_interval_s", settings.session.heartbeat_interval, std::chrono::seconds, 0, day_s,
         "Initiator: seconds between heartbeats, HeartBtInt(108) of our Logon. 0: no heartbeats. An acceptor uses the "

@@ -21,6 +21,7 @@
 #include "engine/service_manager.hpp"
 #include "engine/start_checks.hpp"
 #include "nexusfix/base/clocks.hpp"
+#include "nexusfix/config/dictionary_warnings.hpp"
 #include "nexusfix/config/quickfix_settings.hpp"
 #include "nexusfix/config/tls_names.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
@@ -103,6 +104,8 @@ void announce(Engine& engine, LineLog& lines) {
   }
   if (!engine.config().sessions.empty()) announce_as(lines, LogLevel::info, "store", store_text(engine.config()));
   lines.line(now, engine.idle_text());
+  for (const std::string& warning : dictionary_warnings(engine.config()))
+    announce_as(lines, LogLevel::warning, "dictionary", warning);
   for (const std::string& warning : tls_binding_warnings(engine.config()))
     announce_as(lines, LogLevel::warning, "tls", warning);
   if (!engine.transport_text().empty()) announce_as(lines, LogLevel::info, "transport", engine.transport_text());
@@ -223,6 +226,7 @@ void print_program(EngineConfig config, const std::string& file, std::string_vie
   }
   if (!config.sessions.empty()) out.add("  {}\n", store_text(config));
   print(out);
+  for (const std::string& warning : dictionary_warnings(config)) print_error("{}: warning: {}\n", program, warning);
   for (const std::string& warning : tls_binding_warnings(config)) print_error("{}: {}\n", program, warning);
   for (const std::string& each : in_use) print_error("{}: a start now fails: {}\n", program, each);
 }
