@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iomanip>
 #include <set>
 #include <system_error>
 
@@ -17,9 +18,20 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t max_small_file = 4096;
 
+constexpr int longest_entry = 64;  // of a header in text: three numbers
+
+// A FIFO would be waited for, and a device has no end.
+std::ifstream open_file(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (fs::exists(status) && !fs::is_regular_file(status))
+    throw ConfigError(path.string() + ": is not a regular file; copy the store again");
+  return std::ifstream{path, std::ios::binary};
+}
+
 // Of a small file, all of it; nothing when there is none.
 std::optional<std::string> read_small(const fs::path& path) {
-  std::ifstream in{path, std::ios::binary};
+  std::ifstream in = open_file(path);
   if (!in) {
     std::error_code error;
     if (!fs::exists(path, error)) return std::nullopt;
@@ -137,7 +149,7 @@ void read_binary_header(QuickfixStore& store, std::ifstream& in) {
 
 void read_text_header(QuickfixStore& store, std::ifstream& in) {
   std::string entry;
-  while (in >> entry) {
+  while (in >> std::setw(longest_entry) >> entry) {
     const std::string_view text = entry;
     const std::size_t first = text.find(','), second = text.find(',', first + 1);
     const bool three = first != std::string_view::npos && second != std::string_view::npos;
@@ -156,7 +168,7 @@ void read_text_header(QuickfixStore& store, std::ifstream& in) {
 }
 
 void read_header(QuickfixStore& store) {
-  std::ifstream in{store.file("header"), std::ios::binary};
+  std::ifstream in = open_file(store.file("header"));
   if (!in) {
     store.notes.push_back(store.file("header").string() + " cannot be read: no message is imported");
   } else if (store.kind == QuickfixKind::quickfixj) {
@@ -285,7 +297,7 @@ std::vector<QuickfixStore> find_quickfix_stores(const std::filesystem::path& fol
   return stores;
 }
 
-QuickfixBody::QuickfixBody(const QuickfixStore& store) : in_(store.file("body"), std::ios::binary) {
+QuickfixBody::QuickfixBody(const QuickfixStore& store) : in_(open_file(store.file("body"))) {
   if (!in_ && !store.messages.empty()) {
     throw ConfigError(store.file("body").string() + ": cannot be read, though " + store.file("header").string() +
                       " lists messages in it; copy it next to the other files");
