@@ -19,6 +19,7 @@
 #include <boost/beast/http/write.hpp>
 #include <boost/beast/ssl/ssl_stream.hpp>
 
+#include "nexusfix/base/json_depth.hpp"
 #include "nexusfix/transport/tls_context.hpp"
 #include "transport/tls_material.hpp"
 
@@ -227,6 +228,9 @@ std::expected<ControlReply, std::string> ControlClient::ask(const ControlRequest
     if (!failed) {
       if (!parser.get().keep_alive()) connection_.reset();
       auto& answer = parser.get();
+      const auto type = answer[http::field::content_type];
+      if (std::string_view{type.data(), type.size()}.contains("json") && !is_shallow_json(answer.body()))
+        return problem_at(address_, "the answer is nested deeper than 64 levels: what answers is no engine");
       const auto etag = answer[http::field::etag];
       return ControlReply{.status = answer.result_int(),
                           .body = std::move(answer.body()),

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "nexusfix/base/clocks.hpp"
+#include "nexusfix/base/json_depth.hpp"
 
 namespace nfx::nats {
 namespace {
@@ -223,27 +224,8 @@ std::string_view header_of(natsMsg* message, const char* key) {
   return natsMsgHeader_Get(message, key, &value) == NATS_OK && value != nullptr ? value : std::string_view{};
 }
 
-// Values are copied, which takes stack for each level.
-bool is_shallow(std::string_view text) {
-  constexpr int depth_max = 64;
-  int depth = 0;
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quoted) {
-      if (c == '\\') ++i;
-      if (c == '"') quoted = false;
-      continue;
-    }
-    if (c == '"') quoted = true;
-    if ((c == '{' || c == '[') && ++depth > depth_max) return false;
-    if (c == '}' || c == ']') --depth;
-  }
-  return true;
-}
-
 Json json_of(std::string_view text) {
-  if (!is_shallow(text)) return Json::object();
+  if (!is_shallow_json(text)) return Json::object();
   Json json = Json::parse(text.begin(), text.end(), nullptr, false);
   return json.is_object() ? json : Json::object();
 }

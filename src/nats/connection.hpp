@@ -74,7 +74,6 @@ struct NatsStream::Connection {
 [[nodiscard]] std::string_view header_of(natsMsg* message, const char* key);
 
 // What no server answers is an object without members, and so is what is nested deeper than 64 levels.
-[[nodiscard]] bool is_shallow(std::string_view text);
 [[nodiscard]] Json json_of(std::string_view text);
 [[nodiscard]] std::uint64_t number_in(const Json& json, const char* key);
 [[nodiscard]] std::string text_in(const Json& json, const char* key);
