@@ -45,12 +45,13 @@ from file_attacks import FILE_ATTACKS  # noqa: E402
 from further_attacks import FURTHER_ATTACKS  # noqa: E402
 from https_attacks import HTTPS_ATTACKS  # noqa: E402
 from judge import judge  # noqa: E402
+from stranger_attacks import STRANGER_ATTACKS  # noqa: E402
 from table import ANY, VARIANTS, Limits  # noqa: E402
 from tls_support import Certificates, ssl  # noqa: E402
 
 
 def all_attacks():
-    return ATTACKS + FURTHER_ATTACKS + CONTROL_ATTACKS + HTTPS_ATTACKS + FILE_ATTACKS
+    return ATTACKS + FURTHER_ATTACKS + CONTROL_ATTACKS + HTTPS_ATTACKS + FILE_ATTACKS + STRANGER_ATTACKS
 
 
 class Stage:
