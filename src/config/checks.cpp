@@ -29,6 +29,9 @@ bool usable_text(std::string_view text) {
   return text.size() <= 64 && std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
 }
 
+// Larger messages are sent and stored where the buffers of the session hold them.
+constexpr std::size_t longest_usual_message = 64 * 1024;
+
 using Bad = std::optional<std::pair<std::string_view, std::string>>;
 
 Bad find_identity_problem(const SessionSettings& s) {
@@ -114,8 +117,8 @@ Bad find_store_problem(const EngineConfig& engine, const SessionSettings& s) {
   if (s.store_kind != StoreKind::journal) return std::nullopt;
   const JournalOptions& j = s.journal;
   constexpr std::uint64_t least = 64 * 1024, most = 1024 * 1024 * 1024;
-  // The longest message and the record around it, at any position of the ring.
-  const std::uint64_t longest = 2 * (engine.max_message_size + sizeof(RecordHeader));
+  // A message and the record around it, at any position of the ring.
+  const std::uint64_t longest = 2 * (std::min(engine.max_message_size, longest_usual_message) + sizeof(RecordHeader));
   if (const std::uint32_t flushers = helper_threads(engine, ThreadRole::flusher).threads;
       s.flusher >= 0 && static_cast<std::uint32_t>(s.flusher) >= flushers) {
     return {{"flusher",
@@ -128,17 +131,19 @@ Bad find_store_problem(const EngineConfig& engine, const SessionSettings& s) {
   if (j.ring_directory.empty()) return {{"store_ring_directory", "expected a folder, such as \"/dev/shm\""}};
   if (j.segment_size < least || j.segment_size > most) return {{"segment_size", "expected 65536 to 1073741824 bytes"}};
   if (j.segment_size < segment_header_size + longest)
-    return {{"segment_size", "must be at least twice [engine] max_message_size and 4160"}};
+    return {{"segment_size",
+             "must be at least twice [engine] max_message_size, or twice 65536 where that is less, and 4160"}};
   if (!std::has_single_bit(j.ring_size) || j.ring_size < least || j.ring_size > most)
     return {{"ring_size", "expected a power of two from 65536 to 1073741824"}};
-  if (j.ring_size < longest) return {{"ring_size", "must be more than twice [engine] max_message_size"}};
+  if (j.ring_size < longest)
+    return {{"ring_size", "must be more than twice [engine] max_message_size, or twice 65536 where that is less"}};
   // A message waits to be received until there is space for itself and for its answer.
-  if (s.store_received && j.ring_size < 2 * longest + least)
+  if (s.store_received &&
+      (j.ring_size < 2 * longest + least || j.segment_size < segment_header_size + 2 * longest + least))
     return {
-        {"ring_size", "with store_received it must be at least 65664 more than four times [engine] max_message_size"}};
-  if (s.store_received && j.segment_size < segment_header_size + 2 * longest + least)
-    return {{"segment_size",
-             "with store_received it must be at least 69760 more than four times [engine] max_message_size"}};
+        {j.ring_size < 2 * longest + least ? "ring_size" : "segment_size",
+         "with store_received it must be at least 69760 more than four times [engine] max_message_size, or four times "
+         "65536 where that is less"}};
   if (j.sync_interval <= Duration::zero()) return {{"sync_interval_ms", "expected at least 1"}};
   if (j.retain_bytes != 0 && j.retain_bytes < 2 * j.segment_size)
     return {{"store_retain_bytes", "must be at least twice segment_size, as one segment is always in use"}};
@@ -191,10 +196,8 @@ Bad find_tls_problem(const SessionSettings& s) {
 Bad find_size_problem(const EngineConfig& engine, const SessionSettings& s) {
   if (s.slow_consumer_timeout.count() < 1) return {{"slow_consumer_timeout_ms", "expected at least 1"}};
   if (s.send_buffer_size < 64 * 1024) return {{"send_buffer_size", "expected at least 65536"}};
-  if (s.send_buffer_size < 2 * engine.max_message_size)
-    return {{"send_buffer_size", "must be at least twice max_message_size"}};
-  if (s.session.max_queued_bytes < engine.max_message_size)
-    return {{"max_queued_bytes", "must be at least max_message_size"}};
+  if (s.send_buffer_size < 2 * std::min(engine.max_message_size, longest_usual_message))
+    return {{"send_buffer_size", "must be at least twice max_message_size, or twice 65536 where that is less"}};
   if (s.poll_thread >= engine.poll_threads) {
     return {{"poll_thread", "there are " + std::to_string(engine.poll_threads) +
                                 " poll threads: expected a number below that, or raise [engine] poll_threads"}};
@@ -379,7 +382,6 @@ std::optional<Problem> find_cluster_problem(const ClusterConfig& cluster) {
 [[nodiscard]] static std::optional<Problem> find_replica_problem(const EngineConfig& engine, std::size_t i) {
   const SessionSettings& s = engine.sessions[i];
   if (!is_replicated(s.journal.durability)) return std::nullopt;
-  constexpr std::size_t longest_message = 128 * 1024;  // of a frame
   if (s.store_kind == StoreKind::memory)
     return Problem{i, "durability", "a replicated session has a journal too: write store = \"journal\""};
   if (s.is_template)
@@ -387,8 +389,6 @@ std::optional<Problem> find_cluster_problem(const ClusterConfig& cluster) {
                    "a template's sessions cannot be replicated: write a [[session]] for each that has to be"};
   if (!engine.cluster.wanted())
     return Problem{i, "durability", "needs the servers that store the session: write servers in a section [cluster]"};
-  if (engine.max_message_size > longest_message)
-    return Problem{i, "durability", "needs [engine] max_message_size of at most " + std::to_string(longest_message)};
   if (engine.cluster.hands_on() && s.session.role == Role::acceptor && s.listen.port == 0)
     return Problem{i, "listen", "needs a port, the same on all gateways, with [cluster] wrong_gateway = \"hand_on\""};
   const std::string name = replica_name(s);

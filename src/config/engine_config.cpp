@@ -46,6 +46,14 @@ std::string_view ClusterConfig::address_of(std::string_view name) const noexcept
   return {};
 }
 
+std::string_view to_string(TooLargeMessage action) noexcept {
+  switch (action) {
+    case TooLargeMessage::skip: return "skip";
+    case TooLargeMessage::logout: return "logout";
+  }
+  return "?";
+}
+
 std::string_view to_string(SlowConsumer policy) noexcept {
   switch (policy) {
     case SlowConsumer::refuse: return "refuse";

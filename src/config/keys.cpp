@@ -2,6 +2,7 @@
 #include "config/keys.hpp"
 
 #include "config/rows.hpp"
+#include "nexusfix/wire/message_view.hpp"
 
 namespace nfx::config {
 namespace {
@@ -20,13 +21,12 @@ constexpr auto engine_table = std::to_array<Key<EngineConfig>>({
         "\"yield\": it lets other tasks run in between. \"block\": it sleeps until something happens."),
     NFX_ENUM("transport", transport,
              "How poll threads use the network. " NFX_TRANSPORTS(NFX_TRANSPORT_HELP) "\"auto\": epoll."),
-    NFX_INTEGER(
-        "max_message_size", max_message_size, 512, 8 * 1024 * 1024,
-        "Longest FIX message accepted or sent, in bytes. A longer one ends its connection. Raise it for market data "
-        "snapshots or mass quotes."),
-    NFX_INTEGER("max_fields", max_fields, 16, 32768,
-                "Most fields in a message. A message with more is ignored as garbled. Raise it for messages with large "
-                "repeating groups."),
+    NFX_INTEGER("max_message_size", max_message_size, 512, most_message_size,
+                "Longest FIX message received, in bytes; the default holds a snapshot of 5,000 levels a side. "
+                "too_large_message "
+                "handles a longer one. Half of send_buffer_size is the longest message sent."),
+    NFX_INTEGER("max_fields", max_fields, 16, MessageView::most_fields,
+                "Most fields in a received message. too_large_message handles one with more."),
     NFX_INTEGER(
         "max_pending_logons", max_pending_logons, 1, 65536,
         "Most accepted connections of a poll thread from unknown addresses that have not logged on. For a further one "

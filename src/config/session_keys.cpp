@@ -361,12 +361,17 @@ constexpr auto session_rows = std::to_array<Key<SessionDraft>>({
     NFX_ENUM("throttle_action", settings.session.throttle_action,
              "What happens to messages beyond throttle_rate. \"reject\": BusinessMessageReject; a TestRequest is not "
              "answered. \"delay\": the connection is not read until they are allowed. \"disconnect\": Logout."),
+    NFX_ENUM(
+        "too_large_message", settings.too_large_message,
+        "What happens to a message of the peer beyond max_message_size or max_fields. \"skip\": it is reported and "
+        "not delivered, and its sequence number counts as received. \"logout\": the same, and the session logs out "
+        "and stays logged out until an operator's or the program's logon."),
     NFX_INTEGER(
         "max_queued_messages", settings.session.max_queued_messages, 1, 1000000,
         "Most messages stored that arrive ahead of a sequence gap. Further ones are dropped; the resend brings them "
         "again."),
     NFX_INTEGER("max_queued_bytes", settings.session.max_queued_bytes, 1024, gib,
-                "Most bytes of messages stored that arrive ahead of a sequence gap. At least max_message_size."),
+                "Most bytes of messages stored that arrive ahead of a sequence gap."),
     NFX_INTEGER(
         "timestamp_digits", settings.session.timestamp_digits, 0, 9,
         "Digits of the second's fraction in SendingTime(52): 3 are milliseconds, 6 microseconds. FIX 4.0 and 4.1 have "
@@ -504,7 +509,7 @@ constexpr auto schedule_rows = std::to_array<Key<SessionDraft>>({
     NFX_INTEGER(
         "send_buffer_size", settings.send_buffer_size, 64 * 1024, gib,
         "Bytes of encoded messages that may wait for a peer that reads slowly. When it is full, slow_consumer decides. "
-        "At least twice max_message_size."),
+        "Half of it is the longest message sent."),
     NFX_ENUM(
         "slow_consumer", settings.slow_consumer,
         "What happens to a peer whose send buffer is full. \"refuse\": send() returns no_room until the peer reads. "
@@ -530,8 +535,7 @@ constexpr auto store_rows = std::to_array<Key<SessionDraft>>({
         "store_ring_directory", settings.journal.ring_directory,
         "Folder of the journal's ring, the memory that holds what waits to be written. It must be a tmpfs, so that its "
         "pages are not written to a disk."),
-    NFX_INTEGER("segment_size", settings.journal.segment_size, 64 * 1024, gib,
-                "Size of a journal file in bytes. At least twice max_message_size."),
+    NFX_INTEGER("segment_size", settings.journal.segment_size, 64 * 1024, gib, "Size of a journal file in bytes."),
     NFX_INTEGER("ring_size", settings.journal.ring_size, 64 * 1024, gib,
                 "Bytes of a session that may wait to be written to its journal, a power of two. Raise it when "
                 "nfx_store_ring_full_total grows."),

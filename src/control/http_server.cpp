@@ -223,13 +223,32 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol, Stre
       const HttpRefusal& refusal = reader_.refusal();
       return give(problem(refusal.status, refusal.kind, refusal.detail), false);
     }
-    AnswerOrWork made = answer_to(reader_.request());
+    AnswerOrWork made = answer_or_regret();
     if (Work* work = std::get_if<Work>(&made)) return wait_for(std::move(*work));
     give(std::get<Answer>(std::move(made)), reader_.request().keep_alive);
   }
 
+  // A request for which there is no memory is refused; the others go on.
+  [[nodiscard]] AnswerOrWork answer_or_regret() {
+    try {
+      return answer_to(reader_.request());
+    } catch (const std::bad_alloc&) {
+      return no_memory();
+    }
+  }
+  [[nodiscard]] static Answer no_memory() {
+    return problem(503, "no-memory", "the engine has no memory for this request: raise its limit, or ask for less");
+  }
+
   // The connection ends on this thread: its last owner is what is posted.
   void wait_for(Work work) {
+    work.run = [run = std::move(work.run)] {
+      try {
+        return run();
+      } catch (const std::bad_alloc&) {
+        return no_memory();
+      }
+    };
     service_.work.put(std::move(work),
                       [self = this->shared_from_this(), here = stream_.get_executor()](Answer answer) mutable {
                         asio::post(here, [self = std::move(self), answer = std::move(answer)]() mutable {
@@ -345,7 +364,11 @@ class Listener {
     acceptor_.async_accept([this](error_code error, typename Protocol::socket socket) {
       if (error == asio::error::operation_aborted) return;
       if (error) return accept_later();
-      begin(std::move(socket));
+      try {
+        begin(std::move(socket));
+      } catch (const std::bad_alloc&) {  // which closes it
+        return accept_later();
+      }
       const auto wait = time_until_room();
       if (wait <= std::chrono::steady_clock::duration::zero()) return accept();
       accept_after(wait);
@@ -549,7 +572,16 @@ bool http_supported() noexcept { return true; }
 
 HttpServer::HttpServer(HttpServerOptions options) : parts_(std::make_unique<Parts>(std::move(options))) {}
 HttpServer::~HttpServer() = default;
-void HttpServer::run() { parts_->context.run(); }
+// What a handler throws without memory has ended its connection.
+void HttpServer::run() {
+  for (;;) {
+    try {
+      parts_->context.run();
+      return;
+    } catch (const std::bad_alloc&) {
+    }
+  }
+}
 void HttpServer::run_work() { parts_->work.run(); }
 void HttpServer::stop() noexcept {
   parts_->context.stop();

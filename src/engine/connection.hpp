@@ -13,6 +13,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "engine/oversized_message.hpp"
 #include "engine/partial_message.hpp"
 #include "engine/send_gate.hpp"
 #include "nexusfix/base/assert.hpp"
@@ -118,6 +119,7 @@ struct Connection {
   bool connecting = false;  // connect() has begun and has not ended yet
   SendGate out;
   PartialMessage partial;
+  OversizedMessage oversized;  // in the memory of `partial`, which is empty meanwhile
   ParkedBytes parked;
   bool resuming = false;  // what was parked is handled again: nothing has arrived
   MonotonicTime connect_deadline = MonotonicTime::max();

@@ -34,7 +34,9 @@ EngineLogs::EngineLogs(const EngineConfig& config, Alert alert) : alert_(std::mo
     if (!config.log.directory.empty() && config.log.messages) {
       MessageLogOptions options;
       options.log = log_options(config, "messages", alert_, signal_);
-      options.log.longest_record = config.max_message_size;
+      // Longer ones are cut, and the line states by how much: a queue holds several of the longest.
+      options.log.longest_record =
+          std::min<std::size_t>(config.max_message_size, std::max<std::size_t>(64 * 1024, config.log.queue_bytes / 4));
       options.format = config.log.format;
       options.session_message_rate = config.log.session_message_rate;
       const auto* const files = std::get_if<LogFileOptions>(&options.log.target);

@@ -1,12 +1,26 @@
 // The requests of an application to its session, each a step of the session that the runner carries out.
 #include "engine/live_session.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/session_runner.hpp"
 #include "nexusfix/base/call_trace.hpp"
 
 namespace nfx {
+namespace {
+
+// A message is received when the journal has space for it and for its answer; a frame of a replica has less.
+[[nodiscard]] std::size_t longest_received_of(const SessionSettings& settings, bool stored,
+                                              std::size_t max_message_size) noexcept {
+  if (!stored) return max_message_size;
+  constexpr std::size_t of_frame = 128 * 1024, around = 64 * 1024;
+  const std::size_t of_ring =
+      (std::min<std::size_t>(settings.journal.ring_size, settings.journal.segment_size) - around) / 4;
+  return std::min({max_message_size, of_ring, settings.is_replicated() ? of_frame : max_message_size});
+}
+
+}  // namespace
 
 LiveSession::LiveSession(SessionRunner& owner, SessionStores& its_stores, LiveSessionOptions options)
     : runner(owner),
@@ -17,7 +31,9 @@ LiveSession::LiveSession(SessionRunner& owner, SessionStores& its_stores, LiveSe
       store(stores.open(settings, options.now)),
       journal_store(store.journal()),
       stores_received(settings.store_received && journal_store != nullptr),
-      journal_room(answer_room + (stores_received ? options.max_message_size : 0)),
+      longest_sent(std::min(options.max_message_size, settings.send_buffer_size / 2)),
+      longest_received(longest_received_of(settings, stores_received, options.max_message_size)),
+      journal_room(answer_room + (stores_received ? longest_received : 0)),
       logon_rate(settings.max_logon_rate, std::uint64_t{10} * settings.max_logon_rate),
       memory({.send_buffer_size = settings.send_buffer_size,
               .max_message_size = options.max_message_size,
@@ -40,9 +56,13 @@ std::optional<UtcTime> LiveSession::received_at() const noexcept { return runner
 std::expected<SeqNum, SendError> LiveSession::send(const Outgoing& message) noexcept {
   NFX_TRACE();
   if (in_callback) return std::unexpected(SendError::no_room);
-  if (journal_store != nullptr &&
-      !journal_store->accepts(message.body.size() + message.header_fields.size() + header_room)) [[unlikely]]
-    return refuse_send();
+  if (journal_store != nullptr) {
+    const std::size_t size = message.body.size() + message.header_fields.size() + header_room;
+    if (!journal_store->accepts(size)) [[unlikely]]
+      return refuse_send();
+    if (size > longest_replicated && settings.is_replicated()) [[unlikely]]
+      return std::unexpected(SendError::bad_message);
+  }
   const bool noted = meter.times();
   const bool timed = noted && meter.times_next_send();
   const StageTicks began = timed ? runner.notes().ticks() : 0;

@@ -112,10 +112,12 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
   std::uint32_t index = no_place;  // in the roster
   Session session;
   SessionStore store;
-  JournalStore* const journal_store;  // the store's; null when it is memory
-  const bool stores_received;         // as the settings have it
-  std::string_view received;          // then, the message that is processed
-  const std::size_t journal_room;     // bytes of the journal below which a message waits to be received
+  JournalStore* const journal_store;   // the store's; null when it is memory
+  const bool stores_received;          // as the settings have it
+  std::string_view received;           // then, the message that is processed
+  const std::size_t longest_sent;      // that the send buffer is sure to have space for when the peer reads
+  const std::size_t longest_received;  // that is delivered, and stored where that is wanted
+  const std::size_t journal_room;      // bytes of the journal below which a message waits to be received
   SessionCounters counts;
   LineLimits line_limits;
   TokenBucket logon_rate;             // of Logons that were accepted
@@ -157,8 +159,9 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
   MonotonicTime next_challenge{};  // a second Logon before this is refused without a TestRequest
 
  private:
-  static constexpr std::size_t answer_room = 16 * 1024;  // several times what an answer may need
-  static constexpr std::size_t header_room = 512;        // the session's own fields, with CompIDs of common length
+  static constexpr std::size_t answer_room = 16 * 1024;          // several times what an answer may need
+  static constexpr std::size_t longest_replicated = 128 * 1024;  // of a frame
+  static constexpr std::size_t header_room = 512;  // the session's own fields, with CompIDs of common length
 
   void on_sending(SessionMessage& message) noexcept override;
   [[nodiscard]] std::unexpected<SendError> refuse_send() noexcept;

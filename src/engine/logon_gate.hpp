@@ -104,7 +104,14 @@ class LogonGate {
       evict(*decision.evict);
       NFX_ASSERT(pending_[*decision.evict].id == no_connection);
     }
-    return occupy(admission_.take(address, known), incoming, now);
+    const std::uint32_t index = admission_.take(address, known);
+    try {
+      return occupy(index, incoming, now);
+    } catch (...) {  // no memory: the place is free again
+      pending_[index] = {};
+      admission_.release(index);
+      throw;
+    }
   }
   [[nodiscard]] PendingLogon& operator[](std::uint32_t index) noexcept {
     NFX_ASSERT(index < pending_.size());

@@ -160,6 +160,11 @@ class PollLoop {
   [[nodiscard]] MonotonicTime may_receive_at(LiveSession& session) noexcept;
   [[nodiscard]] MonotonicTime space_expected_at(LiveSession& session) noexcept;
   void receive_item(LiveSession& session, const BatchItem& item);
+  [[nodiscard]] LiveSession* find_session(PendingLogon& pending);
+  [[nodiscard]] bool receive_beyond_limits(LiveSession& session, const BatchItem& item);
+  void begin_oversized(LiveSession& session, std::size_t size);
+  void take_oversized(LiveSession& session, std::string_view& bytes);
+  void receive_too_large(LiveSession& session, std::string_view head, std::string_view limit);
   void drain_queue(LiveSession& session);
 
   T& transport_;

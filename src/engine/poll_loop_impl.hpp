@@ -4,11 +4,17 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
+#include <new>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "engine/poll_loop.hpp"
 #include "nexusfix/base/call_trace.hpp"
+#include "nexusfix/session/logon_check.hpp"
+#include "nexusfix/wire/framer.hpp"
 
 namespace nfx {
 
@@ -240,12 +246,21 @@ void PollLoop<T, C>::receive(LiveSession& session, std::string_view bytes) {
   const ConnectionId id = session.connection.id;
   NFX_ASSERT(!session.connection.parked.held());
   while (!bytes.empty() && session.connection.id == id) {
+    if (session.connection.oversized.under_way()) [[unlikely]] {
+      take_oversized(session, bytes);
+      if (session.connection.id == id && session.connection.parked.held()) return session.connection.parked.add(bytes);
+      continue;
+    }
     PartialMessage& partial = session.connection.partial;
     if (partial.empty()) {
       const BatchEnd end = receive_batch(session, bytes);
       NFX_ASSERT(end.used <= bytes.size());
       bytes.remove_prefix(end.used);
       if (session.connection.id != id || bytes.empty() || session.connection.parked.held()) return;
+      if (end.oversized != 0) [[unlikely]] {
+        begin_oversized(session, end.oversized);
+        continue;
+      }
       // Less than one message is left, so it fits.
       return partial.keep(bytes, end.wanted);
     }
@@ -253,6 +268,12 @@ void PollLoop<T, C>::receive(LiveSession& session, std::string_view bytes) {
     const BatchEnd end = receive_batch(session, all);
     if (session.connection.id != id) return;
     if (session.connection.parked.held()) return session.connection.parked.add(bytes);
+    if (end.oversized != 0) [[unlikely]] {
+      // What is there of it is its header: it was read until that was whole.
+      begin_oversized(session, end.oversized);
+      if (session.connection.id == id) session.connection.oversized.take(all.substr(end.used));
+      continue;
+    }
     partial.keep_rest(all, end.used, end.wanted);
   }
 }
@@ -307,7 +328,7 @@ inline MonotonicTime PollLoop<T, C>::space_expected_at(LiveSession& session) noe
 template <Transport T, Clock C>
 void PollLoop<T, C>::receive_item(LiveSession& session, const BatchItem& item) {
   NFX_TRACE();
-  if (item.error == WireError::none) {
+  if (item.error == WireError::none && item.bytes.size() <= session.longest_received) {
     NFX_ASSERT(item.bytes.size() <= runner_.config().max_message_size);
     ++session.counts.messages_in;
     runner_.observe(session, Direction::in, item.bytes);
@@ -315,6 +336,7 @@ void PollLoop<T, C>::receive_item(LiveSession& session, const BatchItem& item) {
                           [&](Actions& out) { session.session.on_message(message_, runner_.now(), out); });
     return drain_queue(session);
   }
+  if (receive_beyond_limits(session, item)) return;
   ++session.counts.garbled;
   if (item.frame.status == FrameStatus::too_large) {
     runner_.report_notice(session, Notice::garbled_message, SeqNum{}, to_string(WireError::too_large));
@@ -322,6 +344,84 @@ void PollLoop<T, C>::receive_item(LiveSession& session, const BatchItem& item) {
   }
   runner_.step(session, 0,
                [&](Actions& out) { session.session.on_garbled(item.error, item.bytes, runner_.now(), out); });
+}
+
+// A message with more bytes or fields than allowed. False: it is another error.
+template <Transport T, Clock C>
+[[gnu::cold, gnu::noinline]] bool PollLoop<T, C>::receive_beyond_limits(LiveSession& session, const BatchItem& item) {
+  std::array<char, 160> text;
+  int size = 0;
+  if (item.error == WireError::none) {
+    size = std::snprintf(text.data(), text.size(), "%zu bytes: ring_size with store_received allows %zu: raise it",
+                         item.bytes.size(), session.longest_received);
+  } else if (item.error == WireError::too_many_fields) {
+    OversizedMessage whole{{}, item.bytes.size()};
+    whole.take(item.bytes);
+    if (!whole.is_right()) return false;
+    size = std::snprintf(text.data(), text.size(), "%zu bytes with more than [engine] max_fields = %u fields: raise it",
+                         item.bytes.size(), runner_.config().max_fields);
+  } else {
+    return false;
+  }
+  runner_.observe(session, Direction::in, item.bytes);
+  receive_too_large(session, item.bytes, {text.data(), static_cast<std::size_t>(size)});
+  return true;
+}
+
+// A length that no message may have is not waited for.
+template <Transport T, Clock C>
+[[gnu::cold, gnu::noinline]] void PollLoop<T, C>::begin_oversized(LiveSession& session, std::size_t size) {
+  if (size <= most_message_size) {
+    session.connection.oversized = OversizedMessage{session.memory.partial(), size};
+    return;
+  }
+  ++session.counts.garbled;
+  std::array<char, 160> text;
+  const int length =
+      std::snprintf(text.data(), text.size(), "%zu bytes announced, [engine] max_message_size = %zu: disconnected",
+                    size, runner_.config().max_message_size);
+  runner_.report_notice(session, Notice::garbled_message, SeqNum{}, {text.data(), static_cast<std::size_t>(length)});
+  session.drop_connection();
+}
+
+// What has arrived of a message that is too long.
+template <Transport T, Clock C>
+[[gnu::cold, gnu::noinline]] void PollLoop<T, C>::take_oversized(LiveSession& session, std::string_view& bytes) {
+  OversizedMessage& message = session.connection.oversized;
+  const auto give_up = [&](WireError error) {
+    const OversizedMessage given_up = std::exchange(message, OversizedMessage{});
+    ++session.counts.garbled;
+    runner_.step(session, 0,
+                 [&](Actions& out) { session.session.on_garbled(error, given_up.head(), runner_.now(), out); });
+  };
+  // A wrong BodyLength must not swallow the messages that follow.
+  const std::size_t next = bytes.find(
+      "\x01"
+      "8=FIX");
+  if (next != std::string_view::npos && next + 1 < message.missing()) {
+    bytes.remove_prefix(message.take(bytes.substr(0, next + 1)));
+    return give_up(WireError::body_length_mismatch);
+  }
+  bytes.remove_prefix(message.take(bytes));
+  if (message.under_way()) return session.session.on_held(runner_.now());
+  if (!message.is_right()) return give_up(WireError::check_sum_mismatch);
+  const OversizedMessage whole = std::exchange(message, OversizedMessage{});
+  std::array<char, 160> text;
+  const int size = std::snprintf(text.data(), text.size(), "%zu bytes, [engine] max_message_size = %zu: raise it",
+                                 whole.total(), runner_.config().max_message_size);
+  receive_too_large(session, whole.head(), {text.data(), static_cast<std::size_t>(size)});
+}
+
+template <Transport T, Clock C>
+void PollLoop<T, C>::receive_too_large(LiveSession& session, std::string_view head, std::string_view limit) {
+  static_cast<void>(message_.parse_leniently(head));
+  ++session.counts.messages_in;
+  const SeqNum expected = session.session.next_inbound();
+  runner_.step(session, 0, [&](Actions& out) { session.session.on_too_large(message_, limit, runner_.now(), out); });
+  const bool taken = session.session.next_inbound() != expected;
+  if (taken && session.settings.too_large_message == TooLargeMessage::logout && session.session.logged_on())
+    session.logout("message too large");
+  if (session.connection.exists()) drain_queue(session);
 }
 
 template <Transport T, Clock C>
@@ -357,10 +457,25 @@ void PollLoop<T, C>::receive_pending(std::uint32_t index, std::span<const char> 
   PendingLogon& pending = logons[index];
   const ConnectionId id = pending.id;
   LiveSession* session = nullptr;
-  const bool is_fix =
-      frame.status == FrameStatus::complete && message_.parse(received.substr(0, frame.size)) == WireError::none;
+  const bool whole = frame.status == FrameStatus::complete;
+  const WireError error = whole ? message_.parse(received.substr(0, frame.size)) : frame.error;
+  const bool is_fix = whole && error == WireError::none;
+  std::array<char, 96> fault;
   if (is_fix) {
-    session = runner_.session_for_logon(message_, pending);
+    session = find_session(pending);
+  } else if (whole) {
+    const bool is_readable = message_.parse_leniently(received.substr(0, frame.size)) == WireError::bad_data_length;
+    pending.refused = refusal_of(error);
+    pending.refused_text = to_string(error);
+    if (is_readable && message_.size() != 0) {
+      // The last field that could be read is the length.
+      const Field length = message_[message_.size() - 1];
+      const int size = std::snprintf(
+          fault.data(), fault.size(), "%d=%.*s: the data field after it does not have that length", value(length.tag),
+          static_cast<int>(std::min<std::size_t>(length.value.size(), 20)), length.value.data());
+      pending.refused_text = {fault.data(), std::min(static_cast<std::size_t>(size), fault.size() - 1)};
+    }
+    logons.addresses().count_invalid_logon(PeerAddress::of_peer(pending.peer), runner_.now().monotonic);
   } else {
     const bool too_long = frame.status == FrameStatus::need_more || frame.status == FrameStatus::too_large;
     pending.refused = too_long ? LogonRefusalReason::too_long : LogonRefusalReason::not_fix;
@@ -371,7 +486,8 @@ void PollLoop<T, C>::receive_pending(std::uint32_t index, std::span<const char> 
     return;
   }
   if (session == nullptr) {
-    return runner_.refuse_pending(index, pending.refused, is_fix ? &message_ : nullptr, pending.refused_text);
+    const bool named = whole && message_.size() > 2;
+    return runner_.refuse_pending(index, pending.refused, named ? &message_ : nullptr, pending.refused_text);
   }
   runner_.attach(*session, id, pending.peer);
   // The small buffer is not reused before its bytes are: no other connection is accepted in between.
@@ -383,12 +499,30 @@ void PollLoop<T, C>::receive_pending(std::uint32_t index, std::span<const char> 
   receive(*session, behind);
 }
 
+// The session that a Logon names. Without memory for it the connection is refused, and the others go on.
+template <Transport T, Clock C>
+LiveSession* PollLoop<T, C>::find_session(PendingLogon& pending) {
+  try {
+    return runner_.session_for_logon(message_, pending);
+  } catch (const std::bad_alloc&) {
+    pending.refused = LogonRefusalReason::no_memory;
+  } catch (const std::system_error& error) {
+    pending.refused = LogonRefusalReason::no_memory;
+    pending.refused_text = error.what();
+  }
+  return nullptr;
+}
+
 // Events of the transport.
 
 template <Transport T, Clock C>
 void PollLoop<T, C>::on_accept(ListenerId listener, ConnectionId id, std::string_view peer) {
   read_clock();
-  runner_.accept(listener, id, peer);
+  try {
+    runner_.accept(listener, id, peer);
+  } catch (const std::bad_alloc&) {
+    runner_.refuse_without_memory(id, peer);
+  }
 }
 
 template <Transport T, Clock C>

@@ -163,6 +163,7 @@ void SessionRunner::note(LiveSession& session, const Action& action) {
   if (action.notice == Notice::gap_detected || action.notice == Notice::gap_request_repeated)
     ++session.counts.resend_requests;
   if (action.notice == Notice::queue_full) ++session.counts.queue_drops;
+  if (action.notice == Notice::too_large) ++session.counts.too_large;
   if (action.notice == Notice::throttled) ++session.counts.throttled;
   if (action.notice == Notice::too_many_invalid) {
     ++session.counts.invalid_disconnects;

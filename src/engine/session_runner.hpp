@@ -196,6 +196,8 @@ class SessionRunner {
   // Closes the connection, with a report. `logon` is its first message, where there is one.
   void refuse_pending(std::uint32_t index, LogonRefusalReason reason, const MessageView* logon = nullptr,
                       std::string_view text = {});
+  // A connection that is accepted, and for which there is no memory.
+  void refuse_without_memory(ConnectionId id, std::string_view peer);
   void expire_logons();
   void handshake_failed(std::string_view peer, std::string_view why);
 
@@ -374,7 +376,7 @@ auto SessionRunner::step(LiveSession& session, std::size_t reserve, Event&& even
   NFX_TRACE();
   NFX_ASSERT(!session.in_callback);
   // Requests space for the largest message as well, so that no send is refused while the free space is in two pieces.
-  const std::span<char> room = session.connection.out.room(admin_reserve * 2 + config_.max_message_size);
+  const std::span<char> room = session.connection.out.room(admin_reserve * 2 + session.longest_sent);
   Actions actions{room.first(room.size() > reserve ? room.size() - reserve : 0)};
   if constexpr (std::is_void_v<decltype(event(actions))>) {
     event(actions);

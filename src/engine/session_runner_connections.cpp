@@ -200,7 +200,7 @@ void SessionRunner::challenge(LiveSession& session, const MessageView& logon, Pe
   if (!seq || (*seq < session.next_inbound() && !starts_over)) return;
   ValidationReport scratch;
   LogonFault fault = logon_sender_fault(session.settings.session, logon, now_, scratch, fault_text_);
-  if (!fault) fault = logon_terms_fault(session.settings.session, logon);
+  if (!fault) fault = logon_terms_fault(session.settings.session, logon, fault_text_);
   if (fault) return state_fault(pending, fault);
   if (!may_log_on(session.settings, logon, pending, false)) return;
   session.next_challenge = now_.monotonic + time_to_answer;

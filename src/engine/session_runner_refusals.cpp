@@ -34,6 +34,14 @@ void SessionRunner::accept(ListenerId listener, ConnectionId id, std::string_vie
   owners_.set(id, {ConnectionOwner::Kind::pending, *index});
 }
 
+void SessionRunner::refuse_without_memory(ConnectionId id, std::string_view peer) {
+  const ConnectionOwner owner = owners_.find(id);
+  NFX_ASSERT(owner.kind != ConnectionOwner::Kind::session);
+  if (owner.kind == ConnectionOwner::Kind::pending) return refuse_pending(owner.index, LogonRefusalReason::no_memory);
+  report_refusal({.reason = LogonRefusalReason::no_memory, .peer = peer});
+  network_.close(id);
+}
+
 LiveSession* SessionRunner::refuse_logon(PendingLogon& pending, LogonRefusalReason reason,
                                          const LiveSession* names) noexcept {
   NFX_ASSERT(reason != LogonRefusalReason::none);

@@ -264,7 +264,7 @@ std::optional<SessionSettings> SessionRunner::accepted_by_template(const Message
   }
   ValidationReport scratch;
   LogonFault fault = logon_sender_fault(settings->session, logon, now_, scratch, fault_text_);
-  if (!fault) fault = logon_terms_fault(settings->session, logon);
+  if (!fault) fault = logon_terms_fault(settings->session, logon, fault_text_);
   if (fault) {
     state_fault(pending, fault);
     if (fault.answered) answer_refused(*settings, logon, pending.id);

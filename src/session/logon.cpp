@@ -56,6 +56,8 @@ void Session::receive_first(const MessageView& message, Instant now, Actions& ou
   NFX_ASSERT(phase_ == Phase::awaiting_logon);
   const std::string_view type = message.msg_type();
   if (type != msg_type::logon) {
+    const bool rejects = type == msg_type::reject || type == msg_type::business_message_reject;
+    if (config_.role == Role::initiator && rejects) return receive_logon_rejected(message, out);
     if (config_.role == Role::initiator && type == msg_type::logout) {
       show(message, SeqNum{}, out);
       const std::string_view text = message.get_view(Tag::Text);
@@ -70,6 +72,7 @@ void Session::receive_first(const MessageView& message, Instant now, Actions& ou
   report_.clear();
   static_assert(sizeof text_ >= clock_text_size);
   if (const LogonFault fault = logon_sender_fault(config_, message, now, report_, text_)) {
+    if (fault.answered) return refuse(fault.text, now, out, fault.reason);
     return disconnect(fault.text, Ending::failed, out, fault.reason);
   }
   const auto seq = message.get_seq_num(Tag::MsgSeqNum);
@@ -77,6 +80,18 @@ void Session::receive_first(const MessageView& message, Instant now, Actions& ou
   processing_ = *seq;
   take_application_version(message);
   receive_logon(message, *seq, now, out);
+}
+
+// Some venues answer a Logon that they do not accept with Reject or BusinessMessageReject, and their Text is the
+// reason.
+void Session::receive_logon_rejected(const MessageView& message, Actions& out) noexcept {
+  if (message.msg_type() == msg_type::reject) show(message, SeqNum{}, out);
+  const std::string_view text = message.get_view(Tag::Text);
+  const std::string_view tag = message.get_view(Tag::RefTagID);
+  const std::string_view words = text.empty() ? "it gave no Text" : text.substr(0, text_.size() / 2);
+  const bool names_tag = !tag.empty();
+  disconnect(join({"the peer rejected our Logon: ", words, names_tag ? " (RefTagID " : "", tag, names_tag ? ")" : ""}),
+             Ending::failed, out);
 }
 
 void Session::take_application_version(const MessageView& logon) noexcept {
@@ -87,7 +102,7 @@ void Session::take_application_version(const MessageView& logon) noexcept {
 
 // Checks the terms of the Logon. Refusals carry a text: the peer is authenticated.
 bool Session::logon_terms_acceptable(const MessageView& message, Instant now, Actions& out) noexcept {
-  const LogonFault fault = logon_terms_fault(config_, message);
+  const LogonFault fault = logon_terms_fault(config_, message, text_);
   if (!fault) return true;
   if (fault.answered) {
     refuse(fault.text, now, out, fault.reason);

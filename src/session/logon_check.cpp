@@ -2,12 +2,14 @@
 #include "nexusfix/session/logon_check.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
 
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
 #include "nexusfix/session/session.hpp"
+#include "nexusfix/wire/secret_fields.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 
 namespace nfx {
@@ -30,6 +32,44 @@ bool credentials_acceptable(const SessionConfig& config, const MessageView& mess
   return user && password;
 }
 
+// The fields that are looked at without a dictionary too.
+std::string_view name_of(const SessionConfig& config, Tag tag) noexcept {
+  const FieldDef* const field = config.dictionary == nullptr ? nullptr : config.dictionary->find_field(tag);
+  if (field != nullptr) return field->name;
+  if (tag == Tag::MsgSeqNum) return "MsgSeqNum";
+  if (tag == Tag::SendingTime) return "SendingTime";
+  if (tag == Tag::HeartBtInt) return "HeartBtInt";
+  if (tag == Tag::DefaultApplVerID) return "DefaultApplVerID";
+  return {};
+}
+
+// "HeartBtInt(108)=abc: Incorrect data format for value", as far as there is room.
+std::string_view field_text(const SessionConfig& config, const MessageView& message, Tag tag, std::string_view fault,
+                            std::span<char> room) noexcept {
+  constexpr std::size_t longest_name = 32, longest_value = 48;
+  char* at = room.data();
+  const auto put = [&](std::string_view text, std::size_t longest) {
+    text = text.substr(0, std::min(longest, static_cast<std::size_t>(room.data() + room.size() - at)));
+    at = std::ranges::transform(text, at, [](char c) { return c >= ' ' && c <= '~' ? c : '?'; }).out;
+  };
+  const std::string_view name = name_of(config, tag);
+  std::array<char, 16> number;
+  const char* const end = std::to_chars(number.data(), number.data() + number.size(), value(tag)).ptr;
+  put(name, longest_name);
+  if (!name.empty()) put("(", 1);
+  put({number.data(), end}, number.size());
+  if (!name.empty()) put(")", 1);
+  if (const std::uint32_t index = message.find(tag); index != MessageView::npos) {
+    const std::string_view given = message.value_at(index);
+    put("=", 1);
+    put(is_secret(tag) ? std::string_view{masked_text} : given, longest_value);
+    if (!is_secret(tag) && given.size() > longest_value) put("...", 3);
+  }
+  put(": ", 2);
+  put(fault, room.size());
+  return {room.data(), static_cast<std::size_t>(at - room.data())};
+}
+
 // An acceptor that uses an interval of its own may ignore the peer's; an initiator gets the one that it proposed.
 bool may_have_no_heartbeats(const SessionConfig& config) noexcept {
   if (config.allow_no_heartbeats) return true;
@@ -47,25 +87,49 @@ LogonFault logon_sender_fault(const SessionConfig& config, const MessageView& me
       message.get_view(Tag::TargetCompID) != config.sender_comp_id) {
     return {LogonRefusalReason::unknown_session, "Logon with unknown CompIDs"};
   }
+  // An answer consumes one of our sequence numbers, which only an authenticated peer may cause. What lacks a field is
+  // no Logon, and gets none.
+  const auto malformed = [&](Tag tag, std::string_view fault, LogonRefusalReason reason) {
+    const bool answered = message.has(tag) && credentials_acceptable(config, message);
+    return LogonFault{reason, field_text(config, message, tag, fault, room), answered};
+  };
   const auto seq = message.get_seq_num(Tag::MsgSeqNum);
   if (!seq || *seq >= Session::seq_num_limit)
-    return {LogonRefusalReason::malformed, "Logon without a usable MsgSeqNum"};
+    return malformed(Tag::MsgSeqNum, "not a usable sequence number", LogonRefusalReason::malformed);
   scratch.clear();
-  if (config.dictionary != nullptr && !config.validation.is_off() &&
-      validate(message, *config.dictionary, config.validation, scratch)) {
-    return {LogonRefusalReason::malformed, "Logon does not conform to the dictionary"};
+  if (config.dictionary != nullptr && !config.validation.is_off()) {
+    if (const auto found = validate(message, *config.dictionary, config.validation, scratch))
+      return malformed(found->tag, to_text(found->reason), LogonRefusalReason::malformed);
   }
   const auto sending_time = message.get_utc_timestamp(Tag::SendingTime);
-  if (!sending_time) return {LogonRefusalReason::sending_time, "Logon with a SendingTime(52) missing or malformed"};
+  if (!sending_time) return malformed(Tag::SendingTime, "missing or not a time", LogonRefusalReason::sending_time);
   if (!within_latency(config, sending_time->time, now))
     return {LogonRefusalReason::sending_time, clock_text(config, sending_time->time, now, room)};
   if (session_rules(config.begin_string) == SessionRules::fixt11 && !message.has(Tag::DefaultApplVerID)) {
-    return {LogonRefusalReason::malformed, "Logon without DefaultApplVerID(1137)"};
+    return malformed(Tag::DefaultApplVerID, "missing", LogonRefusalReason::malformed);
   }
   // Before anything is reset or counted: an unauthenticated peer must not change the session.
   if (!credentials_acceptable(config, message))
     return {LogonRefusalReason::credentials, "Logon with a wrong Username(553) or Password(554)"};
   return {};
+}
+
+LogonRefusalReason refusal_of(WireError error) noexcept {
+  switch (error) {
+    case WireError::bad_tag:
+    case WireError::bad_data_length: return LogonRefusalReason::malformed;
+    case WireError::too_many_fields:
+    case WireError::too_large: return LogonRefusalReason::too_long;
+    case WireError::none:
+    case WireError::truncated:
+    case WireError::header_order:
+    case WireError::bad_body_length:
+    case WireError::body_length_mismatch:
+    case WireError::bad_check_sum:
+    case WireError::check_sum_mismatch:
+    case WireError::not_fix: break;
+  }
+  return LogonRefusalReason::not_fix;
 }
 
 std::string_view clock_text(const SessionConfig& config, UtcTime sending_time, Instant now,
@@ -90,7 +154,7 @@ std::string_view clock_text(const SessionConfig& config, UtcTime sending_time, I
   return {room.data(), size};
 }
 
-LogonFault logon_terms_fault(const SessionConfig& config, const MessageView& message) noexcept {
+LogonFault logon_terms_fault(const SessionConfig& config, const MessageView& message, std::span<char> room) noexcept {
   const auto refuse = [](std::string_view text, LogonRefusalReason reason = LogonRefusalReason::terms) {
     return LogonFault{reason, text, true};
   };
@@ -105,7 +169,11 @@ LogonFault logon_terms_fault(const SessionConfig& config, const MessageView& mes
     }
   }
   const auto interval = message.get_int(Tag::HeartBtInt);
-  if (!interval) return {LogonRefusalReason::malformed, "Logon without a valid HeartBtInt"};
+  if (!interval) {
+    return {LogonRefusalReason::malformed,
+            field_text(config, message, Tag::HeartBtInt, "missing or not a number of seconds", room),
+            message.has(Tag::HeartBtInt)};
+  }
   if (*interval < 0) return refuse("HeartBtInt must not be negative");
   if (*interval == 0 && !may_have_no_heartbeats(config)) return refuse("HeartBtInt must not be 0 here");
   if (*interval > config.max_heartbeat_interval.count()) return refuse("HeartBtInt is longer than allowed here");

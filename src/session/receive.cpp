@@ -57,11 +57,48 @@ std::optional<std::string_view> Session::take_queued() noexcept {
 void Session::on_garbled(WireError error, std::string_view bytes, Instant now, Actions& out) noexcept {
   const StepCheck check{*this, out};
   NFX_ASSERT(error != WireError::none);
-  if (phase_ == Phase::awaiting_logon)
-    return disconnect("garbled bytes where a Logon was expected", Ending::failed, out, LogonRefusalReason::not_fix);
+  if (phase_ == Phase::awaiting_logon) {
+    const std::string_view text = join({"garbled bytes where a Logon was expected: ", to_string(error)});
+    return disconnect(text, Ending::failed, out, refusal_of(error));
+  }
   if (phase_ == Phase::disconnected) return;
   out.push({.kind = ActionKind::notice, .notice = Notice::garbled_message, .bytes = bytes, .text = to_string(error)});
   count_invalid(now, out);
+}
+
+void Session::on_too_large(const MessageView& head, std::string_view limit, Instant now, Actions& out) noexcept {
+  const StepCheck check{*this, out};
+  last_received_ = now.monotonic;
+  test_pending_ = false;
+  switch (phase_) {
+    case Phase::disconnected: return;
+    case Phase::awaiting_logon:
+      return disconnect(join({"the first message is too large: ", limit}), Ending::failed, out,
+                        LogonRefusalReason::too_long);
+    case Phase::logged_on:
+    case Phase::logout_sent: receive_too_large(head, limit, now, out); break;
+  }
+  processing_ = {};
+}
+
+void Session::receive_too_large(const MessageView& head, std::string_view limit, Instant now, Actions& out) noexcept {
+  if (violated_) return;
+  const auto number = head.get_seq_num(Tag::MsgSeqNum);
+  if (!number || *number >= seq_num_limit) {
+    note(Notice::garbled_message, SeqNum{}, limit, out);
+    return count_invalid(now, out);
+  }
+  const SeqNum seq = *number;
+  processing_ = seq;
+  const Origin origin{head};
+  if (reset_sent_ || !same_text(head.begin_string(), config_.begin_string))
+    return note(Notice::unexpected_message, seq, limit, out);
+  if (!sender_acceptable(head, seq, origin, false, now, out)) return;
+  if (seq < next_in_) return receive_low(head, seq, now, out);
+  // One ahead of a gap cannot wait in the queue: it is requested again once the gap is closed, and taken then.
+  if (seq > next_in_) return request_resend(previous(seq), now, out);
+  note(Notice::too_large, seq, limit, out);
+  advance_past(seq, now, out);
 }
 
 void Session::count_invalid(Instant now, Actions& out) noexcept {
@@ -88,7 +125,11 @@ void Session::process(const MessageView& message, bool queued, Instant now, Acti
   }
   const auto number = message.get_seq_num(Tag::MsgSeqNum);
   if (!number) {
-    return refuse(number.error() == FieldError::missing ? "No 34" : "MsgSeqNum is not a number", now, out);
+    const FieldError error = number.error();
+    return refuse(error == FieldError::missing        ? "No 34"
+                  : error == FieldError::out_of_range ? "MsgSeqNum too large"
+                                                      : "MsgSeqNum is not a number",
+                  now, out);
   }
   const SeqNum seq = *number;
   if (seq >= seq_num_limit) return refuse("MsgSeqNum too large", now, out);

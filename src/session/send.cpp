@@ -150,6 +150,8 @@ bool Session::send_session_message(std::string_view type, std::string_view heade
 
 void Session::reject(const MessageView& rejected, SeqNum seq, SessionRejectReason reason, std::optional<Tag> tag,
                      Instant now, Actions& out) noexcept {
+  if (rejected.msg_type() == msg_type::reject) [[unlikely]]
+    return take_wrong_reject(rejected, seq, reason, now, out);
   std::array<char, max_session_body> header_buffer, buffer;
   FieldWriter header{header_buffer};
   append_reversed_route(header, rejected, version_ > Version::fix40);
@@ -193,18 +195,35 @@ void Session::reject(const MessageView& rejected, SeqNum seq, SessionRejectReaso
   count_invalid(now, out);
 }
 
+// Two sides that reject each other's Rejects would never end. The application gets it all the same: one of its messages
+// was rejected.
+void Session::take_wrong_reject(const MessageView& wrong, SeqNum seq, SessionRejectReason reason, Instant now,
+                                Actions& out) noexcept {
+  note(Notice::reject_not_answered, seq, to_text(reason), out);
+  if (seq == next_in_) {
+    if (reason != SessionRejectReason::comp_id_problem)
+      out.push({.kind = ActionKind::deliver_reject, .seq = seq, .message = &wrong});
+    advance_past(seq, now, out);
+  }
+  count_invalid(now, out);
+}
+
 void Session::reject_and_logout(const MessageView& rejected, SeqNum seq, SessionRejectReason reason, Instant now,
                                 Actions& out) noexcept {
   reject(rejected, seq, reason, std::nullopt, now, out);
   if (phase_ != Phase::logged_on) return;
   violated_ = true;
-  send_logout({}, now, out);
+  const bool answered = rejected.msg_type() != msg_type::reject;
+  send_logout(answered ? std::string_view{} : to_text(reason), now, out);
 }
 
 std::expected<SeqNum, SendError> Session::reject_business(const MessageView& refused, BusinessRejectReason reason,
                                                           std::string_view text, Instant now, Actions& out) noexcept {
   const StepCheck check{*this, out};
   if (phase_ != Phase::logged_on) return std::unexpected(SendError::not_logged_on);
+  // As with Reject, neither is answered by one of its kind.
+  if (refused.msg_type() == msg_type::business_message_reject || refused.msg_type() == msg_type::reject)
+    return std::unexpected(SendError::bad_message);
   std::array<char, max_session_body> header_buffer, buffer;
   FieldWriter header{header_buffer};
   append_reversed_route(header, refused, version_ > Version::fix40);
@@ -294,6 +313,12 @@ void Session::reset_counters(Actions& out) noexcept {
 
 void Session::note(Notice notice, SeqNum seq, std::string_view text, Actions& out) noexcept {
   out.push({.kind = ActionKind::notice, .notice = notice, .seq = seq, .text = text});
+}
+
+std::string_view Session::join(std::initializer_list<std::string_view> texts) noexcept {
+  std::size_t size = 0;
+  for (const std::string_view text : texts) size += text.copy(text_.data() + size, text_.size() - size);
+  return {text_.data(), size};
 }
 
 std::string_view Session::format(std::string_view before, SeqNum first, std::string_view between,

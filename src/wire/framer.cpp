@@ -111,7 +111,7 @@ Frame find_frame(std::string_view buffer, std::size_t max_message_size) noexcept
 
   const std::size_t body_end = header.size + header.body_length;
   const std::size_t total = body_end + check_sum_field_size;
-  if (total > max_message_size) return {FrameStatus::too_large, WireError::too_large, 0};
+  if (total > max_message_size) return {FrameStatus::too_large, WireError::too_large, total};
   if (buffer.size() >= total && ends_with_check_sum(buffer.data() + body_end)) {
     return {FrameStatus::complete, WireError::none, total};
   }
@@ -119,12 +119,12 @@ Frame find_frame(std::string_view buffer, std::size_t max_message_size) noexcept
 }
 
 // A whole message and garbage are inside the buffer; an incomplete message needs more than there is.
-bool fits(const Frame& frame, std::string_view buffer) noexcept {
+bool fits(const Frame& frame, std::string_view buffer, std::size_t max_message_size) noexcept {
   switch (frame.status) {
     case FrameStatus::need_more: return frame.size > buffer.size();
     case FrameStatus::complete:
     case FrameStatus::garbled: return frame.size > 0 && frame.size <= buffer.size();
-    case FrameStatus::too_large: return frame.size == 0;
+    case FrameStatus::too_large: return frame.size == 0 || frame.size > max_message_size;
   }
   return false;
 }
@@ -133,7 +133,7 @@ bool fits(const Frame& frame, std::string_view buffer) noexcept {
 
 Frame next_frame(std::string_view buffer, std::size_t max_message_size) noexcept {
   const Frame frame = find_frame(buffer, max_message_size);
-  NFX_ASSERT(fits(frame, buffer));
+  NFX_ASSERT(fits(frame, buffer, max_message_size));
   NFX_ASSERT((frame.error != WireError::none) ==
              (frame.status == FrameStatus::garbled || frame.status == FrameStatus::too_large));
   return frame;

@@ -129,7 +129,7 @@ std::string fingerprint(const EngineConfig& e) {
         << s.socket.receive_buffer << ' ' << to_string(s.socket.from) << ' ' << s.cancel_on_disconnect
         << s.cancel_on_logout << ' ' << s.cancel_delay.count();
     for (const std::string& each : s.allowed_addresses) out << ' ' << each;
-    out << ' ' << s.store_received;
+    out << ' ' << s.store_received << ' ' << to_string(s.too_large_message);
     for (const std::string& each : c.store_omit_types) out << ' ' << each;
     for (const Tag each : c.store_omit_fields) out << ' ' << value(each);
     for (const Endpoint& each : s.connect) out << ' ' << to_string(each);
@@ -224,6 +224,7 @@ std::string other_value(const std::string& key, const std::string& shown) {
                           {"logon_fields", "[\"1408=1.0\"]"},
                           {"test_message_indicator", "\"test\""},
                           {"throttle_action", "\"delay\""},
+                          {"too_large_message", "\"logout\""},
                           {"groups", "\"strict\""},
                           {"validation_overrides", "[\"8=lenient\"]"},
                           {"start_time", "\"08:00:00\""},

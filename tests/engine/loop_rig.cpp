@@ -81,8 +81,9 @@ void RecordingApplication::on_traffic(SessionHandle& session, Direction directio
   if (direction == Direction::out) at(session.id()).traffic_out.emplace_back(message);
   if (when_traffic) when_traffic(session, direction);
 }
-void RecordingApplication::on_notice(SessionHandle& session, Notice notice, SeqNum, std::string_view) {
+void RecordingApplication::on_notice(SessionHandle& session, Notice notice, SeqNum, std::string_view text) {
   at(session.id()).notices.push_back(notice);
+  at(session.id()).notice_texts.emplace_back(text);
 }
 Duration RecordingApplication::on_turn(Instant) {
   if (when_turn) when_turn();

@@ -38,6 +38,7 @@ class RecordingApplication : public Application {
     std::vector<std::string> cancels;
     std::vector<Violation> violations;
     std::vector<Notice> notices;
+    std::vector<std::string> notice_texts;  // of the same
     std::size_t logons = 0;
     std::size_t rejects = 0;
     SessionHandle* handle = nullptr;

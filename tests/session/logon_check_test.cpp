@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "nexusfix/dictionary/load.hpp"
 #include "session/session_fixture.hpp"
 
 namespace nfx::test {
@@ -30,16 +31,32 @@ std::vector<Case> cases() {
   const auto secret = changed([](SessionConfig& c) { c.password = "secret"; });
   const auto testing = changed([](SessionConfig& c) { c.environment = Environment::test; });
   const auto ours = changed([](SessionConfig& c) { c.heartbeat_override = std::chrono::seconds{10}; });
+  static const Dictionary fix44 = load_dictionary(NFX_SOURCE_DIR "/dictionaries/FIX44.xml");
+  const auto checked = changed([](SessionConfig& c) { c.dictionary = &fix44; });
   const auto allowed = changed([](SessionConfig& c) { c.allow_no_heartbeats = true; });
   return {
       {"good", "35=A|34=1|98=0|108=30|"},
-      {"no number", "35=A|98=0|108=30|", acceptor_config(), "Logon without a usable MsgSeqNum"},
+      {"no number", "35=A|98=0|108=30|", acceptor_config(), "MsgSeqNum(34): not a usable sequence number"},
+      {"a number that is none", "35=A|34=1x|98=0|108=30|", acceptor_config(),
+       "MsgSeqNum(34)=1x: not a usable sequence number", true},
+      {"no number, and a wrong password", "35=A|98=0|108=30|554=guess|", secret,
+       "MsgSeqNum(34): not a usable sequence number"},
       {"wrong password", "35=A|34=1|98=0|108=30|554=guess|", secret,
        "Logon with a wrong Username(553) or Password(554)"},
       {"right password", "35=A|34=1|98=0|108=30|554=secret|", secret},
       {"encrypted", "35=A|34=1|98=1|108=30|", acceptor_config(), "EncryptMethod not supported: only 0 (none)", true},
       {"production", "35=A|34=1|98=0|108=30|", testing, "this is a test session: TestMessageIndicator must be Y", true},
-      {"no interval", "35=A|34=1|98=0|", acceptor_config(), "Logon without a valid HeartBtInt"},
+      {"no interval", "35=A|34=1|98=0|", acceptor_config(), "HeartBtInt(108): missing or not a number of seconds",
+       true},
+      {"a wrong interval", "35=A|34=1|98=0|108=thirty|", acceptor_config(),
+       "HeartBtInt(108)=thirty: missing or not a number of seconds", true},
+      {"against the dictionary", "35=A|34=1|98=0|108=thirty|", checked,
+       "HeartBtInt(108)=thirty: Incorrect data format for value", true},
+      {"a field missing", "35=A|34=1|108=30|", checked, "EncryptMethod(98): Required tag missing"},
+      {"a secret that is empty", "35=A|34=1|98=0|108=30|554=|", checked,
+       "Password(554)=***: Tag specified without a value", true},
+      {"bytes that a terminal would act on", "35=A|34=1|98=\x1b[2J|108=30|", checked,
+       "EncryptMethod(98)=?[2J: Incorrect data format for value", true},
       {"negative interval", "35=A|34=1|98=0|108=-1|", acceptor_config(), "HeartBtInt must not be negative", true},
       {"no heartbeats", "35=A|34=1|98=0|108=0|", acceptor_config(), "HeartBtInt must not be 0 here", true},
       {"no heartbeats, allowed", "35=A|34=1|98=0|108=0|", allowed},
@@ -59,7 +76,7 @@ TEST(LogonCheck, finds_what_a_session_finds_and_a_session_does_what_it_says) {
     ValidationReport scratch;
     std::array<char, clock_text_size> room{};
     LogonFault fault = logon_sender_fault(each.config, message, rig.now, scratch, room);
-    if (!fault) fault = logon_terms_fault(each.config, message);
+    if (!fault) fault = logon_terms_fault(each.config, message, room);
     EXPECT_EQ(fault.text, each.fault);
     EXPECT_EQ(fault.reason == LogonRefusalReason::none, each.fault.empty());
     EXPECT_EQ(fault.answered, each.answered);

@@ -75,6 +75,11 @@ class SessionRig {
       }
     }
   }
+  // A message that the caller did not store whole.
+  void receive_too_large(const MessageView& head, std::string_view limit) {
+    step([&](Actions& out) { session.on_too_large(head, limit, now, out); });
+    drain_queue();
+  }
   // Moves the clock, calling on_timer exactly when it is due.
   void advance(Duration by) {
     const MonotonicTime target = now.monotonic + by;

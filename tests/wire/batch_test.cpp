@@ -69,14 +69,13 @@ TEST_F(Batch, stops_when_requested_and_leaves_the_rest) {
   EXPECT_EQ(end.wanted, 0u);
 }
 
-TEST_F(Batch, gives_up_everything_when_a_message_is_too_large) {
+TEST_F(Batch, ends_before_a_message_that_is_too_large_and_has_its_size) {
   const std::string large = test::frame("35=B|58=" + std::string(300, 'x') + "|");
   const BatchEnd end = read(first_ + large + second_);
-  ASSERT_EQ(seen_.size(), 2u);
-  EXPECT_EQ(seen_[1].status, FrameStatus::too_large);
-  EXPECT_EQ(seen_[1].error, WireError::too_large);
-  EXPECT_EQ(seen_[1].bytes, large + second_);
-  EXPECT_EQ(end.used, first_.size() + large.size() + second_.size());
+  EXPECT_EQ(seen_.size(), 1u);
+  EXPECT_EQ(end.used, first_.size());
+  EXPECT_EQ(end.wanted, 0u);
+  EXPECT_EQ(end.oversized, large.size());
 }
 
 TEST_F(Batch, has_nothing_to_do_with_an_empty_buffer) {

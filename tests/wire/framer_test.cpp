@@ -31,7 +31,7 @@ Verdict verdict(std::string_view bytes, std::size_t max = default_max_message_si
 Verdict complete(std::size_t size) { return {FrameStatus::complete, WireError::none, size}; }
 Verdict need_more(std::size_t size) { return {FrameStatus::need_more, WireError::none, size}; }
 Verdict garbled(WireError error, std::size_t size) { return {FrameStatus::garbled, error, size}; }
-constexpr Verdict too_large{FrameStatus::too_large, WireError::too_large, 0};
+Verdict too_large(std::size_t size) { return {FrameStatus::too_large, WireError::too_large, size}; }
 
 TEST(framer, finds_a_whole_message) {
   EXPECT_EQ(verdict(test::order), complete(test::order.size()));
@@ -94,8 +94,8 @@ TEST(framer, refuses_a_body_length_that_is_not_a_sensible_number) {
 
 TEST(framer, gives_up_a_message_announced_larger_than_the_maximum) {
   EXPECT_EQ(verdict(test::order, test::order.size()), complete(test::order.size()));
-  EXPECT_EQ(verdict(test::order, test::order.size() - 1), too_large);
-  EXPECT_EQ(verdict(with_soh("8=FIX.4.4|9=9999999|")), too_large);
+  EXPECT_EQ(verdict(test::order, test::order.size() - 1), too_large(test::order.size()));
+  EXPECT_EQ(verdict(with_soh("8=FIX.4.4|9=9999999|")), too_large(20 + 9999999 + 7));
 }
 
 // The message between BodyLength and CheckSum is 5 bytes long.
@@ -138,8 +138,8 @@ TEST(framer, gives_up_when_no_check_sum_comes_within_the_maximum) {
   const std::string start = with_soh("8=FIX.4.4|9=5|35=0|");
   const std::string filled = start + std::string(100 - start.size(), 'x');
   EXPECT_EQ(verdict(std::string_view{filled}.substr(0, 99), 100), need_more(100));
-  EXPECT_EQ(verdict(filled, 100), too_large);
-  EXPECT_EQ(verdict(filled + with_soh("|10=123|"), 100), too_large);
+  EXPECT_EQ(verdict(filled, 100), too_large(0));
+  EXPECT_EQ(verdict(filled + with_soh("|10=123|"), 100), too_large(0));
 }
 
 // The frames of a stream that arrives in pieces: one letter per byte, c for complete, g for garbled. The last letter of

@@ -30,6 +30,7 @@
 #include "nexusfix/transport/io_uring_options.hpp"
 #include "nexusfix/transport/socket_options.hpp"
 #include "nexusfix/transport/tls_options.hpp"
+#include "nexusfix/wire/framer.hpp"
 
 namespace nfx {
 
@@ -54,6 +55,15 @@ enum class SlowConsumer : std::uint8_t {
 };
 
 [[nodiscard]] std::string_view to_string(SlowConsumer policy) noexcept;
+
+// What follows a message of the peer that is beyond max_message_size or max_fields. Its sequence number counts as
+// received in any case, as a resend would be as large.
+enum class TooLargeMessage : std::uint8_t {
+  skip,    // it is reported, and not delivered
+  logout,  // the same, and the session logs out, and stays logged out until logon()
+};
+
+[[nodiscard]] std::string_view to_string(TooLargeMessage action) noexcept;
 
 struct SessionSettings {
   SessionConfig session;
@@ -87,6 +97,8 @@ struct SessionSettings {
   bool cancel_on_disconnect = false;
   bool cancel_on_logout = false;  // after a Logout too
   std::chrono::milliseconds cancel_delay{0};
+
+  TooLargeMessage too_large_message = TooLargeMessage::skip;
 
   std::size_t send_buffer_size = 1024 * 1024;  // bytes that are encoded and not yet accepted by the kernel
   SlowConsumer slow_consumer = SlowConsumer::refuse;
@@ -142,8 +154,9 @@ struct EngineConfig {
   // How a ring is made with `transport` io_uring. The engine chooses the number of connections and listeners.
   IoUringOptions io_uring{};
   IdleMode idle = IdleMode::automatic;
-  std::size_t max_message_size = 64 * 1024;
-  std::uint32_t max_fields = 512;  // per message
+  // Of a received message: those of a snapshot of 5,000 levels a side. Memory is taken when a message needs it.
+  std::size_t max_message_size = default_max_message_size;
+  std::uint32_t max_fields = 65536;
 
   // Connections that have not logged on yet. A limit is enforced by closing the oldest silent connection of the address
   // or network (/24, of IPv6 /64) that has most of them.

@@ -16,6 +16,7 @@ struct SessionCounters {
   std::uint64_t messages_in = 0;
   std::uint64_t messages_out = 0;
   std::uint64_t garbled = 0;
+  std::uint64_t too_large = 0;
   std::uint64_t rejected = 0;
   std::uint64_t resent = 0;
   std::uint64_t resend_requests = 0;
@@ -43,6 +44,8 @@ inline constexpr auto counter_rows<SessionCounters> = std::to_array<CounterRow<S
      "Well-formed messages, session messages and resent messages included.", "direction", "out"},
     {&SessionCounters::garbled, "nfx_garbled_total",
      "Received messages that were ignored because their framing, BodyLength or CheckSum was wrong."},
+    {&SessionCounters::too_large, "nfx_too_large_total",
+     "Received messages beyond max_message_size or max_fields: not delivered, and their sequence numbers accepted."},
     {&SessionCounters::rejected, "nfx_rejected_total", "Received messages that were answered with a Reject."},
     {&SessionCounters::resent, "nfx_resent_total", "Messages sent again because the peer requested a resend."},
     {&SessionCounters::resend_requests, "nfx_resend_requests_total",

@@ -25,12 +25,17 @@ struct LogonFault {
 };
 
 // Names, versions, SendingTime, conformance to the dictionary and credentials; in this order. `message` is a Logon;
-// `scratch` receives what the validation found, `room` the text where numbers are in it: clock_text_size.
+// `scratch` receives what the validation found, `room` the text where tags, values or numbers are in it:
+// clock_text_size. A malformed Logon is answered only when its credentials are right.
 [[nodiscard]] LogonFault logon_sender_fault(const SessionConfig& config, const MessageView& message, Instant now,
                                             ValidationReport& scratch, std::span<char> room) noexcept;
 
 // EncryptMethod, TestMessageIndicator, HeartBtInt and ResetSeqNumFlag of a Logon whose sender is accepted.
-[[nodiscard]] LogonFault logon_terms_fault(const SessionConfig& config, const MessageView& message) noexcept;
+[[nodiscard]] LogonFault logon_terms_fault(const SessionConfig& config, const MessageView& message,
+                                           std::span<char> room) noexcept;
+
+// Of a first message that the parser refuses.
+[[nodiscard]] LogonRefusalReason refusal_of(WireError error) noexcept;
 
 // Whether SendingTime is close enough to the local clock.
 [[nodiscard]] inline bool within_latency(const SessionConfig& config, UtcTime sending_time, Instant now) noexcept {

@@ -20,6 +20,12 @@ namespace nfx {
       "Framing, BodyLength, CheckSum or the order of the first fields was wrong. FIX requires to ignore such a "       \
       "message; the next good one opens a sequence gap.")                                                              \
   ROW(message_rejected, "message rejected", "We answered a message with Reject(35=3).")                                \
+  ROW(reject_not_answered, "Reject with a fault received, not answered",                                               \
+      "The peer's Reject(35=3) does not match the dictionary or the session. Its sequence number counts; it is not "   \
+      "rejected, as both sides could go on rejecting for ever.")                                                       \
+  ROW(too_large, "message too large, not delivered",                                                                   \
+      "A message of the peer is beyond max_message_size or max_fields. Its sequence number counts as received, as a "  \
+      "resend would be as large. With too_large_message = \"logout\" the session logs out and stays logged out.")      \
   ROW(gap_detected, "gap detected, resend requested", "MsgSeqNum was higher than expected. A ResendRequest was sent.") \
   ROW(gap_request_repeated, "gap made no progress, resend requested again",                                            \
       "Nothing of a requested range arrived within resend_timeout_s.")                                                 \

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <expected>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -62,6 +63,10 @@ class Session {
   void on_message(const MessageView& message, Instant now, Actions& out) noexcept;
   // Bytes that are not a message. Ignored, except where a Logon is expected.
   void on_garbled(WireError error, std::string_view bytes, Instant now, Actions& out) noexcept;
+  // A message with a right BodyLength and CheckSum that is beyond a limit of ours; `head` has its first fields, `limit`
+  // names the limit. Its sequence number counts as received, because a resend would be as large; nothing of it is
+  // delivered.
+  void on_too_large(const MessageView& head, std::string_view limit, Instant now, Actions& out) noexcept;
   // The peer has sent something that waits, for held_until() or for space in the store. It counts as received for the
   // heartbeat timeout.
   void on_held(Instant now) noexcept;
@@ -75,7 +80,8 @@ class Session {
 
   // Requests from the application.
   [[nodiscard]] std::expected<SeqNum, SendError> send(const Outgoing& message, Instant now, Actions& out) noexcept;
-  // Refuses a received application message: BusinessMessageReject, or Reject before FIX 4.2.
+  // Refuses a received application message: BusinessMessageReject, or Reject before FIX 4.2. One that is a
+  // BusinessMessageReject itself gets none: bad_message.
   [[nodiscard]] std::expected<SeqNum, SendError> reject_business(const MessageView& refused,
                                                                  BusinessRejectReason reason, std::string_view text,
                                                                  Instant now, Actions& out) noexcept;
@@ -187,6 +193,7 @@ class Session {
 
   // logon.cpp
   void receive_first(const MessageView& message, Instant now, Actions& out) noexcept;
+  void receive_logon_rejected(const MessageView& message, Actions& out) noexcept;
   void receive_logon(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
   void accept_logon(const MessageView& message, SeqNum seq, SeqNum our_next, Instant now, Actions& out) noexcept;
   void receive_reset_logon(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
@@ -208,6 +215,7 @@ class Session {
   void dispatch(const MessageView& message, SeqNum seq, Position position, Instant now, Actions& out) noexcept;
   void receive_in_sequence(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
   void receive_high(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
+  void receive_too_large(const MessageView& head, std::string_view limit, Instant now, Actions& out) noexcept;
   void receive_low(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
   void receive_sequence_reset(const MessageView& message, SeqNum seq, Position position, Instant now,
                               Actions& out) noexcept;
@@ -257,6 +265,9 @@ class Session {
   // Rejects a message; its sequence number is consumed when it was the expected one.
   void reject(const MessageView& rejected, SeqNum seq, SessionRejectReason reason, std::optional<Tag> tag, Instant now,
               Actions& out) noexcept;
+  // A Reject that should be rejected: it is not answered.
+  void take_wrong_reject(const MessageView& wrong, SeqNum seq, SessionRejectReason reason, Instant now,
+                         Actions& out) noexcept;
   void reject_and_logout(const MessageView& rejected, SeqNum seq, SessionRejectReason reason, Instant now,
                          Actions& out) noexcept;
   void send_logout(std::string_view text, Instant now, Actions& out) noexcept;
@@ -271,6 +282,8 @@ class Session {
   }
   void reset_counters(Actions& out) noexcept;
   void note(Notice notice, SeqNum seq, std::string_view text, Actions& out) noexcept;
+  // The texts one after the other, as far as text_ has space.
+  std::string_view join(std::initializer_list<std::string_view> texts) noexcept;
   std::string_view format(std::string_view before, SeqNum first, std::string_view between, SeqNum second) noexcept;
 
   // resend.cpp

@@ -22,12 +22,13 @@ struct BatchItem {
 };
 
 struct BatchEnd {
-  std::size_t used = 0;    // bytes at the start of the buffer that are processed
-  std::size_t wanted = 0;  // not 0: the rest is an incomplete message, of which this many bytes are needed
+  std::size_t used = 0;       // bytes at the start of the buffer that are processed
+  std::size_t wanted = 0;     // not 0: the rest is an incomplete message, of which this many bytes are needed
+  std::size_t oversized = 0;  // not 0: the rest begins with a message of this size, which is too large
 };
 
 // Calls on_item(const BatchItem&) -> bool for every whole message and for garbage between messages, until it returns
-// false, the buffer has no further whole message, or a message is too large, which consumes everything.
+// false, the buffer has no further whole message, or a message that is too large begins.
 template <class OnItem>
 BatchEnd read_batch(std::string_view buffer, FrameReader& reader, MessageView& view, OnItem&& on_item) {
   NFX_TRACE();
@@ -35,7 +36,9 @@ BatchEnd read_batch(std::string_view buffer, FrameReader& reader, MessageView& v
   while (used < buffer.size()) {
     const std::string_view rest = buffer.substr(used);
     const Frame frame = reader.next(rest);
-    if (frame.status == FrameStatus::need_more) return {used, frame.size};
+    if (frame.status == FrameStatus::need_more) return {used, frame.size, 0};
+    if (frame.status == FrameStatus::too_large && frame.size != 0) [[unlikely]]
+      return {used, 0, frame.size};
     const std::size_t size = frame.status == FrameStatus::too_large ? rest.size() : frame.size;
     used += size;
     NFX_ASSERT(size != 0 && used <= buffer.size());
@@ -43,7 +46,7 @@ BatchEnd read_batch(std::string_view buffer, FrameReader& reader, MessageView& v
     if (frame.status == FrameStatus::complete) item.error = view.parse(item.bytes);
     if (!on_item(item)) break;
   }
-  return {used, 0};
+  return {used, 0, 0};
 }
 
 }  // namespace nfx

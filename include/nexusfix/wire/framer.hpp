@@ -11,13 +11,15 @@
 
 namespace nfx {
 
-inline constexpr std::size_t default_max_message_size = 64 * 1024;
+// Holds a snapshot of 5,000 levels a side.
+inline constexpr std::size_t default_max_message_size = 1'000'000;
+inline constexpr std::size_t most_message_size = 8 * 1024 * 1024;  // of any configuration
 
 enum class FrameStatus : std::uint8_t {
   need_more,  // call again with `size` bytes (more than there are)
   complete,   // the first `size` bytes are one message; CheckSum is still to be verified
   garbled,    // the first `size` bytes are not a message: drop them, `error` is the reason
-  too_large,  // the announced message, or garbage before one, exceeds the maximum: disconnect
+  too_large,  // the announced message exceeds the maximum: `size` is what it would have; 0: garbage exceeds it
 };
 
 struct Frame {

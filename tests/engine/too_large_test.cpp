@@ -1,0 +1,230 @@
+// Messages beyond max_message_size and max_fields: their number counts, one line names the limit, and nothing goes on
+// for ever. And what the defaults hold.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "engine/oversized_message.hpp"
+#include "engine/venue_and_peer.hpp"
+#include "nexusfix/wire/encoder.hpp"
+
+namespace nfx::test {
+namespace {
+
+// A snapshot with so many levels on each side.
+std::string snapshot(std::size_t levels) {
+  std::string body = field(262, "book") + field(55, "BTCUSDT") + field(268, std::to_string(2 * levels));
+  for (std::size_t i = 0; i < 2 * levels; ++i) {
+    body += field(269, i < levels ? "0" : "1") + field(270, std::to_string(50000 + i) + ".12345678") +
+            field(271, "1.123456789012345678") + field(346, std::to_string(i % 90));
+  }
+  return body;
+}
+
+class TooLargeMessages : public VenueAndPeer {
+ protected:
+  void begin() {
+    rig.venue.application.when_message = [this](SessionHandle&, const MessageView& message) {
+      last_size = message.bytes().size();
+      last_fields = message.size();
+    };
+    rig.venue.start();
+    log_on();
+  }
+  void send_all(std::string_view bytes, std::size_t piece = 1 << 20) {
+    for (int i = 0; i < 100'000 && !bytes.empty(); ++i) {
+      bytes.remove_prefix(peer.send(bytes.substr(0, piece)));
+      rig.turn();
+    }
+    rig.turn(2);
+    peer.read();
+  }
+  [[nodiscard]] std::vector<std::string> answers() {
+    std::vector<std::string> types = peer.all(Tag::MsgType);
+    types.erase(types.begin());  // of the Logon
+    return types;
+  }
+
+  std::size_t last_size = 0;
+  std::uint32_t last_fields = 0;
+};
+
+TEST_F(TooLargeMessages, defaults_hold_a_snapshot_of_5000_levels_a_side) {
+  begin();
+  const std::string message = peer.next("W", snapshot(5000));
+  send_all(message);
+  EXPECT_EQ(last_size, message.size());
+  EXPECT_EQ(last_fields, 8U + 3U + 40000U);
+  EXPECT_TRUE(answers().empty());
+  EXPECT_TRUE(rig.venue.session().logged_on());
+  EXPECT_TRUE(rig.venue.application.at().notices.empty());
+}
+
+TEST_F(TooLargeMessages, beyond_max_message_size_count_as_received_and_the_session_goes_on) {
+  for (const std::size_t piece : {std::size_t{1} << 20, std::size_t{7}, std::size_t{3000}}) {
+    SCOPED_TRACE(piece);
+    LoopRig other;
+    other.venue.config.sessions = {acceptor()};
+    other.venue.config.max_message_size = 4096;
+    other.venue.start();
+    RawPeer from{other.network, other.clock};
+    from.connect();
+    other.turn();
+    from.send(from.logon());
+    other.turn(2);
+    std::string bytes = from.next("D", order(1));
+    bytes += from.next("W", snapshot(200));
+    bytes += from.next("D", order(2));
+    std::string_view rest = bytes;
+    for (int i = 0; i < 100'000 && !rest.empty(); ++i) {
+      rest.remove_prefix(from.send(rest.substr(0, piece)));
+      other.turn();
+    }
+    other.turn(2);
+    from.read();
+    RecordingApplication::Session& seen = other.venue.application.at();
+    EXPECT_EQ(seen.orders, (std::vector<std::string>{"1", "2"}));
+    EXPECT_EQ(other.venue.application.count(Notice::too_large), 1U);
+    EXPECT_EQ(other.venue.session().counters().too_large, 1U);
+    EXPECT_EQ(other.venue.session().counters().garbled, 0U);
+    EXPECT_EQ(other.venue.session().next_inbound(), SeqNum{5});
+    EXPECT_EQ(from.all(Tag::MsgType), std::vector<std::string>{"A"}) << "no ResendRequest, no Logout";
+  }
+}
+
+TEST_F(TooLargeMessages, beyond_max_fields_count_as_received_and_the_session_goes_on) {
+  rig.venue.config.max_fields = 512;
+  begin();
+  send_all(peer.next("W", snapshot(150)));
+  send_all(peer.next("D", order(1)));
+  EXPECT_EQ(rig.venue.application.at().orders, std::vector<std::string>{"1"});
+  EXPECT_EQ(rig.venue.session().counters().too_large, 1U);
+  EXPECT_TRUE(answers().empty());
+}
+
+TEST_F(TooLargeMessages, name_key_and_size_in_one_line) {
+  rig.venue.config.max_message_size = 4096;
+  rig.venue.config.max_fields = 512;
+  begin();
+  const std::string large = peer.next("W", snapshot(200));
+  std::string many;
+  for (int i = 0; i < 600; ++i) many += "1=\x01";
+  const std::string full = peer.next("W", many);
+  ASSERT_LT(full.size(), 4096U);
+  send_all(large);
+  rig.pass(1100ms);  // a line a second of each kind
+  send_all(full);
+  const std::vector<std::string> expected{
+      std::to_string(large.size()) + " bytes, [engine] max_message_size = 4096: raise it",
+      std::to_string(full.size()) + " bytes with more than [engine] max_fields = 512 fields: raise it"};
+  EXPECT_EQ(rig.venue.application.at().notice_texts, expected);
+}
+
+TEST_F(TooLargeMessages, end_the_session_for_good_where_that_is_chosen) {
+  rig.venue.config.max_message_size = 4096;
+  settings().too_large_message = TooLargeMessage::logout;
+  begin();
+  send_all(peer.next("W", snapshot(200)));
+  EXPECT_EQ(answers(), std::vector<std::string>{"5"});
+  EXPECT_EQ(peer.all(Tag::Text).back(), "message too large");
+  send_all(peer.next(msg_type::logout));
+  EXPECT_TRUE(peer.closed);
+  peer.closed = false;
+  peer.connect();
+  rig.turn();
+  peer.send(peer.logon());
+  rig.turn(2);
+  peer.read();
+  EXPECT_TRUE(peer.closed) << "it stays logged out";
+  EXPECT_EQ(rig.venue.application.refusals.back().reason, LogonRefusalReason::disabled);
+  EXPECT_EQ(rig.venue.session().next_inbound(), SeqNum{4}) << "the large message and the Logout count";
+}
+
+TEST_F(TooLargeMessages, with_a_wrong_check_sum_are_garbled_and_the_next_message_opens_the_gap) {
+  rig.venue.config.max_message_size = 4096;
+  begin();
+  std::string wrong = peer.next("W", snapshot(200));
+  wrong[wrong.size() / 2] ^= 1;
+  send_all(wrong);
+  EXPECT_EQ(rig.venue.session().counters().garbled, 1U);
+  EXPECT_EQ(rig.venue.session().next_inbound(), SeqNum{2});
+  send_all(peer.next("D", order(1)));
+  EXPECT_EQ(answers(), std::vector<std::string>{"2"});
+}
+
+TEST_F(TooLargeMessages, that_are_only_a_wrong_body_length_swallow_no_message) {
+  rig.venue.config.max_message_size = 4096;
+  begin();
+  const std::string whole = peer.next("D", order(1));
+  const std::string lost =
+      "8=FIX.4.4\x01"
+      "9=7000000\x01" +
+      whole.substr(whole.find("35="));
+  for (const std::size_t piece : {std::size_t{1} << 20, std::size_t{200}}) {
+    const std::uint64_t number = peer.seq;
+    std::string bytes = lost + peer.next("D", order(number));
+    bytes += peer.next("D", order(number + 1));
+    send_all(bytes, piece);
+  }
+  EXPECT_EQ(rig.venue.session().counters().garbled, 2U);
+  EXPECT_EQ(rig.venue.session().counters().too_large, 0U);
+  EXPECT_EQ(answers(), std::vector<std::string>{"2"}) << "the message with the wrong length is requested again";
+  EXPECT_EQ(rig.venue.session().counters().messages_in, 5U) << "with the Logon";
+}
+
+TEST_F(TooLargeMessages, resent_after_a_gap_close_it) {
+  rig.venue.config.max_message_size = 4096;
+  begin();
+  const std::string missing = peer.next("D", order(1));
+  const std::uint64_t number = peer.seq;
+  send_all(peer.next("W", snapshot(200)));
+  EXPECT_EQ(answers(), std::vector<std::string>{"2"});
+  send_all(missing + peer.message("W", snapshot(200), number));
+  send_all(peer.next("D", order(2)));
+  EXPECT_EQ(rig.venue.application.at().orders, (std::vector<std::string>{"1", "2"}));
+  EXPECT_EQ(answers().size(), 1U) << "the gap is requested once";
+}
+
+TEST_F(TooLargeMessages, stay_within_the_memory_of_an_ordinary_session) {
+  begin();
+  send_all(peer.next("D", order(1)));
+  const auto resident = [] {
+    std::ifstream in("/proc/self/statm");
+    std::size_t all = 0, pages = 0;
+    in >> all >> pages;
+    return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  };
+  constexpr std::size_t sessions = 100;
+  LoopRig other;
+  for (std::size_t i = 0; i < sessions; ++i) other.venue.config.sessions.push_back(acceptor("T" + std::to_string(i)));
+  other.venue.start();
+  const std::size_t before = resident();
+  LoopRig more;
+  for (std::size_t i = 0; i < sessions; ++i) more.venue.config.sessions.push_back(acceptor("T" + std::to_string(i)));
+  more.venue.start();
+  EXPECT_LT((resident() - before) / sessions, std::size_t{64} * 1024) << "bytes of an idle session";
+}
+
+TEST(OversizedMessage, keeps_the_first_bytes_and_finds_a_wrong_check_sum_in_whatever_pieces) {
+  std::vector<char> buffer(20'000);
+  Encoder encoder{buffer};
+  encoder.begin("FIX.4.4", "W");
+  encoder.fields().append(Tag::MsgSeqNum, 7).append(Tag::Text, std::string(15'000, 'x'));
+  std::string message{encoder.finish()};
+  for (const std::size_t piece : {1, 5, 7, 100, 20'000}) {
+    for (const bool right : {true, false}) {
+      message[9'000] = right ? 'x' : 'y';
+      std::array<char, 4096> memory{};
+      OversizedMessage oversized{memory, message.size()};
+      std::string_view rest = message;
+      while (oversized.under_way()) rest.remove_prefix(oversized.take(rest.substr(0, piece)));
+      EXPECT_TRUE(rest.empty());
+      EXPECT_EQ(oversized.is_right(), right);
+      EXPECT_EQ(oversized.head(), std::string_view{message}.substr(0, memory.size()));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace nfx::test
