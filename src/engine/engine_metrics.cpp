@@ -44,6 +44,10 @@ void add_rows(MetricsPage& page, const std::array<HistogramRow<Source>, count>& 
   }
 }
 
+std::optional<double> unix_time(std::optional<UtcTime> time) {
+  return time ? std::optional{seconds(time->time_since_epoch())} : std::nullopt;
+}
+
 std::optional<double> number(const std::optional<std::uint64_t>& count) {
   return count ? std::optional{static_cast<double>(*count)} : std::nullopt;
 }
@@ -52,9 +56,20 @@ std::optional<double> number(const std::optional<std::uint64_t>& count) {
 
 using enum MetricRow<SessionFigures>::Kind;
 
-constexpr std::array<MetricRow<SessionFigures>, 5> session_metric_rows{{
+constexpr std::array<MetricRow<SessionFigures>, 9> session_metric_rows{{
     {"nfx_session_up", gauge, "1 while the session is logged on, otherwise 0.",
      [](const SessionFigures& of) -> std::optional<double> { return of.logged_on ? 1 : 0; }},
+    {"nfx_session_in_hours", gauge, "1 while the session's schedule allows a Logon, or it has none; otherwise 0.",
+     [](const SessionFigures& of) -> std::optional<double> { return of.times.in_hours ? 1 : 0; }},
+    {"nfx_session_logged_on_timestamp_seconds", gauge,
+     "Since when the session has been logged on, as UNIX time. Absent: it is not.",
+     [](const SessionFigures& of) { return unix_time(of.times.logged_on_since); }},
+    {"nfx_session_last_in_timestamp_seconds", gauge,
+     "When the peer's last message was received, as UNIX time. Absent: none since the start.",
+     [](const SessionFigures& of) { return unix_time(of.times.last_in); }},
+    {"nfx_session_last_out_timestamp_seconds", gauge,
+     "When the last message was sent, as UNIX time. Absent: none since the start.",
+     [](const SessionFigures& of) { return unix_time(of.times.last_out); }},
     {"nfx_next_inbound", gauge, "MsgSeqNum expected in the peer's next message.",
      [](const SessionFigures& of) -> std::optional<double> { return static_cast<double>(value(of.next_inbound)); }},
     {"nfx_next_outbound", gauge, "MsgSeqNum of our next message.",
@@ -162,6 +177,9 @@ void add_session_stages(MetricsPage& page, std::vector<SessionLatency>& sessions
 void add_session(MetricsPage& page, const SessionFigures& of) {
   const MetricLabel session{"session", of.identity};
   add_rows(page, session_metric_rows, of, session);
+  if (of.end_reason != EndReason::none)
+    page.gauge(session_end_metric, seconds(of.ended.time_since_epoch()),
+               {session, {"reason", row_of(of.end_reason).name}});
   add_rows(page, of.counters, session);
   if (of.journal) add_rows(page, *of.journal, session);
 }

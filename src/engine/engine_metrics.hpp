@@ -71,7 +71,7 @@ struct HistogramRow {
   const LatencyCounts* (*value)(const Source&);  // null: not on the page now
 };
 
-extern const std::array<MetricRow<SessionFigures>, 5> session_metric_rows;
+extern const std::array<MetricRow<SessionFigures>, 9> session_metric_rows;
 extern const std::array<MetricRow<ThreadReport>, 4> thread_metric_rows;
 extern const std::array<MetricRow<HelperFigures>, 2> helper_metric_rows;
 extern const std::array<MetricRow<ThreadFigures>, 1> loop_metric_rows;
@@ -106,6 +106,10 @@ inline constexpr MetricName traces_lost_metric{
     "nfx_traces_lost_total",
     "Traces that were not written: too many within a tenth of a second, or their file failed."};
 
+// With the reason of the last end as a label: one series for each session.
+inline constexpr MetricName session_end_metric{"nfx_session_last_end_timestamp_seconds",
+                                               "When the session, or an attempt to log on, ended last, as UNIX time; "
+                                               "the label has the reason. Absent: not since the start."};
 void add_session(MetricsPage& page, const SessionFigures& of);
 void add_poll_thread(MetricsPage& page, std::string_view thread, const ThreadFigures& of);
 void add_thread(MetricsPage& page, const ThreadReport& of);

@@ -100,6 +100,7 @@ void LiveSession::logout(std::string_view text) noexcept {
   if (in_callback) return;
   enabled = false;
   const bool unkept = journal_store != nullptr && !runner.can_record_numbers(*this);
+  if (unkept) ends_because = EndReason::store;
   if (connection.connecting || unkept) return drop_connection();
   reconnect.cancel();
   runner.rearm(*this);
@@ -124,6 +125,7 @@ void LiveSession::reset_sequence_numbers() noexcept {
 
 void LiveSession::drop_connection() noexcept {
   if (in_callback || !connection.exists()) return;
+  if (ends_because == EndReason::none) ends_because = EndReason::dropped;
   connection.out = SendGate{memory.output()};
   runner.close_connection(*this);
   if (connection.connecting) return runner.detach(*this);  // the session was not given this connection yet

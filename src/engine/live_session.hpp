@@ -21,6 +21,7 @@
 #include "engine/submissions.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/engine/application.hpp"
+#include "nexusfix/engine/session_end.hpp"
 #include "nexusfix/session/session.hpp"
 #include "nexusfix/session/session_message.hpp"
 #include "nexusfix/store/session_store.hpp"
@@ -95,6 +96,13 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
   [[nodiscard]] bool logged_out_by_program() const noexcept { return !enabled && !callback_failed; }
   // What the program or an operator has decided would be forgotten with the session.
   [[nodiscard]] bool has_decisions() const noexcept { return logged_out_by_program() || session.sending_held(); }
+  [[nodiscard]] SessionTimes times() const noexcept {
+    const auto when = [](UtcTime time) { return time == UtcTime{} ? std::nullopt : std::optional{time}; };
+    return {.logged_on_since = when(logged_on_since),
+            .last_in = when(last_in),
+            .last_out = when(last_out),
+            .in_hours = in_hours};
+  }
   // The earliest time at which something is due.
   [[nodiscard]] MonotonicTime next_event() const noexcept {
     return std::min({session.next_deadline(), reconnect.at(), connection.connect_deadline, schedule_at,
@@ -119,6 +127,11 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
   const std::size_t longest_received;  // that is delivered, and stored where that is wanted
   const std::size_t journal_room;      // bytes of the journal below which a message waits to be received
   SessionCounters counts;
+  // The times of the events that carried the last messages, and of the Logon of this session; the epoch: none.
+  UtcTime last_in{}, last_out{}, logged_on_since{};
+  bool in_hours = true;  // as of apply_schedule(): its schedule allows a Logon
+  SessionEnd last_end;
+  EndReason ends_because = EndReason::none;  // of the connection that is open, where this side ends it
   LineLimits line_limits;
   TokenBucket logon_rate;             // of Logons that were accepted
   std::shared_ptr<SessionBook> book;  // in the runner's ledger, from the first connection on

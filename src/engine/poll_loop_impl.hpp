@@ -331,6 +331,7 @@ void PollLoop<T, C>::receive_item(LiveSession& session, const BatchItem& item) {
   if (item.error == WireError::none && item.bytes.size() <= session.longest_received) {
     NFX_ASSERT(item.bytes.size() <= runner_.config().max_message_size);
     ++session.counts.messages_in;
+    session.last_in = runner_.now().utc;
     runner_.observe(session, Direction::in, item.bytes);
     runner_.step_received(session, message_, item.bytes,
                           [&](Actions& out) { session.session.on_message(message_, runner_.now(), out); });
@@ -340,6 +341,7 @@ void PollLoop<T, C>::receive_item(LiveSession& session, const BatchItem& item) {
   ++session.counts.garbled;
   if (item.frame.status == FrameStatus::too_large) {
     runner_.report_notice(session, Notice::garbled_message, SeqNum{}, to_string(WireError::too_large));
+    session.ends_because = EndReason::protocol_error;
     return session.drop_connection();
   }
   runner_.step(session, 0,

@@ -7,6 +7,7 @@
 
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/engine/application.hpp"
+#include "nexusfix/engine/session_end.hpp"
 #include "nexusfix/store/journal_store.hpp"
 
 namespace nfx {
@@ -15,6 +16,9 @@ struct SessionFigures {
   std::string identity;
   SessionCounters counters;
   bool logged_on = false;
+  SessionTimes times;
+  UtcTime ended{};
+  EndReason end_reason = EndReason::none;
   SeqNum next_inbound{};
   SeqNum next_outbound{};
   std::optional<JournalCounters> journal;

@@ -97,6 +97,7 @@ void SessionRunner::carry_out(LiveSession& session, const Action& action) {
       NFX_ASSERT(session.connection.exists() && !session.connection.connecting);
       session.reconnect.logged_on();
       session.up = true;
+      session.logged_on_since = now_.utc;
       session.submit_state.logged_on.store(true, std::memory_order_release);
       session.cancel_at = MonotonicTime::max();
       ++session.counts.logons;
@@ -117,6 +118,8 @@ void SessionRunner::carry_out(LiveSession& session, const Action& action) {
 
 void SessionRunner::logged_out(LiveSession& session, const Action& action) {
   const bool was_up = std::exchange(session.up, false);
+  session.logged_on_since = UtcTime{};
+  note_end(session, end_reason_of(session, action, was_up), action.text);
   session.submit_state.logged_on.store(false, std::memory_order_release);
   log_event(session, "logged out", action.text);
   try {
@@ -125,12 +128,28 @@ void SessionRunner::logged_out(LiveSession& session, const Action& action) {
     callback_threw(session, "on_logout");
   }
   const bool wanted =
-      action.ending == Ending::logout ? session.settings.cancel_on_logout : session.settings.cancel_on_disconnect;
+      by_logout(action.ending) ? session.settings.cancel_on_logout : session.settings.cancel_on_disconnect;
   // Called from the timers, so that no step of the session is under way when a handler sends or connects.
   if (!was_up || !wanted) return;
   session.cancel_reason = action.text;
   session.cancel_at = now_.monotonic + session.settings.cancel_delay;
   rearm(session);
+}
+
+// What this side began is known to who began it; the rest is how the connection ended.
+EndReason SessionRunner::end_reason_of(const LiveSession& session, const Action& action, bool was_up) noexcept {
+  if (session.ends_because != EndReason::none) return session.ends_because;
+  if (action.refusal != LogonRefusalReason::none && session.is_acceptor() && !was_up) return EndReason::logon_refused;
+  switch (action.ending) {
+    case Ending::logout: return EndReason::logged_out;
+    case Ending::peer_logout: return EndReason::peer_logged_out;
+    case Ending::lost: return was_up ? EndReason::connection_lost : EndReason::refused_by_peer;
+    case Ending::silent: return EndReason::peer_silent;
+    case Ending::no_answer: return EndReason::no_answer;
+    case Ending::refused: return EndReason::refused_by_peer;
+    case Ending::failed: return EndReason::protocol_error;
+  }
+  return EndReason::protocol_error;
 }
 
 void SessionRunner::disconnect(LiveSession& session, const Action& action) {
@@ -145,6 +164,7 @@ void SessionRunner::disconnect(LiveSession& session, const Action& action) {
                     .text = action.text,
                     .session = &session.config()});
     if (!connection.exists()) return;  // the application has dropped it just now
+    if (!session.up) note_end(session, EndReason::logon_refused, action.text);
   }
   flush_last_words(session);
   close_connection(session);
@@ -221,6 +241,8 @@ void SessionRunner::check_store(LiveSession& session) {
     rearm(session);
   }
   if (begins) report_notice(session, Notice::store_trouble, SeqNum{}, journal.condition_text());
+  if (lost || failed || session.full_until <= now_.monotonic || session.full_too_long || !journal.has_reserve())
+    session.ends_because = EndReason::store;
   if (lost || failed) return session.drop_connection();
   if (session.full_until <= now_.monotonic) {
     session.full_until = MonotonicTime::max();
@@ -348,6 +370,9 @@ SessionPage SessionRunner::figures(std::size_t from_place, std::span<SessionFigu
     of.identity = session.name;
     of.counters = session.counts;
     of.logged_on = session.logged_on();
+    of.times = session.times();
+    of.ended = session.last_end.at();
+    of.end_reason = session.last_end.reason();
     of.next_inbound = session.next_inbound();
     of.next_outbound = session.next_outbound();
     of.journal.reset();

@@ -136,6 +136,7 @@ class SessionRunner {
     session.in_callback = false;
   }
   void report_notice(LiveSession& session, Notice notice, SeqNum seq, std::string_view text) noexcept {
+    if (notice == Notice::connect_failed) note_end(session, EndReason::not_connected, text);
     try {
       if (!reports_.notice(session, session.line_limits, notice, seq, text, now_)) ++session.counts.notices_omitted;
     } catch (...) {
@@ -271,12 +272,16 @@ class SessionRunner {
   void execute(LiveSession& session, const Actions& actions);
   void carry_out(LiveSession& session, const Action& action);
   void logged_out(LiveSession& session, const Action& action);
+  [[nodiscard]] static EndReason end_reason_of(const LiveSession& session, const Action& action, bool was_up) noexcept;
+  void note_end(LiveSession& session, EndReason reason, std::string_view text) noexcept {
+    session.last_end = SessionEnd{now_.utc, reason, text};
+    session.ends_because = EndReason::none;
+  }
   void disconnect(LiveSession& session, const Action& action);
   void report_refusal(LogonRefusal refusal);
   void report_refusal_counts(bool at_end);
   // Null, with the reason in `pending`.
-  LiveSession* refuse_logon(PendingLogon& pending, LogonRefusalReason reason,
-                            const LiveSession* names = nullptr) noexcept;
+  LiveSession* refuse_logon(PendingLogon& pending, LogonRefusalReason reason, LiveSession* names = nullptr) noexcept;
   // A Logon of a session that another gateway owns. Null: it is handed on, as `pending` states, or refused.
   LiveSession* not_owned_here(const SessionSettings& settings, PendingLogon& pending);
   void hand_on(const LoopCommand& command);
@@ -410,6 +415,7 @@ inline void SessionRunner::execute(LiveSession& session, const Actions& actions)
   for (const Action& action : list) {
     if (action.kind == ActionKind::send) {
       ++session.counts.messages_out;
+      session.last_out = now_.utc;
       if (action.keep) session.store.append(action.seq, action.bytes, now_.utc);
       observe(session, Direction::out, action.bytes);
     } else if (action.kind == ActionKind::reset_store) {

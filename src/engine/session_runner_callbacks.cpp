@@ -32,6 +32,7 @@ std::string_view callback_of(const Action& action) noexcept {
   ++session.counts.callback_exceptions;
   session.enabled = false;
   session.callback_failed = true;
+  session.ends_because = EndReason::callback_threw;
   session.reconnect.cancel();
   failed_.add(session.index);
   if (callback == "on_notice") {  // which gets no notice of its own failure

@@ -30,6 +30,7 @@ void SessionRunner::attach(LiveSession& session, ConnectionId id, std::string_vi
   session.connection.id = id;
   session.leave_at = session.gone_at = MonotonicTime::max();
   session.connection.peer = PeerName{peer};
+  session.ends_because = EndReason::none;
   session.reconnect.connected();
   if (session.settings.session.refresh_on_logon) {
     session.session.restore(session.store.next_inbound(), session.store.next_outbound());
@@ -135,6 +136,7 @@ void SessionRunner::watch_slow(LiveSession& session) noexcept {
 void SessionRunner::cut_when_due(LiveSession& session) {
   if (session.connection.out.reader_deadline() > now_.monotonic) return;
   session.connection.out.clear_deadline();
+  session.ends_because = EndReason::peer_slow;
   report_notice(session, Notice::slow_consumer, SeqNum{}, "the peer has read nothing for slow_consumer_timeout_ms");
   session.drop_connection();
 }
@@ -257,10 +259,12 @@ void SessionRunner::apply_schedule(LiveSession& session) {
   if (!schedule) return;
   start_over_when_due(session);
   const SessionTime time = session_time(*schedule, session.store.creation_time(), now_.utc);
+  session.in_hours = time.open;
   const Connection& connection = session.connection;
   if (connection.exists() && !connection.connecting) {
     if (time.over && session.session.logged_on()) {
       report_notice(session, Notice::schedule, SeqNum{}, "the session's time is over");
+      session.ends_because = EndReason::schedule;
       step(session, 0, [&](Actions& out) { session.session.logout("the session's time is over", now_, out); });
     } else if (!time.over && session.is_initiator() && time.starts_over && session.session.logged_on()) {
       // A reset within the session: the initiator requests it on the open connection.

@@ -206,6 +206,8 @@ void SessionRunner::fill_status(const LiveSession& session, SessionStatus& into)
   into.resending = session.session.replaying();
   into.pending_bytes = session.connection.out.pending();
   into.heartbeat_s = static_cast<std::uint32_t>(session.session.heartbeat_interval().count());
+  into.times = session.times();
+  into.last_end = session.last_end;
   into.counters = session.counts;
   into.has_journal = session.journal_store != nullptr;
   into.store = session.journal_store != nullptr ? session.journal_store->condition() : StoreCondition::good;

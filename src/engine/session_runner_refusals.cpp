@@ -43,8 +43,14 @@ void SessionRunner::refuse_without_memory(ConnectionId id, std::string_view peer
 }
 
 LiveSession* SessionRunner::refuse_logon(PendingLogon& pending, LogonRefusalReason reason,
-                                         const LiveSession* names) noexcept {
+                                         LiveSession* names) noexcept {
   NFX_ASSERT(reason != LogonRefusalReason::none);
+  // Where its own peer has logged on, and only then: whoever else knows its CompIDs cannot replace what ended it.
+  const bool its_peer = reason == LogonRefusalReason::application || reason == LogonRefusalReason::certificate ||
+                        reason == LogonRefusalReason::store;
+  if (its_peer && names != nullptr && !names->connection.exists())
+    note_end(*names, EndReason::logon_refused,
+             pending.refused_text.empty() ? to_string(reason) : std::string_view{pending.refused_text});
   pending.refused = reason;
   pending.names = names == nullptr ? nullptr : &names->config();
   return nullptr;

@@ -65,6 +65,7 @@ LiveSession& SessionRunner::begin_to_exist(std::unique_ptr<LiveSession> made) {
   NFX_ASSERT(deadlines_.due(session.index) == MonotonicTime::max());
   logons_.expect(session.settings);
   submissions_.add(session.number, session.config(), session.submit_state);
+  session.in_hours = may_connect_now(session);
   try {
     reports_.added(session, session.name);
   } catch (...) {

@@ -65,7 +65,7 @@ void Session::receive_first(const MessageView& message, Instant now, Actions& ou
       std::copy_n(text.begin(), size, text_.begin());
       return disconnect(
           size == 0 ? std::string_view{"the peer answered Logon with Logout"} : std::string_view{text_.data(), size},
-          Ending::failed, out);
+          Ending::refused, out);
     }
     return disconnect("the first message is not a Logon", Ending::failed, out, LogonRefusalReason::not_a_logon);
   }

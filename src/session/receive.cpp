@@ -397,10 +397,13 @@ void Session::receive_logout(const MessageView& message, SeqNum seq, Position po
   const std::string_view text = message.get_view(Tag::Text);
   const std::size_t size = std::min(text.size(), text_.size());
   std::copy_n(text.begin(), size, text_.begin());
-  if (phase_ == Phase::logged_on) send_logout({}, now, out);
+  Ending ending = violated_ ? Ending::failed : Ending::logout;
+  if (phase_ == Phase::logged_on) {
+    send_logout({}, now, out);
+    ending = Ending::peer_logout;
+  }
   if (phase_ == Phase::disconnected) return;
-  disconnect(size == 0 ? std::string_view{"logged out"} : std::string_view{text_.data(), size},
-             violated_ ? Ending::failed : Ending::logout, out);
+  disconnect(size == 0 ? std::string_view{"logged out"} : std::string_view{text_.data(), size}, ending, out);
   if (config_.reset_on_logout) reset_counters(out);
 }
 

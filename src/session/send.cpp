@@ -294,8 +294,8 @@ void Session::disconnect(std::string_view text, Ending ending, Actions& out, Log
   test_pending_ = violated_ = reset_sent_ = false;
   replay_held_until_ = MonotonicTime{};
   if (!had_session) return;
-  out.push({.kind = ActionKind::logged_out, .ending = ending, .text = text});
-  if (config_.reset_on_disconnect || (config_.reset_on_error && ending == Ending::failed)) reset_counters(out);
+  out.push({.kind = ActionKind::logged_out, .ending = ending, .refusal = reason, .text = text});
+  if (config_.reset_on_disconnect || (config_.reset_on_error && by_error(ending))) reset_counters(out);
 }
 
 void Session::reset_counters(Actions& out) noexcept {

@@ -38,7 +38,11 @@ std::string_view to_string(ThrottleAction action) noexcept {
 std::string_view to_string(Ending ending) noexcept {
   switch (ending) {
     case Ending::logout: return "logged out";
+    case Ending::peer_logout: return "logged out by the peer";
     case Ending::lost: return "connection lost";
+    case Ending::silent: return "the peer is silent";
+    case Ending::no_answer: return "no answer";
+    case Ending::refused: return "refused by the peer";
     case Ending::failed: return "failed";
   }
   return "?";
@@ -132,9 +136,9 @@ void Session::on_timer(Instant now, Actions& out) noexcept {
   const StepCheck check{*this, out, StepCheck::Step::timer, time};
   if (time >= phase_deadline_) {
     if (phase_ == Phase::awaiting_logon)
-      return disconnect("no Logon within the timeout", Ending::failed, out, LogonRefusalReason::logon_timeout);
+      return disconnect("no Logon within the timeout", Ending::no_answer, out, LogonRefusalReason::logon_timeout);
     if (phase_ == Phase::logged_on) {
-      return disconnect("no answer to ResetSeqNumFlag=Y within the timeout", Ending::failed, out);
+      return disconnect("no answer to ResetSeqNumFlag=Y within the timeout", Ending::no_answer, out);
     }
     if (phase_ == Phase::logout_sent) {
       disconnect("no answer to Logout within the timeout", violated_ ? Ending::failed : Ending::logout, out);
@@ -163,7 +167,7 @@ void Session::on_timer(Instant now, Actions& out) noexcept {
   }
 
   if (test_pending_) {
-    if (time >= test_deadline_) disconnect("the peer is silent: TestRequest unanswered", Ending::failed, out);
+    if (time >= test_deadline_) disconnect("the peer is silent: TestRequest unanswered", Ending::silent, out);
     return;
   }
   const bool heartbeats = heartbeat_.count() != 0;

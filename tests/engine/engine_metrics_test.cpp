@@ -204,6 +204,7 @@ class Table : public test::MetricTable {
 TEST(Metrics, the_documentation_has_every_row) {
   Table table;
   table.add_rows(session_metric_rows, "session");
+  table.add(session_end_metric.name, "session, reason", "gauge", session_end_metric.help);
   table.add_counters<SessionCounters>("session");
   table.add_counters<JournalCounters>("session");
   table.add_counters<PollLoopCounters>("thread");

@@ -13,6 +13,7 @@
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/engine/engine_counters.hpp"
+#include "nexusfix/engine/session_end.hpp"
 #include "nexusfix/session/operator_request.hpp"
 #include "nexusfix/session/session_config.hpp"
 #include "nexusfix/store/journal_store.hpp"
@@ -134,6 +135,8 @@ struct SessionStatus {
   bool resending = false;           // answers a ResendRequest of the peer
   std::uint64_t pending_bytes = 0;  // encoded and not taken by the network yet
   std::uint32_t heartbeat_s = 0;
+  SessionTimes times{};
+  SessionEnd last_end{};
   SessionCounters counters{};
   bool has_journal = false;
   StoreCondition store = StoreCondition::good;

@@ -36,12 +36,20 @@ enum class ActionKind : std::uint8_t {
 
 // How a session ended.
 enum class Ending : std::uint8_t {
-  logout,  // Logouts were exchanged, or the peer did not answer
-  lost,    // the connection broke
-  failed,  // one side violated the protocol, refused the other, or sent nothing for too long
+  logout,       // this side sent a Logout, answered or not
+  peer_logout,  // the peer sent a Logout, which was answered
+  lost,         // the connection broke
+  silent,       // a TestRequest was not answered
+  no_answer,    // a Logon or a reset was not answered
+  refused,      // the peer refused our Logon
+  failed,       // one side violated the protocol, or this side refused the peer
 };
 
 [[nodiscard]] std::string_view to_string(Ending ending) noexcept;
+[[nodiscard]] constexpr bool by_logout(Ending ending) noexcept {
+  return ending == Ending::logout || ending == Ending::peer_logout;
+}
+[[nodiscard]] constexpr bool by_error(Ending ending) noexcept { return !by_logout(ending) && ending != Ending::lost; }
 
 struct Action {
   ActionKind kind{};
@@ -49,7 +57,7 @@ struct Action {
   bool keep = false;             // of send: the store must persist it
   bool resent = false;           // of send: the answer to a ResendRequest, other than a gap fill
   Ending ending{};               // of logged_out
-  LogonRefusalReason refusal{};  // of disconnect: why, when it is for a Logon of the peer
+  LogonRefusalReason refusal{};  // of disconnect and logged_out: why, when it is for a Logon of the peer
   SeqNum seq{};
   std::string_view bytes{};
   std::string_view text{};
