@@ -310,6 +310,10 @@ Answer Api::read(const Route& route, const Request& request, const Query& query)
     case Resource::placement: return {.body = document_of(target_.placement(), target_.threads())};
     case Resource::latency: return latency(query);
     case Resource::slowest: return slowest(query);
+    case Resource::description: {
+      static const std::string description = openapi();
+      return {.body = description};
+    }
     case Resource::sessions: return {.body = document_of(target_.sessions())};
     case Resource::plan_reload:
     case Resource::stop:
@@ -440,6 +444,7 @@ Answer Api::carry_out(Resource resource, std::string_view text, const Audited& b
     case Resource::placement:
     case Resource::latency:
     case Resource::slowest:
+    case Resource::description:
     case Resource::sessions:
     case Resource::plan_reload:
     case Resource::reload:

@@ -22,6 +22,14 @@ std::string utc(UtcTime time) {
   return {text.data(), write_utc_timestamp(text.data(), time, 3)};
 }
 
+Json optional_time(const std::optional<UtcTime>& time) { return time ? Json(utc(*time)) : Json(nullptr); }
+
+Json json_of(const SessionEnd& end) {
+  if (!end.exists()) return nullptr;
+  const EndReasonRow& row = row_of(end.reason());
+  return Json{{"time", utc(end.at())}, {"reason", row.name}, {"reason_text", row.text}, {"text", end.text()}};
+}
+
 Json json_of(const SessionStatus& of) {
   Json json{{"name", of.name},
             {"number", of.number},
@@ -40,6 +48,11 @@ Json json_of(const SessionStatus& of) {
             {"heartbeat_s", of.heartbeat_s},
             {"from_template", of.from_template},
             {"store", of.has_journal ? to_string(of.store) : "memory"}};
+  json["in_hours"] = of.times.in_hours;
+  json["logged_on_since"] = optional_time(of.times.logged_on_since);
+  json["last_in"] = optional_time(of.times.last_in);
+  json["last_out"] = optional_time(of.times.last_out);
+  json["last_end"] = json_of(of.last_end);
   Json counters;
   for (const auto& row : counter_rows<SessionCounters>) {
     counters[counter_name(row.metric, row.label_value)] = of.counters.*row.member;

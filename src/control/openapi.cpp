@@ -48,7 +48,8 @@ Json body_of(const SessionCommandRow& row) {
   }
   if (row.takes(CommandArguments::text)) properties["text"] = text_of("Text(58) of the Logout.");
   Json body = object_of(std::move(properties));
-  if (row.takes(CommandArguments::numbers)) body["anyOf"] = {{{"required", {"next_in"}}}, {{"required", {"next_out"}}}};
+  // Not as "anyOf": generators of clients would make classes of its parts.
+  if (row.takes(CommandArguments::numbers)) body["minProperties"] = 1;
   if (row.takes(CommandArguments::from)) body["required"] = {"from"};
   return body;
 }
@@ -80,6 +81,7 @@ Json body_of(const Route& route) {
     case Resource::placement:
     case Resource::latency:
     case Resource::slowest:
+    case Resource::description:
     case Resource::stop:
     case Resource::end_drain:
     case Resource::reload_tls:
@@ -122,12 +124,21 @@ Json parameters_of(const Route& route) {
   return parameters;
 }
 
+// How a generated client groups what it calls.
+std::string_view tag_of(const Route& route) {
+  if (route.path.starts_with("/v1/sessions")) return "sessions";
+  return route.path.starts_with("/v1/engine") ? "engine" : "monitoring";
+}
+
 Json operation_of(const Route& route) {
-  Json operation{{"summary", route.summary}, {"x-role", to_string(route.role)}};
+  Json operation{{"operationId", route.operation},
+                 {"tags", {tag_of(route)}},
+                 {"summary", route.summary},
+                 {"x-role", to_string(route.role)}};
   if (route.role == Role::none) operation["security"] = Json::array();
   if (Json parameters = parameters_of(route); !parameters.empty()) operation["parameters"] = std::move(parameters);
   if (Json body = body_of(route); !body.is_null()) {
-    const bool required = body.contains("required") || body.contains("anyOf");
+    const bool required = body.contains("required") || body.contains("minProperties");
     operation["requestBody"] = {{"required", required},
                                 {"content", {{"application/json", {{"schema", std::move(body)}}}}}};
   }
@@ -147,7 +158,17 @@ std::string openapi() {
   const Json schemes{
       {"token", {{"type", "http"}, {"scheme", "bearer"}, {"description", "Over HTTP without TLS."}}},
       {"certificate", {{"type", "mutualTLS"}, {"description", "Over HTTP with TLS, also for /healthz and /readyz."}}}};
+  // The first is that of a document that an engine has served.
+  const Json servers =
+      Json::array({Json{{"url", "/"}, {"description", "The engine that this document is read from."}},
+                   Json{{"url", "{scheme}://{address}"},
+                        {"description", "As [control] http is configured; https where it has a certificate."},
+                        {"variables",
+                         {{"scheme", {{"enum", {"http", "https"}}, {"default", "http"}}},
+                          {"address", {{"default", "127.0.0.1:9090"}, {"description", "[control] http"}}}}}}});
   const Json none = Json::array();
+  Json schemas = document_schemas();
+  schemas.update(refusal_schemas());
   const Json all{
       {"openapi", "3.1.0"},
       {"info",
@@ -156,10 +177,11 @@ std::string openapi() {
         {"description",
          "See docs/control.md. Made from the table of routes; tests compare it with what a server answers. On the UNIX "
          "socket the caller is the user of the kernel. Every answer has Cache-Control: no-store."}}},
+      {"servers", servers},
       {"paths", std::move(paths)},
       {"components",
        {{"securitySchemes", schemes},
-        {"schemas", document_schemas()},
+        {"schemas", std::move(schemas)},
         {"headers", answer_headers()},
         {"responses", refusal_responses()}}},
       {"security", Json::array({Json{{"token", none}}, Json{{"certificate", none}}})}};

@@ -122,16 +122,23 @@ Json refer(std::string_view kind, std::string_view name) {
   return {{"$ref", "#/components/" + std::string{kind} + '/' + std::string{name}}};
 }
 
+std::string schema_name(const Refusal& row) { return std::string{row.name} + "Problem"; }
+
 Json response_of(const Refusal& row) {
   Json response{{"description", row.help}};
   for (const std::string_view name : row.always) response["headers"][name] = refer("headers", name);
   for (const std::string_view name : row.sometimes) response["headers"][name] = all_headers()[name];
+  response["content"]["application/problem+json"]["schema"] = refer("schemas", schema_name(row));
+  return response;
+}
+
+// Without "const" for the status: generators of clients cannot narrow a type by it.
+Json schema_of(const Refusal& row) {
   Json types = Json::array();
   for (const std::string_view kind : row.kinds) types.push_back("urn:nexusfix:problem:" + std::string{kind});
-  const Json narrowed{{"properties", {{"type", {{"enum", std::move(types)}}}, {"status", {{"const", row.status}}}}}};
-  const Json schema{{"allOf", {refer("schemas", "Problem"), narrowed}}};
-  response["content"]["application/problem+json"]["schema"] = schema;
-  return response;
+  const Json status{{"type", "integer"}, {"enum", {row.status}}};
+  const Json type{{"type", "string"}, {"enum", std::move(types)}};
+  return {{"allOf", {refer("schemas", "Problem"), Json{{"properties", {{"type", type}, {"status", status}}}}}}};
 }
 
 // What a route's document is, with 200.
@@ -151,6 +158,7 @@ Success success_of(const Route& route) {
     case Resource::placement: return {"Placement", "What differs."};
     case Resource::latency: return {"Latency", "The percentiles."};
     case Resource::slowest: return {"Slowest", "The moments."};
+    case Resource::description: return {"", "This document."};
     case Resource::stop:
     case Resource::drain:
     case Resource::end_drain:
@@ -172,10 +180,12 @@ Success success_of(const Route& route) {
   return {};
 }
 
-Json response_of(const Success& success) {
+Json response_of(Resource resource, const Success& success) {
   Json response{{"description", success.help}};
   if (success.has_etag) response["headers"]["ETag"] = refer("headers", "ETag");
-  if (success.schema.empty()) {
+  if (resource == Resource::description) {
+    response["content"]["application/json"]["schema"] = {{"type", "object"}};
+  } else if (success.schema.empty()) {
     response["content"]["application/openmetrics-text; version=1.0.0; charset=utf-8"]["schema"] = {{"type", "string"}};
     response["content"]["text/plain; version=0.0.4; charset=utf-8"]["schema"] = {{"type", "string"}};
   } else {
@@ -262,8 +272,14 @@ Json refusal_responses() {
   return all;
 }
 
+Json refusal_schemas() {
+  Json all = Json::object();
+  for (const Refusal& each : refusals()) all[schema_name(each)] = schema_of(each);
+  return all;
+}
+
 Json responses_of(const Route& route) {
-  Json all{{"200", response_of(success_of(route))}};
+  Json all{{"200", response_of(route.resource, success_of(route))}};
   for (const std::string_view name : refusals_of(route)) {
     const auto row = std::ranges::find(refusals(), name, &Refusal::name);
     NFX_ASSERT(row != refusals().end());

@@ -17,11 +17,17 @@ Json flag() { return {{"type", "boolean"}}; }
 Json count(std::uint64_t least = 0) { return {{"type", "integer"}, {"minimum", least}}; }
 Json count_or_null() { return {{"type", {"integer", "null"}}, {"minimum", 0}}; }
 Json time_of_day() { return {{"type", "string"}, {"pattern", "^[0-9]{8}-[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}$"}}; }
+Json time_or_null() {
+  Json schema = time_of_day();
+  schema["type"] = {"string", "null"};
+  return schema;
+}
+Json null() { return {{"type", "null"}}; }
 Json always(const Json& value) { return {{"const", value}}; }
 Json one_of(const std::vector<std::string_view>& values) { return {{"type", "string"}, {"enum", values}}; }
 Json refer(std::string_view schema) { return {{"$ref", "#/components/schemas/" + std::string{schema}}}; }
 Json list_of(Json each) { return {{"type", "array"}, {"items", std::move(each)}}; }
-Json empty_list() { return {{"type", "array"}, {"maxItems", 0}}; }
+Json empty_list(Json each) { return {{"type", "array"}, {"maxItems", 0}, {"items", std::move(each)}}; }
 Json filled_list(Json each) { return {{"type", "array"}, {"minItems", 1}, {"items", std::move(each)}}; }
 Json either(std::vector<Json> schemas) { return {{"oneOf", std::move(schemas)}}; }
 
@@ -88,6 +94,11 @@ Json session_schema(std::string_view help, bool with_result) {
       {"heartbeat_s", count(), "HeartBtInt(108)."},
       {"from_template", flag(), "Made at a Logon, from a template of the configuration."},
       {"store", one_of(stores), "Condition of the journal. memory: there is none."},
+      {"in_hours", flag(), "The schedule allows a Logon now, or there is none."},
+      {"logged_on_since", time_or_null(), "null: it is not logged on."},
+      {"last_in", time_or_null(), "When the peer's last message was received. null: none since the start."},
+      {"last_out", time_or_null(), "When the last message was sent. null: none since the start."},
+      {"last_end", either({refer("SessionEnd"), null()}), "null: it has not ended since the start."},
       {"counters", refer("SessionCounters")},
   };
   if (with_result)
@@ -96,6 +107,15 @@ Json session_schema(std::string_view help, bool with_result) {
 }
 
 void add_sessions(Json& to) {
+  std::vector<std::string_view> reasons;
+  for (const EndReasonRow& row : end_reason_rows) {
+    if (row.reason != EndReason::none) reasons.push_back(row.name);
+  }
+  to["SessionEnd"] = object_of({{"time", time_of_day(), "In UTC."},
+                                {"reason", one_of(reasons), "docs/metrics.md explains each."},
+                                {"reason_text", text(), "The same in words."},
+                                {"text", text(), "What the peer, the network or the program said. Empty: nothing."}},
+                               "How a session, or an attempt to log on, ended last.");
   to["SessionCounters"] = counters_of<SessionCounters>();
   to["Session"] = session_schema("A session at one moment.", false);
   to["SessionResult"] = session_schema("A session after a command.", true);
@@ -145,10 +165,10 @@ void add_threads(Json& to) {
   to["Threads"] = object_of({{"threads", list_of(refer("PlacedThread")), "Empty without [placement]."},
                              {"warnings", list_of(text())},
                              {"running", list_of(refer("RunningThread"))}});
-  to["Placement"] = either({object_of({{"result", always("no_plan")}, {"problems", empty_list()}}),
+  to["Placement"] = either({object_of({{"result", always("no_plan")}, {"problems", empty_list(text())}}),
                             object_of({{"result", always("as_planned")},
                                        {"plan", text(), "Its hash."},
-                                       {"problems", empty_list()},
+                                       {"problems", empty_list(text())},
                                        {"threads", list_of(refer("PlacedThread"))}}),
                             object_of({{"result", always("differs")},
                                        {"plan", text(), "Its hash."},
@@ -178,8 +198,8 @@ void add_latencies(Json& to) {
                                      {"threads", list_of(refer("ThreadLatency"))}}),
                           object_of({{"window", window},
                                      {"measured", always(false), "[engine] latency is off."},
-                                     {"sessions", empty_list()},
-                                     {"threads", empty_list()}})});
+                                     {"sessions", empty_list(refer("SessionLatency"))},
+                                     {"threads", empty_list(refer("ThreadLatency"))}})});
   to["SlowMoment"] = object_of({{"ended", time_of_day()},
                                 {"took_ns", count()},
                                 {"stage", names_of<LatencyStage>()},
@@ -198,9 +218,11 @@ void add_latencies(Json& to) {
 }
 
 void add_messages(Json& to) {
-  const Json field{{"type", "array"}, {"prefixItems", {count(1), text()}},
-                   {"items", false},  {"minItems", 2},
-                   {"maxItems", 2},   {"description", "Tag and value; a secret is ***."}};
+  const Json field{{"type", "array"},
+                   {"prefixItems", {count(1), text()}},
+                   {"minItems", 2},
+                   {"maxItems", 2},
+                   {"description", "Tag and value; a secret is ***."}};
   to["Message"] = object_of({{"number", count(), "Grows over all sessions of an engine."},
                              {"time", time_of_day(), "When it was read or encoded, in UTC."},
                              {"direction", one_of({"in", "out"})},

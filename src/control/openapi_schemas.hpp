@@ -11,7 +11,8 @@ namespace nfx::control {
 // components/schemas: each document, closed, with all its members.
 [[nodiscard]] nlohmann::ordered_json document_schemas();
 
-// components/headers and components/responses: what is refused, once for each status and reason.
+// components/headers, components/responses and the schemas of these: what is refused, once for each status and reason.
+[[nodiscard]] nlohmann::ordered_json refusal_schemas();
 [[nodiscard]] nlohmann::ordered_json answer_headers();
 [[nodiscard]] nlohmann::ordered_json refusal_responses();
 

@@ -40,44 +40,60 @@ int digit_of(char c) noexcept {
   return -1;
 }
 
+// "test_request_session"
+std::string operation_of(const SessionCommandRow& row) {
+  std::string name{row.name};
+  std::ranges::replace(name, '-', '_');
+  return name + "_session";
+}
+
 std::vector<Route> all_routes() {
   const auto own = [](std::string_view method, std::string path, Role role, Resource resource,
-                      std::string_view summary) {
-    return Route{.method = method, .path = std::move(path), .role = role, .resource = resource, .summary = summary};
+                      std::string_view operation, std::string_view summary) {
+    return Route{.method = method,
+                 .path = std::move(path),
+                 .role = role,
+                 .resource = resource,
+                 .operation = std::string{operation},
+                 .summary = summary};
   };
   std::vector<Route> all{
-      own("GET", "/healthz", Role::none, Resource::health, "Whether all poll threads answer."),
-      own("GET", "/readyz", Role::none, Resource::readiness,
+      own("GET", "/healthz", Role::none, Resource::health, "is_alive", "Whether all poll threads answer."),
+      own("GET", "/readyz", Role::none, Resource::readiness, "is_ready",
           "Whether the engine takes Logons: not while it drains or stops."),
-      own("GET", "/metrics", Role::viewer, Resource::metrics, "All metrics, in the OpenMetrics text format."),
-      own("GET", "/v1/engine", Role::viewer, Resource::engine, "The engine: version, process, threads, state."),
-      own("GET", "/v1/threads", Role::viewer, Resource::threads,
+      own("GET", "/metrics", Role::viewer, Resource::metrics, "get_metrics",
+          "All metrics, in the OpenMetrics text format."),
+      own("GET", "/v1/engine", Role::viewer, Resource::engine, "get_engine",
+          "The engine: version, process, threads, state."),
+      own("GET", "/v1/threads", Role::viewer, Resource::threads, "get_threads",
           "Where the threads run and, with [placement], should run, and how the kernel has run each thread of the "
           "process."),
-      own("GET", "/v1/placement", Role::viewer, Resource::placement,
+      own("GET", "/v1/placement", Role::viewer, Resource::placement, "get_placement",
           "Whether the threads of the process run as planned by [placement]; what differs, a sentence each."),
-      own("GET", "/v1/latency", Role::viewer, Resource::latency,
+      own("GET", "/v1/latency", Role::viewer, Resource::latency, "get_latency",
           "Percentiles of the latencies of sessions and poll threads, by stage."),
-      own("GET", "/v1/slowest", Role::viewer, Resource::slowest,
+      own("GET", "/v1/slowest", Role::viewer, Resource::slowest, "get_slowest",
           "The slowest hundred moments of a window, slowest first, each with its cause."),
-      own("POST", "/v1/engine/stop", Role::operator_, Resource::stop,
+      own("GET", "/v1/openapi.json", Role::viewer, Resource::description, "get_description",
+          "This description of the API, in OpenAPI 3.1: what clients are generated from."),
+      own("POST", "/v1/engine/stop", Role::operator_, Resource::stop, "stop_engine",
           "Logs all sessions out and ends the engine, as SIGTERM does."),
-      own("POST", "/v1/engine/drain", Role::operator_, Resource::drain,
+      own("POST", "/v1/engine/drain", Role::operator_, Resource::drain, "drain_engine",
           "Logs all sessions out and takes no Logon until end-drain. The process continues."),
-      own("POST", "/v1/engine/end-drain", Role::operator_, Resource::end_drain,
+      own("POST", "/v1/engine/end-drain", Role::operator_, Resource::end_drain, "end_drain",
           "Takes Logons again, and enables the sessions that drain has disabled."),
-      own("POST", "/v1/engine/reload-tls", Role::operator_, Resource::reload_tls,
+      own("POST", "/v1/engine/reload-tls", Role::operator_, Resource::reload_tls, "reload_tls",
           "Reloads certificates, keys, revocation lists and who may use HTTP, as SIGHUP does."),
-      own("GET", "/v1/engine/reload", Role::operator_, Resource::plan_reload,
+      own("GET", "/v1/engine/reload", Role::operator_, Resource::plan_reload, "plan_reload",
           "What a reload of the configuration would change: sessions and keys, with lines and old and new values, and "
           "what each needs."),
-      own("POST", "/v1/engine/reload", Role::operator_, Resource::reload,
+      own("POST", "/v1/engine/reload", Role::operator_, Resource::reload, "reload",
           "Reloads the configuration: adds, removes and changes sessions. What needs a disconnect or a restart is "
           "listed, and stays as it is."),
-      own("POST", "/v1/engine/log-level", Role::operator_, Resource::log_level,
+      own("POST", "/v1/engine/log-level", Role::operator_, Resource::log_level, "set_log_level",
           "Sets the least level of the lines that the program prints, until the next start."),
-      own("GET", "/v1/sessions", Role::viewer, Resource::sessions, "All sessions."),
-      own("POST", "/v1/sessions", Role::operator_, Resource::add_session,
+      own("GET", "/v1/sessions", Role::viewer, Resource::sessions, "list_sessions", "All sessions."),
+      own("POST", "/v1/sessions", Role::operator_, Resource::add_session, "add_session",
           "Adds a session: one [[session]] as in the configuration file, checked as there. Until the next start."),
   };
   for (const SessionCommandRow& row : session_command_rows) {
@@ -88,24 +104,26 @@ std::vector<Route> all_routes() {
                    .role = row.only_reads ? Role::viewer : Role::operator_,
                    .resource = Resource::session,
                    .command = row.kind,
+                   .operation = operation_of(row),
                    .summary = row.help});
   }
   const auto of_session = [&](std::string_view method, std::string_view rest, Role role, Resource resource,
-                              std::string_view summary) {
-    all.push_back(own(method, std::string{session_prefix}.append(session_part).append(rest), role, resource, summary));
+                              std::string_view operation, std::string_view summary) {
+    all.push_back(
+        own(method, std::string{session_prefix}.append(session_part).append(rest), role, resource, operation, summary));
   };
-  of_session("POST", "/change", Role::operator_, Resource::change_session,
+  of_session("POST", "/change", Role::operator_, Resource::change_session, "change_session",
              "Gives the session the settings of one [[session]] as in the configuration file, checked as there. Until "
              "the next start.");
-  of_session("GET", "/messages", Role::operator_, Resource::messages,
+  of_session("GET", "/messages", Role::operator_, Resource::messages, "get_messages",
              "The session's last messages in both directions, copied from the first request on until 10 seconds after "
              "the last one. Secrets are masked.");
-  of_session("GET", "/store", Role::viewer, Resource::store,
+  of_session("GET", "/store", Role::viewer, Resource::store, "get_store",
              "The session's journal: folder, durability, messages, files, counters.");
-  of_session("GET", "/store/verify", Role::operator_, Resource::store_verify,
+  of_session("GET", "/store/verify", Role::operator_, Resource::store_verify, "verify_store",
              "Reads a part of the journal's files and checks every checksum, message and sequence number: one segment, "
              "and further ones up to 16 MiB. Repeat with from until it is complete.");
-  of_session("GET", "/store/tail", Role::operator_, Resource::store_tail,
+  of_session("GET", "/store/tail", Role::operator_, Resource::store_tail, "get_store_tail",
              "The last messages in the journal's files, of the last 4 MiB: those that were sent. Secrets are masked.");
   for (Route& each : all) {
     if (each.resource == Resource::latency) each.query = latency_query;
@@ -151,6 +169,7 @@ bool Route::for_worker() const noexcept {
     case Resource::placement:
     case Resource::latency:
     case Resource::slowest:
+    case Resource::description:
     case Resource::stop:
     case Resource::log_level:
     case Resource::sessions:

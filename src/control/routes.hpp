@@ -27,6 +27,7 @@ enum class Resource : std::uint8_t {
   placement,
   latency,
   slowest,
+  description,  // of these routes, in OpenAPI
   stop,
   drain,
   end_drain,
@@ -58,6 +59,7 @@ struct Route {
   Role role{};
   Resource resource{};
   SessionCommandKind command{};  // of Resource::session
+  std::string operation;         // its name in the description, which clients are generated from
   std::string_view summary;
   std::span<const QueryParameter> query = {};
   [[nodiscard]] bool changes() const noexcept { return method != "GET"; }

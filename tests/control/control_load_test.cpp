@@ -258,6 +258,7 @@ bool may_refuse(const Route& route, unsigned status) {
     case Resource::placement:
     case Resource::latency:
     case Resource::slowest:
+    case Resource::description:
     case Resource::stop:
     case Resource::drain:
     case Resource::end_drain:

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "control/fake_target.hpp"
 
@@ -36,7 +37,7 @@ class OpenApiDescription : public ::testing::Test {
     if (!answer.etag.empty() && !headers.contains("ETag")) return "ETag of " + status;
     if (answer.try_again && !headers.contains("Retry-After")) return "Retry-After of " + status;
     if (answer.status == 200) return {};
-    const Json& types = response["content"][answer.type]["schema"]["allOf"][1]["properties"]["type"]["enum"];
+    const Json& types = referred(response["content"][answer.type]["schema"])["allOf"][1]["properties"]["type"]["enum"];
     const Json type = Json::parse(answer.body)["type"];
     return std::ranges::find(types, type) == types.end() ? status + " of the type " + type.dump() : "";
   }
@@ -176,6 +177,32 @@ TEST_F(OpenApiDescription, says_that_only_the_health_of_the_engine_needs_no_toke
     EXPECT_EQ(operation.contains("security"), route.role == Role::none) << route.path;
     EXPECT_EQ(operation["responses"].contains("401"), route.role != Role::none) << route.path;
   }
+}
+
+// The name of a function in a generated client, which changes for no reason.
+TEST_F(OpenApiDescription, names_every_operation_once_and_an_address_to_send_it_to) {
+  std::set<std::string> names;
+  for (const Route& route : routes()) {
+    EXPECT_TRUE(names.insert(route.operation).second) << route.operation;
+    EXPECT_EQ(route.operation.find_first_not_of("abcdefghijklmnopqrstuvwxyz_"), std::string::npos) << route.operation;
+    const Json& operation = described["paths"][route.path][route.method == "GET" ? "get" : "post"];
+    EXPECT_EQ(operation["operationId"], route.operation);
+  }
+  ASSERT_FALSE(described["servers"].empty());
+  EXPECT_EQ(described["servers"][0]["url"], "/");
+}
+
+TEST_F(OpenApiDescription, has_only_schemas_that_are_objects_as_generators_of_clients_require) {
+  const std::string text = described.dump();
+  EXPECT_EQ(text.find("\"items\":false"), std::string::npos);
+  EXPECT_EQ(text.find("\"items\":true"), std::string::npos);
+}
+
+TEST_F(OpenApiDescription, is_what_an_engine_answers_to_those_who_may_read_it) {
+  const Answer answer = ask("GET", "/v1/openapi.json");
+  EXPECT_EQ(answer.status, 200U);
+  EXPECT_EQ(answer.type, "application/json");
+  EXPECT_EQ(answer.body, openapi());
 }
 
 // What is described and is not used would be out of date one day.
