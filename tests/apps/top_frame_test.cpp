@@ -126,6 +126,54 @@ void type(ViewState& state, const Snapshot& snapshot, std::string_view keys) {
   for (const char c : keys) EXPECT_TRUE(press(state, {KeyKind::character, c}, snapshot, {}));
 }
 
+Json session_at(const std::string& name, const Json& times) {
+  Json session = session_json(name, 1, false);
+  session.update(times);
+  return session;
+}
+
+// The cell of a session's row under this title.
+std::string cell_of(const Snapshot& snapshot, const std::string& name, std::string_view title) {
+  const ViewState state;
+  const std::vector<Column> columns = columns_of(View::sessions);
+  const auto column = std::ranges::find(columns, title, &Column::title) - columns.begin();
+  for (const Row& row : rows_of(state, snapshot)) {
+    if (row.cells[0].text == name) return row.cells[static_cast<std::size_t>(column)].text;
+  }
+  return "no such row";
+}
+
+TEST(TopFrame, a_session_outside_its_hours_is_closed_and_no_alarm_and_says_why_it_ended) {
+  Snapshot snapshot;
+  snapshot.connected = true;
+  snapshot.date = "20240315";
+  const Json end{{"time", "20240315-17:00:00.123"},
+                 {"reason", "schedule"},
+                 {"reason_text", "the session's time is over"},
+                 {"text", "the session's time is over"}};
+  const Json refused{{"time", "20240314-09:00:00.000"},
+                     {"reason", "refused_by_peer"},
+                     {"reason_text", "Logon refused by the peer"},
+                     {"text", "wrong password"}};
+  read_sessions(
+      parsed({{"complete", true},
+              {"sessions",
+               {session_at("NIGHT", {{"in_hours", false}, {"last_end", end}, {"last_in", "20240315-16:59:59.000"}}),
+                session_at("DAY", {{"in_hours", true}, {"last_end", refused}}),
+                session_at("NEW", {{"in_hours", true}, {"last_end", nullptr}, {"logged_on_since", nullptr}})}}}),
+      snapshot);
+  EXPECT_EQ(cell_of(snapshot, "NIGHT", "STATE"), "closed");
+  EXPECT_EQ(cell_of(snapshot, "NIGHT", "SINCE"), "17:00:00");
+  EXPECT_EQ(cell_of(snapshot, "NIGHT", "LAST IN"), "16:59:59");
+  EXPECT_EQ(cell_of(snapshot, "NIGHT", "LAST END"), "the session's time is over");
+  EXPECT_EQ(cell_of(snapshot, "DAY", "STATE"), "disconnected");
+  EXPECT_EQ(cell_of(snapshot, "DAY", "SINCE"), "20240314") << "another day";
+  EXPECT_EQ(cell_of(snapshot, "DAY", "LAST END"), "Logon refused by the peer: wrong password");
+  EXPECT_EQ(cell_of(snapshot, "NEW", "SINCE"), "-");
+  EXPECT_EQ(cell_of(snapshot, "NEW", "LAST END"), "-");
+  for (const Row& row : rows_of(ViewState{}, snapshot)) EXPECT_EQ(row.alarm, row.cells[0].text != "NIGHT");
+}
+
 TEST(TopFrame, has_the_rows_of_the_terminal_and_every_session_where_there_is_space) {
   const Snapshot snapshot = three();
   for (const Size size : sizes) {

@@ -35,16 +35,34 @@ std::string state_of(const Json& session) {
   if (member_is_true(session, "held")) text += ", held";
   if (member_is_true(session, "gap_open")) text += ", gap";
   if (member_is_true(session, "resending")) text += ", resending";
+  if (!member_is_true(session, "in_hours")) text += ", outside its hours";
   return text;
 }
 
+// "20240315-17:00:00.000 logged out by the peer: going home"
+std::string end_of(const Json& session) {
+  const auto end = session.find("last_end");
+  if (end == session.end() || !end->is_object()) return "-";
+  std::string text = member_text(*end, "time") + ' ' + member_text(*end, "reason_text");
+  const std::string said = member_text(*end, "text");
+  // Where the two say the same, once.
+  if (!said.empty() && said != member_text(*end, "reason_text")) text.append(": ").append(said);
+  return text;
+}
+
+std::string since(const Json& session) {
+  const std::string logged_on = member_text(session, "logged_on_since");
+  return logged_on != "-" ? "logged on " + logged_on : end_of(session);
+}
+
 void append_table(SafeText& out, const Json& answer) {
-  std::vector<std::array<std::string, 5>> rows{{"SESSION", "STATE", "NEXT IN", "NEXT OUT", "PEER"}};
+  constexpr std::size_t columns = 6;
+  std::vector<std::array<std::string, columns>> rows{{"SESSION", "STATE", "NEXT IN", "NEXT OUT", "PEER", "SINCE"}};
   for (const Json& each : answer.value("sessions", Json::array())) {
     rows.push_back({member_text(each, "name"), state_of(each), member_text(each, "next_in"),
-                    member_text(each, "next_out"), member_text(each, "peer")});
+                    member_text(each, "next_out"), member_text(each, "peer"), since(each)});
   }
-  std::array<std::size_t, 5> widths{};
+  std::array<std::size_t, columns> widths{};
   for (const auto& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
   }
@@ -63,10 +81,12 @@ void append_table(SafeText& out, const Json& answer) {
 void append_session(SafeText& out, const Json& session) {
   out.add("{}  {}\n", member_text(session, "name"), state_of(session));
   for (const auto& [name, member] : session.items()) {
-    if (name == "name" || name == "state" || member.is_object()) continue;
+    if (name == "name" || name == "state" || name == "last_end" || member.is_object()) continue;
     const std::size_t start = out.size();
     out.add("  {}", name).pad_to(start, 20).add("{}\n", member_text(session, name.c_str()));
   }
+  const std::size_t line = out.size();
+  out.add("  last_end").pad_to(line, 20).add("{}\n", end_of(session));
   const Json counters = session.value("counters", Json::object());
   for (const auto& [name, count] : counters.items()) {
     if (count == 0) continue;

@@ -23,7 +23,9 @@ Asker::Asker(ControlAddress address, const std::vector<std::string>& dictionarie
 Snapshot Asker::ask(const Wanted& wanted) {
   nlohmann::ordered_json json;
   Snapshot now;
-  now.utc = timestamp(read_utc()).substr(9, 8);
+  const std::string time = timestamp(read_utc());
+  now.date = time.substr(0, 8);
+  now.utc = time.substr(9, 8);
   const auto ask_all = [&] {
     if (!get("/v1/engine", json, now)) return false;
     read_engine(json, now);

@@ -20,6 +20,8 @@ std::string state_of(const Json& session) {
   if (state == "awaiting_logon") return "logging on";
   if (state == "logout_sent") return "logging out";
   if (!member_is_true(session, "enabled")) return "disabled";
+  const auto in_hours = session.find("in_hours");
+  if (state == "disconnected" && in_hours != session.end() && *in_hours == false) return "closed";
   return state == "disconnected" && member_is_true(session, "connected") ? "connected" : state;
 }
 
@@ -111,6 +113,16 @@ void read_sessions(const Json& answer, Snapshot& into) {
     row.state = state_of(each);
     row.peer = member_text(each, "peer");
     row.logged_on = member_text(each, "state") == "logged_on";
+    row.in_hours = row.state != "closed";
+    row.last_in = member_text(each, "last_in");
+    row.last_out = member_text(each, "last_out");
+    row.since = member_text(each, "logged_on_since");
+    if (const Json* end = member_object(each, "last_end")) {
+      if (!row.logged_on) row.since = member_text(*end, "time");
+      row.last_end = member_text(*end, "reason_text");
+      const std::string said = member_text(*end, "text");
+      if (!said.empty() && said != row.last_end) row.last_end.append(": ").append(said);
+    }
     row.gap_open = member_is_true(each, "gap_open");
     row.resending = member_is_true(each, "resending");
     row.next_in = member_number(each, "next_in");

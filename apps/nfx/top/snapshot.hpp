@@ -32,6 +32,11 @@ struct SessionRow {
   std::string state;  // "logged on"
   std::string peer;
   bool logged_on = false;
+  bool in_hours = true;
+  // "20240315-12:00:00.123"; "-": not known.
+  std::string since;  // that it logged on, or ended
+  std::string last_in, last_out;
+  std::string last_end;  // why, in words
   bool gap_open = false;
   bool resending = false;
   Count next_in, next_out, queued, pending_bytes;
@@ -69,7 +74,8 @@ struct Snapshot {
   bool connected = false;
   std::string problem;  // why it is not connected
   MonotonicTime taken{};
-  std::string utc;  // "12:00:00"
+  std::string utc;   // "12:00:00"
+  std::string date;  // "20240315"
   std::string version, state;
   std::uint64_t pid = 0;
   bool complete = true;  // all poll threads answered

@@ -11,18 +11,13 @@ namespace {
 
 constexpr std::size_t longest_filter = 64;
 
-constexpr std::array session_columns{Column{"SESSION", 12, false, 0, true},
-                                     Column{"STATE", 12, false, 1},
-                                     Column{"NEXT IN", 8, true, 3},
-                                     Column{"NEXT OUT", 8, true, 2},
-                                     Column{"IN/s", 6, true, 7},
-                                     Column{"OUT/s", 6, true, 6},
-                                     Column{"GAP", 6, false, 8},
-                                     Column{"p50", 8, true, 5},
-                                     Column{"p99", 8, true, 4},
-                                     Column{"LAG p99", 8, true, 9},
-                                     Column{"PENDING", 8, true, 10},
-                                     Column{"PEER", 21, false, 11}};
+constexpr std::array session_columns{
+    Column{"SESSION", 12, false, 0, true}, Column{"STATE", 12, false, 1},   Column{"NEXT IN", 8, true, 3},
+    Column{"NEXT OUT", 8, true, 2},        Column{"IN/s", 6, true, 9},      Column{"OUT/s", 6, true, 6},
+    Column{"GAP", 6, false, 10},           Column{"p50", 8, true, 5},       Column{"p99", 8, true, 4},
+    Column{"LAG p99", 8, true, 13},        Column{"PENDING", 8, true, 14},  Column{"SINCE", 8, true, 7},
+    Column{"LAST IN", 8, true, 11},        Column{"LAST OUT", 8, true, 12}, Column{"LAST END", 16, false, 8},
+    Column{"PEER", 21, false, 15}};
 constexpr std::array thread_columns{
     Column{"THREAD", 12, false, 0},    Column{"CPU", 3, true, 2},      Column{"STATE", 5, false, 8},
     Column{"BUSY", 6, true, 1},        Column{"WAITED", 6, true, 3},   Column{"STOLEN", 6, true, 6},
@@ -85,15 +80,29 @@ Cell gap_cell(const SessionRow& session) {
   return session.resending ? text_cell("resend") : Cell{};
 }
 
-Row row_of(const SessionRow& session, LatencyStage shown) {
+// "12:00:00", or the date where it is another one. Sorted as the time it is.
+Cell time_cell(const std::string& time, const std::string& today) {
+  constexpr std::size_t date_size = 8, clock_begin = 9, clock_size = 8;
+  if (time.size() < clock_begin + clock_size) return {};
+  const std::string date = time.substr(0, date_size);
+  Cell cell = text_cell(date == today ? time.substr(clock_begin, clock_size) : date);
+  for (const char c : time.substr(0, clock_begin + clock_size)) {
+    if (c >= '0' && c <= '9') cell.number = cell.number * 10 + (c - '0');
+  }
+  return cell;
+}
+
+Row row_of(const SessionRow& session, LatencyStage shown, const std::string& today) {
   const auto& stage = session.stages[static_cast<std::size_t>(shown)];
   const auto& lag = session.stages[static_cast<std::size_t>(LatencyStage::durable_lag)];
   return {.cells = {text_cell(session.name), text_cell(session.state), count_cell(session.next_in),
                     count_cell(session.next_out), rate_cell(session.in_rate), rate_cell(session.out_rate),
                     gap_cell(session), stage_cell(stage, &Percentiles::p50_ns), stage_cell(stage, &Percentiles::p99_ns),
                     stage_cell(lag, &Percentiles::p99_ns), count_cell(session.pending_bytes),
+                    time_cell(session.since, today), time_cell(session.last_in, today),
+                    time_cell(session.last_out, today), session.last_end.empty() ? Cell{} : text_cell(session.last_end),
                     session.peer.empty() || session.peer == "-" ? Cell{} : text_cell(session.peer)},
-          .alarm = session.gap_open || !session.logged_on};
+          .alarm = session.gap_open || (!session.logged_on && session.in_hours)};
 }
 
 Row row_of(const ThreadRow& thread) {
@@ -220,7 +229,7 @@ std::vector<Row> rows_of(const ViewState& state, const Snapshot& snapshot) {
   std::vector<Row> rows;
   switch (state.view) {
     case View::sessions:
-      for (const SessionRow& each : snapshot.sessions) rows.push_back(row_of(each, state.stage));
+      for (const SessionRow& each : snapshot.sessions) rows.push_back(row_of(each, state.stage, snapshot.date));
       break;
     case View::threads:
       for (const ThreadRow& each : snapshot.threads) rows.push_back(row_of(each));
