@@ -25,7 +25,7 @@ import rules
 PATIENCE_S = 600
 TOKEN = "t" * 40
 # SLOW's peer does not read, so the buffers of sockets are small: those that share an address share these too.
-SESSIONS = ("GOOD", "ABSENT", "BAD", "FLAPPING", "SLOW", "STORED")
+SESSIONS = ("GOOD", "ABSENT", "CLOSED", "BAD", "FLAPPING", "SLOW", "STORED")
 SETTINGS = """[engine]
 max_message_size = 16384
 [control]
@@ -44,7 +44,10 @@ max_invalid_rate = 0
 store_ring_directory = "rings"
 """
 SESSION = '[[session]]\ntarget_comp_id = "{name}"\n{more}'
-MORE = {"SLOW": 'store = "memory"\ndictionary = "none"\n',
+# CLOSED is open for an hour of the day that begins in twelve.
+CLOSED_FROM = (int(time.time()) // 3600 + 12) % 24
+MORE = {"CLOSED": f'store = "memory"\nstart_time = "{CLOSED_FROM:02}:00:00"\nend_time = "{(CLOSED_FROM + 1) % 24:02}:00:00"\n',
+        "SLOW": 'store = "memory"\ndictionary = "none"\n',
         "GOOD": 'store = "memory"\ndictionary = "none"\n',
         "STORED": 'store_directory = "store"\nsegment_size = 65536\nring_size = 65536\ndictionary = "none"\n'}
 
@@ -247,10 +250,16 @@ class Faults(unittest.TestCase):
         self.plant_full_disk()
 
         self.expect("NexusfixSessionDown", session=session("ABSENT"))
+        self.assertEqual(self.prometheus.query(f'nfx_session_in_hours{{session="{session("CLOSED")}"}}')[0][1], 0)
+        self.assertEqual(self.prometheus.fires("NexusfixSessionDown", session=session("CLOSED")), [],
+                         "a session outside its hours does not fire the alert")
         for alert in ("NexusfixSequenceGap", "NexusfixGarbledMessages", "NexusfixRejects"):
             self.expect(alert, session=session("BAD"))
         self.expect("NexusfixLogonsRefused", reason="unknown_session")
         self.expect("NexusfixSessionFlapping", session=session("FLAPPING"))
+        ended = {labels["session"]: labels["reason"] for labels, _ in
+                 self.prometheus.query("time() - nfx_session_last_end_timestamp_seconds < 600")}
+        self.assertEqual(ended[session("FLAPPING")], "connection_lost")
         self.expect("NexusfixSlowAnswers", session=session("SLOW"))
         self.expect("NexusfixLinesDropped", stream="stdout")
         self.expect("NexusfixStoreTrouble", session=session("STORED"))
