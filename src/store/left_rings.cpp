@@ -167,6 +167,24 @@ JournalPosition scan_left_ring(Disk& disk, const fs::path& path, std::string_vie
   return at;
 }
 
+std::uint64_t add_left_ring(Disk& disk, const fs::path& ring, JournalScan& scan,
+                            const std::function<bool(const JournalRecord&)>& visit) {
+  StandingNumbers numbers{value(scan.next_inbound), value(scan.next_outbound),
+                          scan.creation_time.time_since_epoch().count(), scan.closed};
+  std::uint64_t records = 0;
+  scan.end = scan_left_ring(disk, ring, scan.identity, scan.end, [&](const JournalRecord& record) {
+    numbers.apply(record.header);
+    ++records;
+    return visit(record);
+  });
+  scan.next_inbound = SeqNum{numbers.next_inbound};
+  scan.next_outbound = SeqNum{numbers.next_outbound};
+  scan.creation_time = UtcTime{Duration{numbers.creation_time_ns}};
+  scan.closed = numbers.closed;
+  scan.records += records;
+  return records;
+}
+
 void remove_ring(Disk& disk, const LeftRing& ring) {
   if (!may_be_removed(ring.state)) {
     throw StoreError(ring.path.string() + " stays: it is " + std::string{to_string(ring.state)});

@@ -164,6 +164,23 @@ class Rings(StoreTest):
         self.assertEqual([m["number"] for m in self.objects("cat", self.store, "--json")], [1, 2, 3])
         self.assertEqual(self.listed(), [])
 
+    def test_ls_counts_what_only_the_ring_of_a_killed_process_has_and_changes_nothing(self):
+        self.killed("message 1 D a", "sync", "message 2 D b", "message 3 D c")
+        for _ in range(2):
+            found = self.the_one("ls", self.store, "--ring-directory", self.rings, "--format", "json")
+            self.assertEqual((found["state"], found["messages"], found["last"], found["next_out"]), ("killed", 3, 3, 4))
+            self.assertGreaterEqual(found["ring_records"], 2)
+        text = self.nfx("ls", self.store, "--ring-directory", self.rings)
+        self.assertIn("messages   3, from 1 to 3", text)
+        self.assertIn("are only in the memory that a killed process left", text)
+        files = self.the_one("ls", self.store, "--ring-directory", self.store, "--format", "json")
+        self.assertEqual((files["messages"], files["next_out"], files["ring_records"]), (1, 2, 0))
+        self.assertEqual(self.listed()[0]["state"], "needed")
+
+    def test_ls_of_a_killed_session_whose_files_have_everything_says_so(self):
+        self.killed("message 1 D a", "sync")
+        self.assertIn("left nothing in memory that the files lack", self.nfx("ls", self.store, "--ring-directory", self.rings))
+
     def test_a_ring_whose_content_is_in_the_files_is_removed_on_request(self):
         pid = self.killed("message 1 D a", "sync")
         ring, = self.listed()

@@ -60,6 +60,9 @@ void append_json(SafeText& out, const StoredSession& session, const SessionState
     append_member(out, "segments", scan.segments.size());
     append_member(out, "spare", scan.spare.size());
     append_member(out, "records", scan.records);
+    append_member(out, "ring_records", state.ring_records);
+    append_member(out, "ring_bytes", state.ring_bytes);
+    if (!state.ring_problem.empty()) append_member(out, "ring_problem", state.ring_problem);
     append_member(out, "end", scan.end);
     append_member(out, "committed", scan.committed);
     if (scan.damage) append_member(out, scan.torn ? "torn" : "problem", describe(*scan.damage, session, scan.torn));
@@ -109,10 +112,15 @@ void append_text(SafeText& out, const StoredSession& session, const SessionState
     if (last.committed_at != UtcTime{}) out.add(", {}", nanosecond_stamp(last.committed_at));
   }
   out += '\n';
-  if (state.state() == "killed") {
-    out +=
-        "  note       the last process did not close it; what its ring still has is written to the files when it is\n"
-        "             opened, unless the machine crashed\n";
+  if (state.ring_records != 0) {
+    out.add(
+        "  ring       {} of these, {}, are only in the memory that a killed process left; the next opening writes "
+        "them to the files\n",
+        counted(state.ring_records, "record"), readable_size(state.ring_bytes));
+  } else if (!state.ring_problem.empty()) {
+    out.add("  ring       {}\n", state.ring_problem);
+  } else if (state.state() == "killed") {
+    out += "  note       the last process did not close it, and left nothing in memory that the files lack\n";
   }
   if (scan.damage) {
     out.add("{}{}\n", scan.torn ? "  note       " : "  problem    ", describe(*scan.damage, session, scan.torn));
@@ -124,7 +132,7 @@ int list(const ListOptions& options) {
   bool damaged = false;
   const auto sessions = find_sessions(options.place, true);
   for (const StoredSession& session : sessions) {
-    const SessionState state = read_state(session);
+    const SessionState state = read_state(session, options.place.ring_directory);
     damaged = damaged || state.damaged();
     if (options.format == "json") {
       append_json(output.text, session, state);
@@ -148,9 +156,11 @@ cli::Command ls_command() {
       .summary = "List the sessions stored here, and their state",
       .run = [] { return list(options); },
       .options = with(place_options(options.place),
-                      {format_option(options.format, "Form of the output; json: one object per session and line")}),
+                      {ring_directory_option(options.place),
+                       format_option(options.format, "Form of the output; json: one object per session and line")}),
       .details =
           R"(States: open in process PID, clean (closed in order), killed (not closed), new (nothing written yet), damaged (something before the last commit cannot be read; exit code 1), other version (written by a release of NexusFIX with another format; exit code 1).
+Of a killed session it also counts what only the ring in shared memory has, and changes nothing: the next opening writes that to the files. Where store_ring_directory is configured, name it with --ring-directory.
 Counts messages that can be resent: those before a reset of the sequence numbers are not included. The segments from before resets are listed as archive; 'nfx store cat', 'export' and 'verify' read them with --archive NAME.)",
       .examples = {{.line = "nfx store ls /var/lib/nexusfix",
                     .about = "which sessions are stored here, and their state"},

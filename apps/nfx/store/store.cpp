@@ -10,6 +10,7 @@
 #include "decode/print.hpp"
 #include "nexusfix/base/suggest.hpp"
 #include "nexusfix/config/engine_config.hpp"
+#include "nexusfix/store/left_rings.hpp"
 #include "text.hpp"
 
 namespace nfx::app {
@@ -178,7 +179,7 @@ std::string SessionState::state() const {
   return scan.closed ? "clean" : "killed";
 }
 
-SessionState read_state(const StoredSession& session) {
+SessionState read_state(const StoredSession& session, const std::string& ring_directory) {
   SessionState state_now;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator{session.folder, error}) {
@@ -188,11 +189,25 @@ SessionState read_state(const StoredSession& session) {
     state_now.archived = list_archive(posix_disk(), session.folder);
     for (const ArchivedSegment& segment : state_now.archived) state_now.bytes += segment.size;
     state_now.open_in = holder(posix_disk(), session.folder);
-    state_now.scan = scan_session(session, [&](const JournalRecord& record) {
+    const auto visit = [&](const JournalRecord& record) {
       if (record.header.kind == RecordKind::message) state_now.stored.append(record.header.seq);
       if (record.header.kind == RecordKind::reset) state_now.stored.forget_all();
       return true;
-    });
+    };
+    state_now.scan = scan_session(session, visit);
+    JournalScan& scan = state_now.scan;
+    const bool killed = !state_now.open_in && !scan.closed;
+    if (killed && !ring_directory.empty() && (!scan.damage || scan.torn)) {
+      const JournalPosition end = scan.end;
+      try {
+        state_now.ring_records = add_left_ring(posix_disk(), ring_path(ring_directory, session.folder), scan, visit);
+      } catch (const StoreError& problem) {
+        state_now.ring_problem = problem.what();
+      }
+      state_now.ring_bytes = scan.end - end;
+      // What a kill has left incomplete in a file is whole in the ring.
+      if (state_now.ring_records != 0) scan.damage.reset();
+    }
   } catch (const JournalVersionError& problem) {
     state_now.other_version = true;
     state_now.unreadable = problem.what();

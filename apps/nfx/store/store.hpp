@@ -75,6 +75,9 @@ struct SessionState {
   std::uint64_t bytes = 0;  // of all segment files
   std::vector<ArchivedSegment> archived;
   std::optional<int> open_in;  // this process
+  // What only the ring of that process has is counted with the files: so many records and bytes.
+  std::uint64_t ring_records = 0, ring_bytes = 0;
+  std::string ring_problem;    // why it could not be read; empty otherwise
   std::string unreadable;      // why nothing else is known; empty otherwise
   bool other_version = false;  // because this program does not read its version
 
@@ -83,7 +86,8 @@ struct SessionState {
   [[nodiscard]] std::string state() const;
 };
 
-[[nodiscard]] SessionState read_state(const StoredSession& session);
+// With what the ring of a killed process in this folder has; empty: the files alone.
+[[nodiscard]] SessionState read_state(const StoredSession& session, const std::string& ring_directory = {});
 
 // "FILE: damaged at byte N: reason", and what to do about it.
 [[nodiscard]] std::string describe(const JournalDamage& damage, const StoredSession& session, bool torn);

@@ -53,6 +53,11 @@ struct LeftRing {
                                              JournalPosition from,
                                              const std::function<bool(const JournalRecord&)>& visit);
 
+// The same after a scan of the files: visits these records, and `scan` has the numbers and the end after them. Returns
+// how many there were.
+std::uint64_t add_left_ring(Disk& disk, const std::filesystem::path& ring, JournalScan& scan,
+                            const std::function<bool(const JournalRecord&)>& visit);
+
 // Checks once more, now with the session's lock, and removes it. Throws StoreError when it may not be removed any more.
 void remove_ring(Disk& disk, const LeftRing& ring);
 
