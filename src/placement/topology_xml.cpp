@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -124,7 +125,24 @@ std::string complaint(int fd) {
   return found;
 }
 
-[[noreturn]] void refuse(const std::filesystem::path& file, int status, int complaints) {
+// The number before the point in <topology version="3.0">; 0: there is none.
+unsigned format_of(std::string_view xml) {
+  constexpr std::string_view before = "<topology version=\"";
+  const std::size_t at = xml.find(before);
+  unsigned format = 0;
+  if (at != std::string_view::npos)
+    static_cast<void>(std::from_chars(xml.data() + at + before.size(), xml.data() + xml.size(), format));
+  return format;
+}
+
+[[noreturn]] void refuse(const std::filesystem::path& file, std::string_view xml, int status, int complaints) {
+  constexpr unsigned known_format = HWLOC_API_VERSION >> 16;
+  if (const unsigned format = format_of(xml); format > known_format) {
+    const std::string known = std::to_string(known_format);
+    throw TopologyError(file.string() + ": has format " + std::to_string(format) +
+                        " of hwloc's XML, and this hwloc reads " + known +
+                        " at most: write it with 'lstopo --export-xml-flags v" + known + " --of xml FILE'");
+  }
   const std::string found = complaint(complaints);
   std::string why = file.string() + ": is not a topology that hwloc can read";
   if (WIFSIGNALED(status)) why += " (it stopped with: " + std::string{::strsignal(WTERMSIG(status))} + ')';
@@ -150,7 +168,7 @@ std::string canonical_xml(const std::filesystem::path& file) {
   while (::waitpid(child, &status, 0) < 0) {
     if (errno != EINTR) throw TopologyError(file.string() + ": waitpid: " + error_text(errno));
   }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != child_done) refuse(file, status, complaints.get());
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != child_done) refuse(file, xml, status, complaints.get());
   ::lseek(out.get(), 0, SEEK_SET);
   return read_all(out.get(), 8 * max_file_size);
 }

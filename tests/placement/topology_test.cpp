@@ -272,6 +272,17 @@ TEST(TopologyError, names_the_file_whose_objects_are_none) {
   EXPECT_NE(error.find("pickage.xml: is not a topology that hwloc can read"), std::string::npos) << error;
 }
 
+TEST(TopologyError, names_the_option_that_exports_the_format_that_is_read) {
+  const Folder folder;
+  std::string xml = content(fixtures / "hybrid.xml");
+  const std::size_t at = xml.find("version=\"2");
+  ASSERT_NE(at, std::string::npos);
+  xml[at + 9] = '9';
+  const std::string error = refusal(folder.write("newer.xml", xml));
+  EXPECT_NE(error.find("has format 9 of hwloc's XML"), std::string::npos) << error;
+  EXPECT_NE(error.find("lstopo --export-xml-flags v2 --of xml FILE"), std::string::npos) << error;
+}
+
 TEST(TopologyError, refuses_more_cpus_than_kernels_know) {
   const Folder folder;
   const std::string error = refusal(folder.write("many.xml", R"(<?xml version="1.0"?><topology version="2.0">
