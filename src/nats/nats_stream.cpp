@@ -271,7 +271,12 @@ NatsStream::NatsStream(const NatsOptions& options) {
   parts_ = std::make_unique<Parts>(options.stream);
   connection_ = std::make_unique<Connection>(options, [parts = parts_.get()](Link& link) { parts->use(link); });
   Connection& connection = *connection_;
-  const std::uint64_t level = number_in(object_in(connection.ask("$JS.API.INFO", nullptr), "api"), "level");
+  const Json info = connection.ask("$JS.API.INFO", nullptr);
+  // Servers that elect a leader, and those without JetStream, answer with an error and no level.
+  if (const Json error = object_in(info, "error"); !error.empty())
+    throw NatsError{connection.where() + ": JetStream does not answer yet, or is not enabled for this user: " +
+                    text_in(error, "description")};
+  const std::uint64_t level = number_in(object_in(info, "api"), "level");
   if (level < needed_level)
     throw NatsError{connection.where() + ": nats-server is older than 2.12 (JetStream level " + std::to_string(level) +
                     ", not " + std::to_string(needed_level) +

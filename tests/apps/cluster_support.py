@@ -28,11 +28,11 @@ def test_with_cluster():
 
 
 class Up:
-    """A running nfx cluster up with three servers; `lines` are what it printed until it was ready."""
+    """A running nfx cluster up, with three servers where it is not said; `lines` are what it printed until it was ready."""
 
-    def __init__(self, *options, port=0):
+    def __init__(self, *options, port=0, local=3):
         self.process = subprocess.Popen(
-            [PROGRAM, "cluster", "up", "--local", "3", "--port", str(port), "--server", SERVER, *options],
+            [PROGRAM, "cluster", "up", "--local", str(local), "--port", str(port), "--server", SERVER, *options],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT, text=True)
         watchdog = threading.Timer(START_S, self.process.kill)
         watchdog.start()

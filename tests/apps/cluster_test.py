@@ -21,6 +21,8 @@ class Why(unittest.TestCase):
         code, out, err = run("cluster", "why", "FIX.4.4:DESK->VENUE", *arguments)
         self.assertEqual((code, err), (0, ""))
         lines = out.splitlines()
+        self.assertEqual(lines.pop(), "no server was asked: these are the options given here, and 'nfx cluster ls' shows who "
+                                      "owns it now")
         return lines[0], lines[1:]
 
     def test_owner_is_the_highest_weight_of_those_alive(self):

@@ -10,7 +10,7 @@ import time
 import unittest
 
 from cluster_support import SERVER, Up, test_with_cluster
-from support import PATIENCE_S, run
+from support import PATIENCE_S, free_port, run
 
 WRITER = os.environ["NFX_CLUSTER_WRITER"]
 
@@ -106,6 +106,36 @@ class Folder(unittest.TestCase):
                 self.assertIn(f"{folder} (--folder) is in use by another cluster", err)
                 self.assertEqual(up.stop(), (0, "", ""))
                 self.assertTrue(pathlib.Path(folder, "n1").is_dir())
+
+
+class One(unittest.TestCase):
+    def test_one_server_becomes_ready_and_check_says_that_it_is_one_replica(self):
+        up = Up(local=1)
+        self.addCleanup(up.stop)
+        self.assertIn("starting one of nats-server", up.lines[0])
+        code, out, err = run("cluster", "check", *up.options())
+        self.assertEqual((code, err), (1, ""), out)
+        self.assertIn("FAIL  stream NEXUSFIX has 1 replica", out)
+        self.assertIn("good  stream NEXUSFIX can be written", out)
+
+    def test_a_server_that_waits_for_its_leader_is_not_said_to_be_old(self):
+        with tempfile.TemporaryDirectory() as folder:
+            port, route, absent = (free_port() for _ in range(3))
+            config = pathlib.Path(folder, "n1.conf")
+            config.write_text(f'server_name: n1\nlisten: "127.0.0.1:{port}"\njetstream {{ store_dir: "{folder}/n1" }}\n'
+                              f'cluster {{ name: c, listen: "127.0.0.1:{route}", routes: ["nats://127.0.0.1:{absent}"] }}\n',
+                              encoding="utf-8")
+            server = subprocess.Popen([SERVER, "-c", config], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            self.addCleanup(server.wait)
+            self.addCleanup(server.kill)
+            end = time.monotonic() + PATIENCE_S
+            while not is_open(port):
+                self.assertLess(time.monotonic(), end, "nats-server does not listen")
+                time.sleep(0.02)
+            code, out, err = run("cluster", "check", "--url", f"nats://127.0.0.1:{port}", "--timeout", "5")
+            self.assertEqual((code, out, err.count("\n")), (1, "", 1), err)
+            self.assertTrue("JetStream does not answer yet" in err or "no answer to $JS.API.INFO" in err, err)
+            self.assertNotIn("older than", err)
 
 
 class Refused(unittest.TestCase):

@@ -102,6 +102,7 @@ int run_why() {
   if (!options.pin.empty()) pins.push_back({.session = options.session, .gateway = options.pin});
   Output out;
   for (const std::string& line : cluster::explain(options.session, gateways, pins)) out.text.add("{}\n", line);
+  out.text += "no server was asked: these are the options given here, and 'nfx cluster ls' shows who owns it now\n";
   out.flush();
   return exit_done;
 }
@@ -183,7 +184,7 @@ cli::Command cluster_command() {
             .options = options_of(list_options),
             .examples = {{.line = "nfx cluster ls --stream NEXUSFIX", .about = "the sessions of one stream"}}},
            {.name = "why",
-            .summary = "Explain which gateway has a session; needs no server",
+            .summary = "Explain which gateway would have a session, from these options alone; asks no server",
             .run = run_why,
             .options = options_of(why_options),
             .examples = {{.line = "nfx cluster why DESK-VENUE --gateways a,b,c --draining a",

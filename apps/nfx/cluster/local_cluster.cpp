@@ -232,12 +232,17 @@ void LocalCluster::write_configuration(const LocalServer& server) const {
                      "\"\nlog_file: " + quoted(log_of(server)) +
                      "\nlogfile_size_limit: 16MB\npid_file: " + quoted(folder_ / (server.name + ".pid")) + "\n" +
                      tls(false) + "\njetstream { store_dir: " + quoted(folder_ / server.name) +
-                     ", max_mem: 64MB, max_file: " + std::to_string(options_.store_bytes_max) +
-                     " }\ncluster {\n  name: nexusfix\n  listen: \"127.0.0.1:" + std::to_string(server.route_port) +
-                     "\"\n  " + tls(true) + "\n  routes: [";
-  for (const LocalServer& other : servers_)
-    text += (&other == &servers_.front() ? "" : ", ") + quoted("nats://127.0.0.1:" + std::to_string(other.route_port));
-  text += "]\n}\ninclude accounts.conf\n";
+                     ", max_mem: 64MB, max_file: " + std::to_string(options_.store_bytes_max) + " }\n";
+  // One server alone is no cluster: with routes to nobody it would wait for a leader for ever.
+  if (servers_.size() > 1) {
+    text += "cluster {\n  name: nexusfix\n  listen: \"127.0.0.1:" + std::to_string(server.route_port) + "\"\n  " +
+            tls(true) + "\n  routes: [";
+    for (const LocalServer& other : servers_)
+      text +=
+          (&other == &servers_.front() ? "" : ", ") + quoted("nats://127.0.0.1:" + std::to_string(other.route_port));
+    text += "]\n}\n";
+  }
+  text += "include accounts.conf\n";
   const fs::path path = folder_ / (server.name + ".conf");
   std::ofstream out{path, std::ios::trunc};
   out << text;
@@ -258,7 +263,8 @@ void LocalCluster::start(LocalServer& server) const {
   server.pid = pid;
 }
 
-bool LocalCluster::make_streams(const nats::StreamLimits& limits, Duration most, const std::function<bool()>& give_up) {
+bool LocalCluster::make_streams(const nats::StreamLimits& limits, Duration most, const std::function<bool()>& give_up,
+                                const std::function<void(const std::string&)>& waits) {
   nats::NatsOptions admin = client("admin");
   admin.timeout = std::chrono::seconds{2};
   const MonotonicTime end = std::chrono::steady_clock::now() + most;
@@ -277,6 +283,7 @@ bool LocalCluster::make_streams(const nats::StreamLimits& limits, Duration most,
     if (error.contains("already in use"))
       fail(error + ": the folder has a stream with other limits; use those, or another folder");
     if (std::chrono::steady_clock::now() > end) fail("the servers made no stream in time: " + error);
+    if (waits) waits(error);
     if (give_up()) return false;
   }
 }

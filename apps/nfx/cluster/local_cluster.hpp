@@ -58,7 +58,8 @@ class LocalCluster {
   // replicas have them. `give_up` is
   // called between attempts, and waits a moment; false: it returned true. Throws when a server ends, or after this
   // time.
-  bool make_streams(const nats::StreamLimits& limits, Duration most, const std::function<bool()>& give_up);
+  bool make_streams(const nats::StreamLimits& limits, Duration most, const std::function<bool()>& give_up,
+                    const std::function<void(const std::string& why)>& waits = {});
 
   struct Ended {
     const LocalServer* server = nullptr;

@@ -92,8 +92,20 @@ int run_up(const UpOptions& options) {
   const nats::StreamLimits limits{.replicas = std::min<std::uint32_t>(3, options.local),
                                   .bytes_max = options.bytes_max,
                                   .lease = std::chrono::seconds{options.lease_s}};
+  const MonotonicTime began = std::chrono::steady_clock::now();
+  print("starting {} of nats-server {} in {}, for at most {} s\n",
+        options.local == 1 ? "one" : std::to_string(options.local), program.version, cluster.folder().string(),
+        static_cast<std::uint64_t>(options.start_timeout_s));
+  // Each reason once, after a time in which a cluster is mostly ready.
+  std::string told;
+  const auto tell = [&](const std::string& why) {
+    const auto waited = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - began);
+    if (waited < std::chrono::seconds{5} || why == told) return;
+    told = why;
+    print("not ready after {} s: {}\n", waited.count(), why);
+  };
   const auto is_ended = [&] { return signals.wait(std::chrono::milliseconds{100}); };
-  if (!cluster.make_streams(limits, seconds_of(options.start_timeout_s), is_ended)) return exit_done;
+  if (!cluster.make_streams(limits, seconds_of(options.start_timeout_s), is_ended, tell)) return exit_done;
   print_settings(cluster, program, options);
   for (;;) {
     const bool wanted = signals.wait(std::chrono::seconds{60});
