@@ -21,7 +21,7 @@ constexpr std::array record_types{
     DbnRecordType{0x21, "ohlcv-1m"},  DbnRecordType{0x22, "ohlcv-1h"},   DbnRecordType{0x23, "ohlcv-1d"},
     DbnRecordType{0x24, "ohlcv-eod"}, DbnRecordType{0xA0, "mbo"},        DbnRecordType{0xB1, "cmbp-1"},
     DbnRecordType{0xC0, "cbbo-1s"},   DbnRecordType{0xC1, "cbbo-1m"},    DbnRecordType{0xC2, "tcbbo"},
-    DbnRecordType{0xC3, "bbo-1s"},    DbnRecordType{0xC4, "bbo-1m"},
+    DbnRecordType{0xC3, "bbo-1s"},    DbnRecordType{0xC4, "bbo-1m"},     DbnRecordType{0xC5, "tbbo"},
 };
 
 // A text in a field of fixed size, which zeros fill.

@@ -1,5 +1,7 @@
 """nfx market on recordings that this test writes: books and statistics are those of a simple model in Python, whatever the
 compression, and damaged files are errors with their place."""
+import csv
+import io
 import json
 import os
 import shutil
@@ -145,6 +147,114 @@ class Market(InFolder):
                              timeout=600, check=False)
         self.assertEqual(cut.returncode, 1)
         self.assertIn("ends within a record", cut.stderr)
+
+
+def header(words, kind, instrument, time):
+    return struct.pack("<BBHIQ", words, kind, 1, instrument, time)
+
+
+T0 = 1_703_462_400_000_000_000
+
+
+def trade(price, size, instrument=7, time=T0, action="T", kind=0):
+    return header(12, kind, instrument, time) + struct.pack("<qIccBBQiI", price, size, action.encode(), b"A", LAST, 0,
+                                                             time + 5, 3, 42)
+
+
+def top(bid, ask, price=0, action="A", **more):
+    record_of = bytearray(trade(price, 1, action=action, kind=1, **more) + struct.pack("<qqIIII", bid, ask, 10, 20, 1, 2))
+    record_of[0] = 20
+    return bytes(record_of)
+
+
+def bar(prices, volume, kind=0x21, instrument=7, time=T0):
+    return header(14, kind, instrument, time) + struct.pack("<qqqqQ", *prices, volume)
+
+
+def definition(version, symbol, instrument=7):
+    size, name_at = {1: (360, 200), 2: (400, 200), 3: (520, 238)}[version]
+    content = bytearray(header(size // 4, 0x13, instrument, T0).ljust(size, b"\0"))
+    content[24:32] = struct.pack("<q", 250_000_000)
+    content[40:48] = struct.pack("<Q", 2**64 - 1)
+    content[name_at:name_at + len(symbol)] = symbol.encode()
+    return bytes(content)
+
+
+class OtherRecords(InFolder):
+    """DBN whose records are not by order."""
+
+    def stats(self, path, *options):
+        status, out, err = run("market", "stats", path, *options)
+        self.assertEqual((status, err), (0, ""))
+        return out
+
+    def rows(self, path, *options, said=""):
+        status, out, err = run("market", "convert", path, *options)
+        self.assertEqual(status, 0, err)
+        self.assertIn(said, err) if said else self.assertEqual(err, "")
+        return list(csv.DictReader(io.StringIO(out)))
+
+    def test_stats_of_trades_show_types_times_instruments_and_what_was_traded(self):
+        path = self.file(metadata(2) + trade(101 * 10**9, 3) + trade(99 * 10**9, 4, time=T0 + 10**9)
+                         + trade(5 * 10**8, 1, instrument=9))
+        out = self.stats(path)
+        self.assertIn("DBN 2, GLBX.MDP3", out)
+        self.assertIn("trades: 3 records, 2023-12-25", out)
+        self.assertIn("instrument 7 ESH4: 2 records", out)
+        self.assertIn("traded 7, first 101, low 99, high 101, last 99", out)
+        self.assertIn("instrument 9: 1 records", out)
+        found = json.loads(self.stats(path, "--json"))["records"]["trades"]
+        self.assertEqual((found["records"], found["instruments"]["7"]["symbol"]), (3, "ESH4"))
+        self.assertEqual((found["instruments"]["7"]["traded_size"], found["instruments"]["7"]["low"]), (7, "99"))
+
+    def test_stats_of_bars_have_their_range_and_volume(self):
+        path = self.file(metadata(3) + bar((10 * 10**9, 12 * 10**9, 9 * 10**9, 11 * 10**9), 50)
+                         + bar((11 * 10**9, 15 * 10**9, 11 * 10**9, 14 * 10**9), 70, time=T0 + 60 * 10**9))
+        self.assertIn("ohlcv-1m: 2 records", self.stats(path))
+        self.assertIn("traded 120, first 10, low 9, high 15, last 14", self.stats(path))
+
+    def test_convert_writes_one_line_a_record_with_exact_prices_and_the_names_of_dbn(self):
+        rows = self.rows(self.file(metadata(2) + bar((1, 2 * 10**9, -250_000_000, UNDEFINED_PRICE), 2**63 + 1)))
+        self.assertEqual(rows, [{"ts_event": str(T0), "publisher_id": "1", "instrument_id": "7", "open": "0.000000001",
+                                 "high": "2.000000000", "low": "-0.250000000", "close": "", "volume": str(2**63 + 1), "symbol": "ESH4"}])
+        (row,) = self.rows(self.file(metadata(2) + top(4 * 10**9, 5 * 10**9)))
+        self.assertEqual((row["bid_px_00"], row["ask_px_00"], row["bid_sz_00"], row["ask_ct_00"], row["action"]),
+                         ("4.000000000", "5.000000000", "10", "2", "A"))
+
+    def test_definitions_of_every_version_have_their_symbol(self):
+        for version in (1, 2, 3):
+            path = self.file(metadata(version) + definition(version, 'A "B",C'))
+            (row,) = self.rows(path)
+            self.assertEqual((row["raw_symbol"], row["min_price_increment"], row["expiration"]), ('A "B",C', "0.250000000", ""))
+            self.assertIn("definition: 1 records", self.stats(path))
+
+    def test_of_mixed_records_one_type_is_converted_and_the_others_are_named(self):
+        path = self.file(metadata(2) + record("A", "B", 1, 10**9, 5) + trade(10**9, 2) + bar((1, 1, 1, 1), 1))
+        self.assertEqual(self.rows(path, said="1 trades, 1 ohlcv-1m beside those by order")[0]["order"], "1")
+        self.assertEqual(self.rows(path, "--records", "trades", said="2 records are not in the table")[0]["size"], "2")
+        self.assertIn("trades: 1 records", self.stats(path))
+        self.assertIn("messages     1,", self.stats(path))
+        status, _, err = run("market", "convert", path, "--records", "trade")
+        self.assertEqual(status, 2)
+        self.assertIn("did you mean trades", err)
+
+    def test_what_needs_books_says_that_there_are_none_and_fails(self):
+        path = self.file(metadata(2) + trade(10**9, 2) + trade(10**9, 2))
+        for command in (("book",), ("convert", "--to", "columns", "--out", str(self.folder / "columns"))):
+            status, _, err = run("market", command[0], path, *command[1:])
+            self.assertEqual(status, 1, command)
+            self.assertIn("has no records by order (mbo), of which books are made, but 2 trades", err)
+
+    def test_records_of_a_size_or_type_that_dbn_does_not_have_are_counted(self):
+        path = self.file(metadata(2) + header(5, 0x21, 7, T0) + b"\0" * 4 + header(4, 0x99, 7, T0))
+        self.assertIn("ohlcv-1m: 1 records", self.stats(path))
+        self.assertIn("type 0x99: 1 records", self.stats(path))
+        self.assertEqual(self.rows(path, said="2 records are not in the table"), [])
+
+    def test_only_the_chosen_instrument_is_shown(self):
+        path = self.file(metadata(2) + trade(10**9, 2) + trade(10**9, 2, instrument=9))
+        self.assertNotIn("instrument 9", self.stats(path, "--instrument", "ESH4"))
+        self.assertEqual(len(self.rows(path, "--instrument", "9")), 1)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "market/dbn_bytes.hpp"
+#include "nexusfix/market/dbn_layout.hpp"
 #include "nexusfix/market/instrument_table.hpp"
 
 namespace nfx::market {
@@ -46,6 +47,53 @@ Result read(std::span<const std::byte> bytes, std::size_t split) {
 }
 
 bool same(const Event& a, const Event& b) { return std::memcmp(&a, &b, sizeof a) == 0; }
+
+TEST(Dbn, records_of_other_types_are_passed_to_a_sink_that_takes_them_in_whatever_chunks_they_come) {
+  const DbnBytes dbn = example(2);
+  struct Sink {
+    std::vector<std::size_t> sizes;
+    std::size_t events = 0;
+    bool operator()(const Event&) {
+      ++events;
+      return true;
+    }
+    void other(std::span<const std::byte> record) { sizes.push_back(record.size()); }
+  };
+  for (std::size_t split = 0; split < dbn.bytes.size(); ++split) {
+    DbnReader reader;
+    Sink sink;
+    const std::span bytes{dbn.bytes};
+    ASSERT_TRUE(reader.read(bytes.first(split), sink) && reader.read(bytes.subspan(split), sink) && reader.finish());
+    EXPECT_EQ(sink.events, 3U);
+    ASSERT_EQ(sink.sizes, (std::vector<std::size_t>{360, 16})) << split;
+  }
+}
+
+TEST(DbnLayouts, each_type_has_the_size_that_a_record_of_it_states) {
+  std::vector<std::byte> record(520);
+  for (const DbnLayout& layout : dbn_layouts()) {
+    record[1] = std::byte{layout.type};
+    const DbnLayout* found = find_dbn_layout(std::span{record}.first(layout.size));
+    ASSERT_NE(found, nullptr);
+    EXPECT_EQ(found->size, layout.size);
+    EXPECT_EQ(find_dbn_layout(std::span{record}.first(layout.size - 4U)), nullptr) << "shorter than any version";
+    EXPECT_NE(std::ranges::find(dbn_record_types(), layout.type, &DbnRecordType::type), dbn_record_types().end());
+  }
+  EXPECT_EQ(find_dbn_layout(std::span{record}.first(8)), nullptr);
+}
+
+TEST(DbnLayouts, numbers_keep_their_sign_and_texts_end_at_a_zero) {
+  std::vector<std::byte> record(16, std::byte{0xFF});
+  record[8] = std::byte{'A'};
+  record[9] = std::byte{0};
+  EXPECT_EQ(number_in(record, {"a", DbnFieldKind::i16, 0, 0}), -1);
+  EXPECT_EQ(number_in(record, {"a", DbnFieldKind::u16, 0, 0}), 0xFFFF);
+  EXPECT_EQ(number_in(record, {"a", DbnFieldKind::i8, 0, 0}), -1);
+  EXPECT_TRUE(is_none(number_in(record, {"a", DbnFieldKind::time, 0, 0}), DbnFieldKind::time));
+  EXPECT_FALSE(is_none(number_in(record, {"a", DbnFieldKind::u64, 0, 0}), DbnFieldKind::u64));
+  EXPECT_EQ(text_in(record, {"a", DbnFieldKind::text, 8, 8}), "A");
+  EXPECT_EQ(text_in(record, {"a", DbnFieldKind::text, 0, 8}).size(), 8U) << "without a zero all of it";
+}
 
 TEST(Dbn, a_record_by_order_becomes_an_event_with_all_its_fields) {
   for (const std::uint8_t version : std::array<std::uint8_t, 3>{1, 2, 3}) {

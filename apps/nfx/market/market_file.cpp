@@ -142,6 +142,15 @@ bool MarketFile::finish(const std::string& problem, bool stopped) {
                      itch_ ? itch_->error().offset : dbn_.error().offset));
   }
   check_wanted(!stopped);
+  if (wants_events_ && !has_events() && !left_out().empty()) {
+    std::string has;
+    for (const Count& each : left_out())
+      has.append(has.empty() ? "" : ", ").append(std::to_string(each.count)).append(" ").append(each.name);
+    return fail(
+        made("nfx market: {}: has no records by order (mbo), of which books are made, but {}; 'nfx market stats' "
+             "and 'nfx market convert' show those\n",
+             path_, has));
+  }
   return true;
 }
 

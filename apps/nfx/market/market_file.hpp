@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <optional>
@@ -43,6 +44,31 @@ class MarketFile {
     return read_events([&](const nfx::market::Event& event) { return !is_chosen(event.instrument) || sink(event); });
   }
 
+  // All of them, and `other(std::span<const std::byte>)` for each DBN record of the chosen instruments that gives no
+  // event. Whoever calls this shows both: a file without any event is no failure. Without `whole_market`, events that
+  // are of no instrument are left out.
+  template <class Sink, class Other>
+  [[nodiscard]] bool for_each_record(bool whole_market, Sink&& sink, Other&& other) {
+    wants_events_ = false;
+    struct Both {
+      MarketFile& file;
+      const bool whole_market;
+      Sink& sink_event;
+      Other& sink_other;
+      bool operator()(const nfx::market::Event& event) {
+        if (!file.wanted_.empty()) return !file.is_chosen(event.instrument) || sink_event(event);
+        const bool of_none = file.itch_ && event.instrument == nfx::market::InstrumentId{};
+        return (of_none && !whole_market) || sink_event(event);
+      }
+      void other(std::span<const std::byte> record) {
+        std::uint32_t instrument = 0;
+        std::memcpy(&instrument, record.data() + 4, sizeof instrument);
+        if (file.wanted_.empty() || file.is_chosen(nfx::market::InstrumentId{instrument})) sink_other(record);
+      }
+    };
+    return read_events(Both{*this, whole_market, sink, other});
+  }
+
   // The same without those that are of no instrument, as a status of the whole market is.
   template <class Sink>
   [[nodiscard]] bool for_each_book_event(Sink&& sink) {
@@ -67,6 +93,11 @@ class MarketFile {
     std::string_view name;
     std::uint64_t count;
   };
+  // Whether the file has any record that gives an event, of those that were read.
+  [[nodiscard]] bool has_events() const noexcept {
+    return itch_ || dbn_.records(nfx::market::DbnReader::by_order) != 0;
+  }
+  [[nodiscard]] bool is_itch() const noexcept { return itch_.has_value(); }
   // Records that give no event, by type.
   [[nodiscard]] std::vector<Count> left_out() const;
   // Records that state what their format does not define: of an unknown action or type. They change no book.
@@ -109,6 +140,7 @@ class MarketFile {
   UtcTime midnight_{};
   std::optional<nfx::market::InstrumentId> last_;
   bool last_chosen_ = false;
+  bool wants_events_ = true;
   std::unordered_map<std::uint32_t, bool> chosen_;                     // of DBN, whose names are in a list
   mutable std::unordered_map<std::uint32_t, std::string_view> names_;  // of DBN, made when it is first used
 };

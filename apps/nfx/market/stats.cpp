@@ -1,10 +1,12 @@
 // nfx market stats: messages by kind, rates, gaps, trades and spreads of a recording.
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "command.hpp"
 #include "market/book_replay.hpp"
+#include "market/dbn_records.hpp"
 #include "market/market.hpp"
 #include "market/market_file.hpp"
 #include "market/report.hpp"
@@ -33,6 +35,7 @@ struct Recording {
   BookReplay replay;
   std::optional<Series> series;
   Statistics statistics;
+  RecordTally others;
 };
 
 // Instruments with the most messages first.
@@ -77,6 +80,11 @@ void print_text(Recording& recording, const StatsOptions& options) {
   SafeText& out = output.text;
   const Statistics& s = recording.statistics;
   out.add("{}: {}\n", options.file.path, recording.file.format());
+  if (!recording.others.empty() && !recording.file.has_events()) {
+    recording.others.append_text(out, recording.file);
+    output.flush();
+    return;
+  }
   out.add("time         {} to {}\n", time_text(s.first), time_text(s.last));
   out.add("messages     {}, {} events, {} of snapshots, {} after a loss, {} received before their predecessor\n",
           s.messages, s.events, s.snapshot, s.recovering, s.backwards);
@@ -108,6 +116,10 @@ void print_text(Recording& recording, const StatsOptions& options) {
   const auto order = busiest(s);
   for (std::size_t i = 0; i < order.size() && i < most; ++i) append_instrument(out, recording, order[i]);
   if (order.size() > most) out.add("and {} more instruments; --json has all\n", order.size() - most);
+  if (!recording.others.empty()) {
+    out += '\n';
+    recording.others.append_text(out, recording.file);
+  }
   output.flush();
 }
 
@@ -162,7 +174,9 @@ void print_json(Recording& recording) {
     out.add("{}\"{}\": {}", first ? "" : ", ", each.name, each.count);
     first = false;
   }
-  out += "},\n \"bursts\": {";
+  out += "},\n ";
+  recording.others.append_json(out, recording.file);
+  out += ",\n \"bursts\": {";
   for (const Rate& rate : s.rates) {
     out.add("{}\"{}\": ", &rate == s.rates.data() ? "" : ", ", window_text(rate.window()));
     append_entries(out, rate.highest(), "messages");
@@ -219,14 +233,18 @@ int run(const StatsOptions& options) {
   replay_options.hash_best_prices = false;
   Recording recording{file, replay_options, !options.report.empty()};
   BookReplay& replay = recording.replay;
-  const bool good = file.for_each_book_event([&](const nfx::market::Event& event) {
+  const auto take = [&](const nfx::market::Event& event) {
     const Price price = price_of(event, replay);
     replay.take(event);
     if (const auto index = replay.instruments().find(event.instrument)) {
       recording.statistics.add(event, *index, replay.books().book(*index), price);
     }
     return true;
-  });
+  };
+  const bool good =
+      file.for_each_record(false, take, [&](std::span<const std::byte> record) { recording.others.add(record); });
+  if (!options.report.empty() && !file.has_events() && !recording.others.empty())
+    throw cli::UsageError("--report is of records by order, and " + options.file.path + " has none");
   recording.statistics.end();
   if (!options.report.empty()) write_report(recording, options);
   options.json ? print_json(recording) : print_text(recording, options);
@@ -251,6 +269,7 @@ cli::Command stats_command() {
                           .kind = cli::Kind::file}}),
       .details =
           R"(Rates and gaps are of times of receipt, without the messages of snapshots, in windows of 1 s, 100 ms, 10 ms and 1 ms that begin at multiples of their length; the five worst seconds are listed, and the worst of each shorter window. Gaps are the longest times without a message. A spread counts at the end of an event with both sides, weighted by the time until it changes.
+Of DBN records that are not by order it shows the types, and for each instrument how many there are, their times, and what the trades or bars sum up to.
 A report has plots of the rate and of the gaps, and of the prices, quantities and spreads of the three instruments with the most messages. An existing report is overwritten.)",
       .examples = {{.line = "nfx market stats es.mbo.dbn.zst", .about = "rates, bursts and spreads of a day"},
                    {.line = "nfx market stats day.itch --instrument AAPL --report aapl.html"}},

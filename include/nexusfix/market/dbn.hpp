@@ -72,8 +72,9 @@ class DbnReader {
 
   // The next bytes of the input. Calls `sink(const Event&)` for each record by order, an event that is valid until the
   // next one. A sink may also have `expect(InstrumentId, OrderId, Side, Price)`, which is called some records earlier
-  // with what a record is probably about, so that it can prefetch. If the sink returns false, reading stops after it,
-  // and this reader reads no further. False: it stopped, or error() is set.
+  // with what a record is probably about, so that it can prefetch, and `other(std::span<const std::byte>)`, which is
+  // called with each record of another type (nexusfix/market/dbn_layout.hpp has its fields). If the sink returns false,
+  // reading stops after it, and this reader reads no further. False: it stopped, or error() is set.
   template <class Sink>
   bool read(std::span<const std::byte> chunk, Sink&& sink) {
     const std::byte* bytes = chunk.data();
@@ -158,7 +159,10 @@ class DbnReader {
       return fail(DbnProblem::record_length, offset_);
     ++records_[type];
     offset_ += size;
-    if (type != by_order) return true;
+    if (type != by_order) {
+      if constexpr (requires { sink.other(std::span<const std::byte>{}); }) sink.other(std::span{record, size});
+      return true;
+    }
     fill_event(record);
     return sink(std::as_const(event_));
   }
