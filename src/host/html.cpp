@@ -14,6 +14,9 @@ namespace {
 constexpr double width = 900, height = 300;
 constexpr double left = 70, right = 20, top = 34, bottom = 46;
 constexpr std::size_t colours = 8;
+// Values that are this many times as large as others would leave these no length that is seen.
+constexpr double decades = 100;
+constexpr std::string_view log_note = " (logarithmic)";
 
 std::string with(const char* format, double value) {
   char text[48];
@@ -128,6 +131,39 @@ svg .title{fill:var(--text);font-weight:600;font-size:14px}.grid{stroke:var(--gr
   return style + "\nsvg text.k{fill:var(--text)}";
 }
 
+// Names with their colours, in rows that fill the width; below a chart, so that they hide nothing.
+class Key {
+ public:
+  static constexpr double row = 20;
+
+  explicit Key(const std::vector<std::string>& names) {
+    double x = left, y = 0;
+    for (const std::string& name : names) {
+      const double wide = 7.0 * static_cast<double>(name.size()) + 14;
+      if (x > left && x + wide > width - right) x = left, y += row;
+      places_.emplace_back(x, y);
+      x += wide + 20;
+    }
+    height_ = names.empty() ? 0 : y + row;
+    names_ = &names;
+  }
+  [[nodiscard]] double height() const noexcept { return height_; }
+  [[nodiscard]] std::string at_height(double top_y) const {
+    std::string out;
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      const auto [x, y] = places_[i];
+      out += "<rect class=\"f" + std::to_string(i % colours) + "\" x=\"" + at(x) + "\" y=\"" + at(top_y + y) +
+             "\" width=\"10\" height=\"10\"/>" + text_at(x + 14, top_y + y + 9, " class=\"k\"", (*names_)[i]);
+    }
+    return out;
+  }
+
+ private:
+  const std::vector<std::string>* names_;
+  std::vector<std::pair<double, double>> places_;
+  double height_ = 0;
+};
+
 // A path through the points of a line that can be shown; the others interrupt it.
 std::string path(const SvgLine& line, const SvgChart& chart, const Scale& x_scale, const Scale& y_scale) {
   std::string data;
@@ -232,7 +268,10 @@ std::string svg_series(const SvgChart& chart) {
   y_range.round(chart.log_y, chart.from_zero);
   const Scale x_scale{x_range.low, x_range.high, chart.log_x}, y_scale{y_range.low, y_range.high, chart.log_y};
   const double floor = height - bottom, inner = width - left - right;
-  std::string out = svg_begin(chart.title, height);
+  std::vector<std::string> names;
+  for (const SvgLine& line : chart.lines) names.push_back(line.name);
+  const Key key{names};
+  std::string out = svg_begin(chart.title + (chart.log_y ? std::string{log_note} : ""), height + key.height());
   for (const double tick : y_scale.ticks()) {
     const double y = floor - y_scale(tick) * (floor - top);
     out += line_at(left, y, width - right, y) +
@@ -246,67 +285,96 @@ std::string svg_series(const SvgChart& chart) {
   for (const auto& [tick, label] : x_ticks) {
     if (!x_scale.shows(tick) || tick > x_range.high * (1 + 1e-9) || tick < x_range.low) continue;
     const double x = left + x_scale(tick) * inner;
-    out += line_at(x, top, x, floor) + text_at(x, floor + 17, " text-anchor=\"middle\"", label);
+    // The text of the last one ends with the picture.
+    const bool at_end = x + 3.5 * static_cast<double>(label.size()) > width;
+    out += line_at(x, top, x, floor) + text_at(at_end ? width - 2 : x, floor + 17,
+                                               at_end ? " text-anchor=\"end\"" : " text-anchor=\"middle\"", label);
   }
   out += text_at(left + inner / 2, height - 10, " text-anchor=\"middle\"", chart.x_label);
   if (!chart.y_label.empty()) {
     out += "<text transform=\"translate(16 " + at((top + floor) / 2) + ") rotate(-90)\" text-anchor=\"middle\">" +
            html_escaped(chart.y_label) + "</text>";
   }
-  double key_x = width - right;
   for (std::size_t i = chart.lines.size(); i-- > 0;) {
-    const std::string colour = std::to_string(i % colours);
     const std::string data = path(chart.lines[i], chart, x_scale, y_scale);
-    if (!data.empty()) out += "<path class=\"line s" + colour + "\" d=\"" + data + "\"/>";
-    out += text_at(key_x, 18, " class=\"k\" text-anchor=\"end\"", chart.lines[i].name);
-    key_x -= 7.5 * static_cast<double>(chart.lines[i].name.size()) + 12;
-    out += "<rect class=\"f" + colour + "\" x=\"" + at(key_x - 6) + "\" y=\"9\" width=\"10\" height=\"10\"/>";
-    key_x -= 18;
+    if (!data.empty()) out += "<path class=\"line s" + std::to_string(i % colours) + "\" d=\"" + data + "\"/>";
   }
-  return out + "</svg>\n";
+  return out + key.at_height(height) + "</svg>\n";
 }
 
+bool spans_decades(const std::vector<SvgLine>& lines) noexcept {
+  Range range;
+  for (const SvgLine& line : lines) {
+    for (const auto& [x, y] : line.points) range.include(y, true);
+  }
+  return range.high >= range.low * decades;
+}
+
+// Values below zero go to the left, in the colour of losses. Where values span decades the lengths are logarithmic,
+// from the decade below the smallest on. A value that is not finite, or 0, has no bar.
 std::string svg_bars(std::string_view title, const std::vector<SvgBar>& bars) {
-  constexpr double row = 26, names = 260, labels = 150;
-  double largest = 0;
-  for (const SvgBar& bar : bars) largest = std::max(largest, bar.value);
-  std::string out = svg_begin(title, top + row * static_cast<double>(bars.size()) + 8);
+  constexpr double row = 26, labels = 150, letter = 7;
+  constexpr std::string_view gain = "f0", loss = "f4";
+  Range sizes;
+  double longest_name = 0, negative = 0, positive = 0;
+  for (const SvgBar& bar : bars) {
+    longest_name = std::max(longest_name, static_cast<double>(bar.name.size()));
+    sizes.include(std::abs(bar.value), true);
+    if (std::isfinite(bar.value)) negative = std::max(negative, -bar.value), positive = std::max(positive, bar.value);
+  }
+  const bool logarithmic = sizes.high >= sizes.low * decades;
+  const double least = logarithmic ? std::pow(10.0, std::floor(std::log10(sizes.low)) - 1) : 0;
+  // How long a bar is, in parts of all that is shown.
+  const auto extent = [&](double size) {
+    if (!(size > 0)) return 0.0;
+    return logarithmic ? std::log10(size / least) : size;
+  };
+  // As wide as the names, within limits.
+  const double names = std::clamp(longest_name * letter + 16, 120.0, 330.0);
+  const double before = extent(negative), after = extent(positive);
+  const double left_labels = before > 0 ? 95 : 0;
+  const double room = width - names - labels - left_labels;
+  const double unit = before + after > 0 ? room / (before + after) : 0;
+  const double zero = names + left_labels + before * unit;
+  std::string out = svg_begin(std::string{title} + (logarithmic ? std::string{log_note} : ""),
+                              top + row * static_cast<double>(bars.size()) + 8);
   double y = top;
   for (const SvgBar& bar : bars) {
-    const double length = largest > 0 ? bar.value / largest * (width - names - labels) : 0;
+    const double size = std::isfinite(bar.value) ? std::abs(bar.value) : 0;
+    const double length = size > 0 ? std::max(extent(size) * unit, 1.0) : 0;
+    const bool is_loss = bar.value < 0;
     out += text_at(names - 8, y + 15, " class=\"k\" text-anchor=\"end\"", bar.name);
-    out += "<rect class=\"f0\" x=\"" + at(names) + "\" y=\"" + at(y + 3) + "\" width=\"" + at(std::max(length, 1.0)) +
-           "\" height=\"" + at(row - 9) + "\"/>";
-    out += text_at(names + std::max(length, 1.0) + 6, y + 15, "", bar.label);
+    if (length > 0) {
+      out += "<rect class=\"" + std::string{is_loss ? loss : gain} + "\" x=\"" + at(is_loss ? zero - length : zero) +
+             "\" y=\"" + at(y + 3) + "\" width=\"" + at(length) + "\" height=\"" + at(row - 9) + "\"/>";
+    }
+    out += is_loss ? text_at(zero - length - 6, y + 15, " text-anchor=\"end\"", bar.label)
+                   : text_at(zero + length + 6, y + 15, "", bar.label);
     y += row;
   }
+  if (before > 0) out += line_at(zero, top, zero, y);
   return out + "</svg>\n";
 }
 
 std::string svg_stacks(std::string_view title, const std::vector<std::string>& parts,
                        const std::vector<SvgStack>& stacks) {
-  constexpr double row = 22, names = 130, labels = 390, key = 22;
+  constexpr double row = 22, names = 130, labels = 390;
   double largest = 0;
   for (const SvgStack& stack : stacks) {
     double sum = 0;
     for (const double part : stack.parts) sum += part;
     largest = std::max(largest, sum);
   }
-  std::string out = svg_begin(title, top + key + row * static_cast<double>(stacks.size()) + 8);
+  const Key names_of_parts{parts};
+  std::string out = svg_begin(title, top + row * static_cast<double>(stacks.size()) + 8 + names_of_parts.height());
   const auto box = [&](std::size_t colour, double x, double y, double wide, double high) {
     out += "<rect class=\"f" + std::to_string(colour % colours) + "\" x=\"" + at(x) + "\" y=\"" + at(y) +
            "\" width=\"" + at(wide) + "\" height=\"" + at(high) + "\"/>";
   };
-  double x = left;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    box(i, x, top - 2, 10, 10);
-    out += text_at(x + 14, top + 7, " class=\"k\"", parts[i]);
-    x += 7.0 * static_cast<double>(parts[i].size()) + 32;
-  }
-  double y = top + key;
+  double y = top;
   for (const SvgStack& stack : stacks) {
     out += text_at(names - 8, y + 13, " class=\"k\" text-anchor=\"end\"", stack.name);
-    x = names;
+    double x = names;
     for (std::size_t i = 0; i < stack.parts.size() && largest > 0; ++i) {
       const double wide = stack.parts[i] / largest * (width - names - labels);
       if (wide > 0.05) box(i, x, y + 3, wide, row - 8);
@@ -315,6 +383,7 @@ std::string svg_stacks(std::string_view title, const std::vector<std::string>& p
     out += text_at(x + 6, y + 13, "", stack.label);
     y += row;
   }
+  out += names_of_parts.at_height(y + 8);
   return out + "</svg>\n";
 }
 

@@ -112,7 +112,7 @@ class Report(unittest.TestCase):
         cls.html = (cls.folder / "report.html").read_text(encoding="utf-8")
         cls.svg = (cls.folder / "report.svg").read_text(encoding="utf-8")
 
-    TITLES = ["Messages a second, in stretches of 1 s", "Messages by kind", "Time between messages",
+    TITLES = ["Messages a second, in stretches of 1 s (logarithmic)", "Messages by kind", "Time between messages",
               "7 ES<b>&\": prices traded", "7 ES<b>&\": quantity traded, in stretches of 1 s", "7 ES<b>&\": spread",
               "8 NQH4: prices traded", "8 NQH4: quantity traded, in stretches of 1 s"]
 

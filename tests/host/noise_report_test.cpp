@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -289,6 +290,80 @@ TEST(HtmlTest, a_name_that_others_chose_is_no_markup_and_reorders_nothing) {
   EXPECT_EQ(page.find("' onload"), std::string::npos);
   EXPECT_EQ(page.find('\x1b'), std::string::npos);
   EXPECT_EQ(page.find("\xe2\x80\xae"), std::string::npos) << "a character that reverses the text after it";
+}
+
+// Where two texts of a picture are, as far as their widths are known: seven pixels a letter.
+struct Placed {
+  double x = 0, y = 0, width = 0;
+  std::string text;
+};
+std::vector<Placed> texts_of(const std::string& svg) {
+  std::vector<Placed> all;
+  for (std::size_t at = svg.find("<text x="); at != std::string::npos; at = svg.find("<text x=", at + 1)) {
+    Placed text;
+    if (std::sscanf(svg.c_str() + at, "<text x=\"%lf\" y=\"%lf\"", &text.x, &text.y) != 2) continue;
+    const std::size_t begin = svg.find('>', at) + 1;
+    text.text = svg.substr(begin, svg.find('<', begin) - begin);
+    text.width = 7.0 * static_cast<double>(text.text.size());
+    if (svg.substr(at, begin - at).contains("\"end\"")) text.x -= text.width;
+    if (svg.substr(at, begin - at).contains("\"middle\"")) text.x -= text.width / 2;
+    all.push_back(std::move(text));
+  }
+  return all;
+}
+
+TEST(SvgSeriesTest, the_names_of_many_lines_cover_neither_the_title_nor_one_another) {
+  SvgChart chart{.title = "A title that is as long as many are, of forty letters",
+                 .x_label = "x",
+                 .y_label = "y",
+                 .x_ticks = {},
+                 .lines = {}};
+  for (int i = 0; i < 8; ++i)
+    chart.lines.push_back({"line number " + std::to_string(i) + " of eight", {{0, 1}, {1, i}}});
+  const std::vector<Placed> texts = texts_of(svg_series(chart));
+  ASSERT_GT(texts.size(), 9U);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) {
+      const Placed &a = texts[i], &b = texts[k];
+      const bool apart = std::abs(a.y - b.y) >= 10 || a.x + a.width <= b.x || b.x + b.width <= a.x;
+      EXPECT_TRUE(apart) << a.text << " covers " << b.text;
+    }
+  }
+}
+
+// The x and the width of each bar, in order.
+std::vector<std::pair<double, double>> bars_of(const std::string& svg) {
+  std::vector<std::pair<double, double>> bars;
+  for (std::size_t at = svg.find("<rect"); at != std::string::npos; at = svg.find("<rect", at + 1)) {
+    double x = 0, width = 0;
+    const std::size_t place = svg.find(" x=", at), size = svg.find(" width=", at);
+    std::sscanf(svg.c_str() + place, " x=\"%lf", &x);
+    std::sscanf(svg.c_str() + size, " width=\"%lf", &width);
+    bars.emplace_back(x, width);
+  }
+  return bars;
+}
+
+TEST(SvgBarsTest, values_that_span_decades_have_lengths_that_are_seen_and_the_title_says_so) {
+  const std::string svg = svg_bars("t", {{"small", 2, "2"}, {"large", 8000, "8000"}, {"middle", 100, "100"}});
+  const auto bars = bars_of(svg);
+  ASSERT_EQ(bars.size(), 3U);
+  EXPECT_GT(bars[0].second, 50);
+  EXPECT_GT(bars[2].second, bars[0].second * 1.2);
+  EXPECT_GT(bars[1].second, bars[2].second * 1.2);
+  EXPECT_TRUE(svg.contains("t (logarithmic)"));
+  const auto linear = bars_of(svg_bars("t", {{"a", 2, "2"}, {"b", 4, "4"}}));
+  EXPECT_NEAR(linear[1].second, 2 * linear[0].second, 0.2);
+}
+
+TEST(SvgBarsTest, losses_are_bars_to_the_other_side_in_a_colour_of_their_own) {
+  const std::string svg = svg_bars("t", {{"gain", 20, "20"}, {"loss", -10, "-10"}, {"none", 0, "not stated"}});
+  const auto bars = bars_of(svg);
+  ASSERT_EQ(bars.size(), 2U) << "what is not known has no bar";
+  EXPECT_NEAR(bars[1].first + bars[1].second, bars[0].first, 0.2) << "both end at the same line";
+  EXPECT_NEAR(bars[0].second, 2 * bars[1].second, 0.2);
+  EXPECT_NE(svg.find("class=\"f0\""), std::string::npos);
+  EXPECT_NE(svg.find("class=\"f4\""), std::string::npos);
 }
 
 }  // namespace

@@ -155,9 +155,12 @@ class Charts {
     for (SvgLine& line : lines) {
       if (!line.points.empty()) line.points.emplace_back(line.points.back().first + x_of(1), line.points.back().second);
     }
+    // Amounts, not prices: where there is nothing, there is no line.
+    const bool logarithmic = from_zero && spans_decades(lines);
     return svg_series({.title = std::move(title),
                        .x_label = x_label(),
                        .y_label = std::move(unit),
+                       .log_y = logarithmic,
                        .steps = true,
                        .from_zero = from_zero,
                        .x_ticks = ticks_,

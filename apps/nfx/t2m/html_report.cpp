@@ -177,8 +177,8 @@ std::string gain_bars(std::span<const RunResult> runs) {
     for (std::size_t k = 1; k < compared_conditions.size(); ++k) {
       const auto after = median_us(runs, 1, compared_conditions[k], i);
       if (!before || !after) continue;
-      bars.push_back({name + " " + std::string{compared_conditions[k].name}, std::max(*before - *after, 0.0),
-                      us_text(*before - *after)});
+      bars.push_back(
+          {name + " " + std::string{compared_conditions[k].name}, *before - *after, us_text(*before - *after)});
     }
   }
   return svg_bars("What is gained over not pinning, 1 name: published, and here", bars);

@@ -44,14 +44,17 @@ struct SvgChart {
   std::optional<std::pair<double, double>> x_range = {};  // else that of the points
   std::vector<SvgLine> lines;
 };
+// The names of the lines are below it, in as many rows as they take.
 [[nodiscard]] std::string svg_series(const SvgChart& chart);
+// Whether the values are better seen on a logarithmic axis: positive ones differ by a factor of a hundred or more.
+[[nodiscard]] bool spans_decades(const std::vector<SvgLine>& lines) noexcept;
 
 struct SvgBar {
   std::string name;
-  double value = 0;
+  double value = 0;   // below zero: a loss, in another colour on the other side; 0 or not finite: no bar
   std::string label;  // at the bar's end
 };
-// Horizontal, one below the other.
+// Horizontal, one below the other; logarithmic where values span decades, which the title then says.
 [[nodiscard]] std::string svg_bars(std::string_view title, const std::vector<SvgBar>& bars);
 
 // Horizontal bars of several parts, one below the other, all to one scale, with a key of the parts.
