@@ -43,7 +43,7 @@ class Control(unittest.TestCase):
         server = self.serve()
         code, out, err = self.nfx("session", "list")
         self.assertEqual((code, err), (0, ""))
-        self.assertRegex(out, r"SESSION +STATE +NEXT IN +NEXT OUT +PEER\n" + NAME + " +disconnected +1 +1")
+        self.assertRegex(out, r"SESSION +STATE +NEXT IN +NEXT OUT +PEER +SINCE\n" + NAME + " +disconnected +1 +1")
         code, out, err = self.nfx("session", "set", NAME, "--next-out", "120", "--expect-out", "1")
         self.assertEqual((code, err), (0, ""))
         self.assertEqual(out, NAME + ": done; disconnected, next in 1, next out 120\n")
