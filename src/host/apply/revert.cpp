@@ -224,7 +224,7 @@ void restore(const HostFiles& files, HostWriter& writer, const RecordContent& re
 RevertReport revert(const HostFiles& files, HostWriter& writer, const std::filesystem::path& record) {
   RevertReport report;
   std::error_code error;
-  if (!std::filesystem::exists(std::filesystem::symlink_status(record, error)) && !error) return report;
+  if (std::filesystem::symlink_status(record, error).type() == std::filesystem::file_type::not_found) return report;
   const RecordLock lock{record.parent_path()};
   const auto content = ChangeRecord::load(record);
   if (!content) return report;
