@@ -49,8 +49,10 @@ constexpr std::string_view begin_string_note = static_text<[] {
   text += "; FIX 5.0 and later are sent over FIXT.1.1";
   return text;
 }>;
-constexpr std::string_view always_validated =
-    "always checked, as messages cannot be separated without it; a garbled message is ignored";
+constexpr std::string_view checksum_note =
+    "N: resent messages that fill a gap are processed with a wrong CheckSum too, and counted; all others, and "
+    "BodyLength, "
+    "are always checked, and a garbled message is ignored";
 
 constexpr KeyRow session_rows[] = {
     {{"BeginString", all, honoured, "begin_string", begin_string_note}, special},
@@ -166,8 +168,8 @@ constexpr KeyRow validation_rows[] = {
     {{"TransportDataDictionary", all, honoured, "transport_dictionary", "FIXT.1.1 only"}, special},
     {{"AppDataDictionary", all, honoured, "dictionary", "FIXT.1.1 only: that of DefaultApplVerID"}, special},
     {{"AppDataDictionary.<BeginString>", all, mapped, "application_dictionaries", "FIXT.1.1 only"}, special},
-    {{"ValidateLengthAndChecksum", "C++ N", ignored, "", always_validated}, none, {}, "Y"},
-    {{"ValidateChecksum", "J", ignored, "", always_validated}, none, {}, "Y"},
+    {{"ValidateLengthAndChecksum", "C++ N", mapped, "verify_checksum", checksum_note}, flag},
+    {{"ValidateChecksum", "J", mapped, "verify_checksum", checksum_note}, flag},
     {{"ValidateFieldsOutOfOrder", all, mapped, "field_order", "Y: \"strict\"; N: \"lenient\", delivered and reported"},
      strict_when_yes},
     {{"ValidateFieldsHaveValues", "C++ J N", mapped, "values_present", "Y: \"strict\"; N: \"lenient\""},

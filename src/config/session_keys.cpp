@@ -301,6 +301,10 @@ constexpr auto session_rows = std::to_array<Key<SessionDraft>>({
         "session logs out."),
     NFX_DURATION("max_latency_s", settings.session.max_latency, std::chrono::seconds, 1, day_s,
                  "Largest difference in seconds between SendingTime(52) and our clock, with check_latency = true."),
+    NFX_FLAG("verify_checksum", settings.session.verify_checksum,
+             "Whether a resent message with a wrong CheckSum(10) is ignored, as FIX requires. False for a peer that "
+             "resends with wrong ones: messages with PossDupFlag(43)=Y are then processed while they fill a gap, and "
+             "counted in nfx_wrong_checksum_accepted_total. All others are always verified."),
     NFX_FLAG("require_orig_sending_time", settings.session.require_orig_sending_time,
              "Whether a message with PossDupFlag(43)=Y and no OrigSendingTime(122) is rejected. False for peers that "
              "omit it."),

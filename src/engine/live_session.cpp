@@ -40,6 +40,8 @@ LiveSession::LiveSession(SessionRunner& owner, SessionStores& its_stores, LiveSe
               .may_park = may_park()}),
       from_template(options.from_template) {
   session.restore(store.next_inbound(), store.next_outbound());
+  reset_recorded = store.reset_asked();
+  if (reset_recorded) session.restore_asked_reset();
   session.set_hook(this);
 }
 
@@ -120,7 +122,12 @@ void LiveSession::logon() noexcept {
 
 void LiveSession::reset_sequence_numbers() noexcept {
   if (in_callback) return;
-  runner.step(*this, 0, [&](Actions& out) { session.reset_sequence_numbers(runner.now(), out); });
+  if (!session.logged_on()) return;
+  runner.step(*this, 0, [&](Actions& out) {
+    // FIX 4.0 has no such reset, which is a notice.
+    if (session.reset_numbers(runner.now(), out) == OperatorResult::not_possible)
+      session.reset_sequence_numbers(runner.now(), out);
+  });
 }
 
 void LiveSession::drop_connection() noexcept {

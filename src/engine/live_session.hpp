@@ -85,7 +85,7 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
     return settings.session.throttle_rate != 0 && settings.session.throttle_action == ThrottleAction::delay;
   }
   [[nodiscard]] bool may_send_now() const noexcept {
-    return logged_on() && !session.sending_held() && !connection.out.blocked();
+    return logged_on() && !session.sending_held() && !session.reset_asked() && !connection.out.blocked();
   }
   // Submitted messages are before the next one.
   [[nodiscard]] bool has_kept() const noexcept { return kept != nullptr && kept->size() != 0; }
@@ -142,6 +142,7 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
 
   bool enabled = true;
   bool callback_failed = false;       // it is not enabled because of that; logon() ends both
+  bool reset_recorded = false;        // that a reset was asked for and is not answered
   bool store_trouble = false;         // reported, until the store is good again
   bool full_too_long = false;         // full_until has passed
   bool in_callback = false;           // in a callback that lends bytes which acting on the session would move

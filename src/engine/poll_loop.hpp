@@ -165,6 +165,8 @@ class PollLoop {
   void begin_oversized(LiveSession& session, std::size_t size);
   void take_oversized(LiveSession& session, std::string_view& bytes);
   void receive_too_large(LiveSession& session, std::string_view head, std::string_view limit);
+  void receive_message(LiveSession& session, std::string_view bytes);
+  [[nodiscard]] bool receive_despite_check_sum(LiveSession& session, std::string_view bytes);
   void drain_queue(LiveSession& session);
 
   T& transport_;
@@ -177,7 +179,8 @@ class PollLoop {
   FrameReader frames_;
   MessageView message_;
   MessageView queued_message_;
-  std::string resumed_;  // what resume() passes to the session
+  std::string resumed_;   // what resume() passes to the session
+  std::string repaired_;  // a message with the CheckSum that it should have
   std::atomic<bool> stop_requested_{false};
   [[maybe_unused]] ThreadCheck poll_thread_;
 };

@@ -14,6 +14,7 @@
 #include "engine/poll_loop.hpp"
 #include "nexusfix/base/call_trace.hpp"
 #include "nexusfix/session/logon_check.hpp"
+#include "nexusfix/wire/encoder.hpp"
 #include "nexusfix/wire/framer.hpp"
 
 namespace nfx {
@@ -330,14 +331,10 @@ void PollLoop<T, C>::receive_item(LiveSession& session, const BatchItem& item) {
   NFX_TRACE();
   if (item.error == WireError::none && item.bytes.size() <= session.longest_received) {
     NFX_ASSERT(item.bytes.size() <= runner_.config().max_message_size);
-    ++session.counts.messages_in;
-    session.last_in = runner_.now().utc;
-    runner_.observe(session, Direction::in, item.bytes);
-    runner_.step_received(session, message_, item.bytes,
-                          [&](Actions& out) { session.session.on_message(message_, runner_.now(), out); });
-    return drain_queue(session);
+    return receive_message(session, item.bytes);
   }
   if (receive_beyond_limits(session, item)) return;
+  if (item.error == WireError::check_sum_mismatch && receive_despite_check_sum(session, item.bytes)) return;
   ++session.counts.garbled;
   if (item.frame.status == FrameStatus::too_large) {
     runner_.report_notice(session, Notice::garbled_message, SeqNum{}, to_string(WireError::too_large));
@@ -424,6 +421,33 @@ void PollLoop<T, C>::receive_too_large(LiveSession& session, std::string_view he
   if (taken && session.settings.too_large_message == TooLargeMessage::logout && session.session.logged_on())
     session.logout("message too large");
   if (session.connection.exists()) drain_queue(session);
+}
+
+template <Transport T, Clock C>
+inline void PollLoop<T, C>::receive_message(LiveSession& session, std::string_view bytes) {
+  ++session.counts.messages_in;
+  session.last_in = runner_.now().utc;
+  runner_.observe(session, Direction::in, bytes);
+  runner_.step_received(session, message_, bytes,
+                        [&](Actions& out) { session.session.on_message(message_, runner_.now(), out); });
+  drain_queue(session);
+}
+
+// With verify_checksum = false, one that fills a gap: as a copy with the right CheckSum, so that it can be parsed,
+// queued and stored like any other.
+template <Transport T, Clock C>
+[[gnu::cold, gnu::noinline]] bool PollLoop<T, C>::receive_despite_check_sum(LiveSession& session,
+                                                                            std::string_view bytes) {
+  if (session.config().verify_checksum || !session.session.gap_open()) return false;
+  constexpr std::size_t trailer_size = 7;  // "10=nnn<SOH>"
+  NFX_ASSERT(bytes.size() > trailer_size);
+  repaired_.assign(bytes);
+  const std::size_t end = repaired_.size() - trailer_size;
+  write_check_sum_field(repaired_.data() + end, check_sum(std::string_view{repaired_}.substr(0, end)));
+  if (message_.parse(repaired_) != WireError::none || !session.session.accepts_wrong_check_sum(message_)) return false;
+  ++session.counts.check_sum_ignored;
+  receive_message(session, repaired_);
+  return true;
 }
 
 template <Transport T, Clock C>

@@ -182,6 +182,7 @@ void SessionRunner::note(LiveSession& session, const Action& action) {
   if (action.notice == Notice::message_rejected) ++session.counts.rejected;
   if (action.notice == Notice::gap_detected || action.notice == Notice::gap_request_repeated)
     ++session.counts.resend_requests;
+  if (action.notice == Notice::gap_filled) session.counts.gap_filled += action.count;
   if (action.notice == Notice::queue_full) ++session.counts.queue_drops;
   if (action.notice == Notice::too_large) ++session.counts.too_large;
   if (action.notice == Notice::throttled) ++session.counts.throttled;
@@ -254,6 +255,12 @@ void SessionRunner::check_store(LiveSession& session) {
   if (journal.has_reserve() || !session.connection.exists()) return;
   flush_last_words(session);
   session.drop_connection();
+}
+
+// The next process goes on asking. What is recorded after the answer ends that.
+void SessionRunner::record_asked_reset(LiveSession& session) noexcept {
+  session.reset_recorded = session.session.reset_asked();
+  if (session.reset_recorded) session.store.record_asked_reset(now_.utc);
 }
 
 void SessionRunner::find_store_good(LiveSession& session) {

@@ -333,6 +333,7 @@ class SessionRunner {
   void start_over_when_due(LiveSession& session);
   void watch_slow(LiveSession& session) noexcept;
   void check_store(LiveSession& session);
+  void record_asked_reset(LiveSession& session) noexcept;
   void report_corrections(const LiveSession& session);
   void find_store_good(LiveSession& session);
   void flush_last_words(LiveSession& session);
@@ -437,6 +438,8 @@ inline void SessionRunner::execute(LiveSession& session, const Actions& actions)
     }
   }
   session.store.set_next_inbound(session.session.next_inbound(), now_.utc, session.received);
+  if (session.session.reset_asked() != session.reset_recorded) [[unlikely]]
+    record_asked_reset(session);
   NFX_ASSERT(session.store.next_inbound() == session.session.next_inbound());
   NFX_ASSERT(session.store.next_outbound() == session.session.next_outbound());
   if (session.journal_store != nullptr && (session.journal_store->condition() >= StoreCondition::full ||

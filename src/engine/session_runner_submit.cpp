@@ -11,7 +11,8 @@ namespace nfx {
 namespace {
 
 bool may_be_sent_later(SendError error) noexcept {
-  return error == SendError::no_room || error == SendError::not_logged_on || error == SendError::on_hold;
+  return error == SendError::no_room || error == SendError::not_logged_on || error == SendError::on_hold ||
+         error == SendError::resetting;
 }
 
 }  // namespace

@@ -19,14 +19,16 @@ void Session::on_connect(Instant now, Actions& out) noexcept {
   phase_ = Phase::awaiting_logon;
   phase_deadline_ = now.monotonic + config_.logon_timeout;
   last_received_ = last_sent_ = now.monotonic;
-  test_pending_ = violated_ = reset_sent_ = reset_answered_ = false;
+  test_pending_ = violated_ = reset_sent_ = reset_probed_ = reset_answered_ = false;
   same_resend_count_ = 0;
   resend_slowed_noted_ = false;
   peer_appl_ver_id_ = appl_ver_id_count;
   if (config_.role == Role::acceptor) return;
   heartbeat_ = config_.heartbeat_interval;
   if (config_.reset_on_logon) reset_counters(out);
-  send_logon(config_.reset_on_logon, next_in_, now, out);
+  const bool ask_again = reset_asked();
+  if (ask_again) reset_out_ = first_seq_num;
+  send_logon(config_.reset_on_logon || ask_again, ask_again ? first_seq_num : next_in_, now, out);
 }
 
 void Session::send_logon(bool reset, std::optional<SeqNum> next_expected, Instant now, Actions& out) noexcept {
@@ -152,7 +154,11 @@ void Session::receive_logon(const MessageView& message, SeqNum seq, Instant now,
     const bool something_to_reset = next_in_ != first_seq_num || next_out_ != first_seq_num;
     const bool resets_at_end = config_.reset_on_logout || config_.reset_on_disconnect;
     if (((resets && something_to_reset) || resets_at_end) && !may_reset(now, out)) return;
-    if (resets) reset_counters(out);
+    if (resets) {
+      reset_counters(out);
+    } else if (reset_asked()) {
+      settle_asked_reset(message, seq, out);
+    }
     if (!numbers_acceptable(message, seq, now, out)) return;
     heartbeat_ = config_.heartbeat_override.count() == 0 ? interval : config_.heartbeat_override;
     const SeqNum our_next = next_out_;
@@ -168,6 +174,11 @@ void Session::receive_logon(const MessageView& message, SeqNum seq, Instant now,
     reset_counters(out);
     next_out_ = next(first_seq_num);
     note(Notice::sequence_reset, seq, "the peer answered Logon with ResetSeqNumFlag=Y", out);
+  }
+  if (awaits_reset()) {
+    if (!asks_reset && seq != first_seq_num)
+      return disconnect("the peer answered ResetSeqNumFlag=Y with its old MsgSeqNum", Ending::failed, out);
+    finish_reset(out);
   }
   reset_sent_ = false;
   if (!numbers_acceptable(message, seq, now, out)) return;
@@ -216,10 +227,9 @@ void Session::receive_reset_logon(const MessageView& message, SeqNum seq, Instan
     return advance_past(seq, now, out);
   }
   if (!logon_terms_acceptable(message, now, out)) return;
-  if (std::exchange(reset_sent_, false)) {
-    phase_deadline_ = MonotonicTime::max();
-    set_next_inbound(next(seq), now, out);
-    return;
+  if (reset_sent_) {
+    finish_reset(out);
+    return advance_past(seq, now, out);
   }
   if (!may_reset(now, out)) return;
   const bool override_interval = config_.role == Role::acceptor && config_.heartbeat_override.count() != 0;
@@ -242,6 +252,53 @@ void Session::reset_sequence_numbers(Instant now, Actions& out) noexcept {
   reset_counters(out);
   send_logon(true, next_in_, now, out);
   if (phase_ == Phase::logged_on) phase_deadline_ = now.monotonic + config_.logon_timeout;
+}
+
+// The peer has reset both sequence numbers too.
+void Session::finish_reset(Actions& out) noexcept {
+  if (reset_asked()) {
+    const SeqNum next_out = reset_out_;
+    reset_counters(out);
+    next_out_ = next_out;
+  }
+  reset_sent_ = false;
+  if (phase_ == Phase::logged_on) phase_deadline_ = MonotonicTime::max();
+}
+
+// Whether the peer goes on with its number 1 instead of answering: some reset and say nothing. Number 1 of before the
+// reset was received long ago, and would be a duplicate now.
+bool Session::shows_reset(const MessageView& message) const noexcept {
+  const std::string_view type = message.msg_type();
+  const bool was_received = !reset_asked() || next_in_ > first_seq_num;
+  return reset_sent_ && was_received && message.get_seq_num(Tag::MsgSeqNum) == first_seq_num &&
+         message.get_view(Tag::PossDupFlag) != "Y" && type != msg_type::logon && type != msg_type::sequence_reset;
+}
+
+// Acceptor: the peer logs on after a reset that it has not answered. Its number shows whether it has reset.
+void Session::settle_asked_reset(const MessageView& message, SeqNum seq, Actions& out) noexcept {
+  if (seq < next_in_ && message.get_view(Tag::PossDupFlag) != "Y") {
+    finish_reset(out);
+    return note(Notice::sequence_reset, seq, "the peer has carried out the reset that it did not answer", out);
+  }
+  reset_out_ = {};
+  reset_attempts_ = 0;
+  note(Notice::reset_unanswered, seq, "taken back: the peer logs on with its numbers before the reset", out);
+}
+
+// The connection ends without an answer.
+void Session::reset_unanswered(Actions& out) noexcept {
+  NFX_ASSERT(reset_asked());
+  if (config_.role == Role::acceptor) {
+    note(Notice::reset_unanswered, SeqNum{}, "the number of the peer's next Logon shows whether it has reset", out);
+  } else if (++reset_attempts_ < max_reset_attempts) {
+    note(Notice::reset_unanswered, SeqNum{}, "the next Logon asks again, by ResetSeqNumFlag=Y", out);
+  } else {
+    reset_out_ = {};
+    reset_attempts_ = 0;
+    note(Notice::reset_unanswered, SeqNum{},
+         "taken back after the last attempt: agree on the numbers with the peer, and set them by 'nfx session set'",
+         out);
+  }
 }
 
 }  // namespace nfx

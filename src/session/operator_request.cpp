@@ -45,7 +45,7 @@ bool Session::numbers_may_change() const noexcept {
 OperatorResult Session::set_numbers(const NextNumbers& wanted, Instant now, Actions& out) noexcept {
   const StepCheck check{*this, out, StepCheck::Step::set_numbers};
   if (!usable(wanted.in, seq_num_limit) || !usable(wanted.out, seq_num_limit)) return OperatorResult::bad_number;
-  if (has_numbers(wanted)) return OperatorResult::nothing_to_do;
+  if (has_numbers(wanted) && !reset_asked()) return OperatorResult::nothing_to_do;
   if (!numbers_may_change()) return OperatorResult::not_now;
   if (phase_ == Phase::logged_on) {
     // The peer requests what was skipped, and gets a gap fill.
@@ -57,6 +57,8 @@ OperatorResult Session::set_numbers(const NextNumbers& wanted, Instant now, Acti
   }
   if (wanted.out) next_out_ = *wanted.out;
   if (wanted.in) next_in_ = *wanted.in;
+  reset_out_ = {};  // these numbers are what counts
+  reset_attempts_ = 0;
   return OperatorResult::done;
 }
 
@@ -81,12 +83,18 @@ void Session::receive_again(SeqNum from, Instant now, Actions& out) noexcept {
 OperatorResult Session::reset_numbers(Instant now, Actions& out) noexcept {
   if (!numbers_may_change()) return OperatorResult::not_now;
   if (phase_ == Phase::disconnected) {
-    if (next_in_ == first_seq_num && next_out_ == first_seq_num) return OperatorResult::nothing_to_do;
+    if (next_in_ == first_seq_num && next_out_ == first_seq_num && !reset_asked()) return OperatorResult::nothing_to_do;
     start_over(out);
     return OperatorResult::done;
   }
   if (version_ < Version::fix41) return OperatorResult::not_possible;
-  reset_sequence_numbers(now, out);
+  const StepCheck check{*this, out};
+  // What is under way belongs to the numbers that end when the peer answers.
+  forget_gaps();
+  reset_out_ = first_seq_num;
+  reset_probed_ = test_pending_ = false;
+  send_logon(true, first_seq_num, now, out);
+  if (phase_ == Phase::logged_on) phase_deadline_ = now.monotonic + config_.logon_timeout;
   return OperatorResult::done;
 }
 

@@ -1,5 +1,6 @@
 // What a logged-on session does with a message: checks of its sequence number, then of its content, then processing.
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "nexusfix/base/call_trace.hpp"
@@ -62,6 +63,11 @@ void Session::on_garbled(WireError error, std::string_view bytes, Instant now, A
     return disconnect(text, Ending::failed, out, refusal_of(error));
   }
   if (phase_ == Phase::disconnected) return;
+  if (is_garbled_resend(error, bytes)) {
+    if (!std::exchange(resent_garbled_noted_, true))
+      note(Notice::resent_garbled, next_in_, "tell the peer; verify_checksum = false accepts them", out);
+    return;
+  }
   out.push({.kind = ActionKind::notice, .notice = Notice::garbled_message, .bytes = bytes, .text = to_string(error)});
   count_invalid(now, out);
 }
@@ -101,6 +107,21 @@ void Session::receive_too_large(const MessageView& head, std::string_view limit,
   advance_past(seq, now, out);
 }
 
+// A fault of the peer's that we have asked for: it does not count for max_invalid_rate, up to the messages requested.
+bool Session::is_garbled_resend(WireError error, std::string_view bytes) noexcept {
+  if (error != WireError::check_sum_mismatch || !gap_open()) return false;
+  constexpr std::string_view poss_dup =
+      "\x01"
+      "43=Y\x01";
+  return bytes.contains(poss_dup) && gap_.garbled++ <= value(gap_.wanted_to) - value(next_in_);
+}
+
+bool Session::accepts_wrong_check_sum(const MessageView& message) const noexcept {
+  if (config_.verify_checksum || !gap_open() || !possible_duplicate(message)) return false;
+  const auto seq = message.get_seq_num(Tag::MsgSeqNum);
+  return seq && *seq >= next_in_ && *seq <= gap_.wanted_to;
+}
+
 void Session::count_invalid(Instant now, Actions& out) noexcept {
   if (phase_ == Phase::disconnected || invalid_.take(now.monotonic)) return;
   constexpr std::string_view text = "too many invalid messages";
@@ -119,9 +140,15 @@ void Session::process(const MessageView& message, bool queued, Instant now, Acti
   NFX_TRACE();
   const std::string_view type = message.msg_type();
   if (violated_ && type != msg_type::logout) return;
-  if (reset_sent_ && !answers_reset(message)) {
-    // Its sequence number belongs to the epoch that our ResetSeqNumFlag=Y has ended, so it means nothing now.
-    return note(Notice::unexpected_message, SeqNum{}, "sent before the answer to ResetSeqNumFlag=Y: ignored", out);
+  if (reset_sent_) [[unlikely]] {
+    if (shows_reset(message)) {
+      finish_reset(out);
+      note(Notice::sequence_reset, first_seq_num,
+           "the peer goes on with number 1 without an answer to ResetSeqNumFlag=Y: both sides have restarted", out);
+    } else if (!answers_reset(message)) {
+      // Its sequence number belongs to the epoch that our ResetSeqNumFlag=Y is to end, so it means nothing now.
+      return note(Notice::unexpected_message, SeqNum{}, "sent before the answer to ResetSeqNumFlag=Y: ignored", out);
+    }
   }
   const auto number = message.get_seq_num(Tag::MsgSeqNum);
   if (!number) {
@@ -343,16 +370,13 @@ void Session::receive_in_sequence(const MessageView& message, SeqNum seq, Instan
   if (!is_session_msg_type(type)) {
     deliver(message, seq, out);
   } else if (type == msg_type::test_request) {
-    // Echoed byte for byte.
+    // Echoed byte for byte, from the message itself, as it may be as long as a message.
     const std::string_view id = message.get_view(Tag::TestReqID);
-    std::array<char, 1024> buffer;
-    FieldWriter body{buffer};
-    if (!id.empty()) body.append(Tag::TestReqID, id);
-    if (body.ok()) {
-      send_session_message(msg_type::heartbeat, {}, body.view(), now, out);
-    } else {
-      note(Notice::unexpected_message, seq, "TestReqID too long to echo", out);
-    }
+    constexpr std::string_view tag = "112=";
+    const std::string_view field =
+        id.empty() ? std::string_view{} : std::string_view{id.data() - tag.size(), tag.size() + id.size() + 1};
+    NFX_ASSERT(field.empty() || (field.starts_with(tag) && field.back() == soh));
+    send_session_message(msg_type::heartbeat, {}, field, now, out);
   } else if (type == msg_type::reject) {
     out.push({.kind = ActionKind::deliver_reject, .seq = seq, .message = &message});
   }
@@ -374,6 +398,7 @@ void Session::receive_sequence_reset(const MessageView& message, SeqNum seq, Pos
     return reject(message, seq, SessionRejectReason::value_is_incorrect, std::nullopt, now, out);
   }
   if (gap_fill) {
+    if (gap_open()) note_gap_fill(next_in_, *new_seq, out);
     // Some peers count the last message of a chunk as filled without sending it: then the next chunk begins with it.
     const bool without_last = gap_.requested_to == *new_seq && gap_.wanted_to > gap_.requested_to;
     set_next_inbound(*new_seq, now, out);
@@ -391,12 +416,28 @@ void Session::receive_sequence_reset(const MessageView& message, SeqNum seq, Pos
   set_next_inbound(*new_seq, now, out);
 }
 
+// The peer was to resend these numbers. Whether they were messages of the session or the application's, it alone knows.
+void Session::note_gap_fill(SeqNum first, SeqNum new_seq, Actions& out) noexcept {
+  NFX_ASSERT(first < new_seq);
+  const std::uint64_t count = value(new_seq) - value(first);
+  char* const end = text_.data() + text_.size();
+  char* at = std::to_chars(text_.data(), end, count).ptr;
+  at = std::ranges::copy(std::string_view{count == 1 ? " number, " : " numbers, "}, at).out;
+  at = std::to_chars(at, end, value(first)).ptr;
+  at = std::ranges::copy(std::string_view{" to "}, at).out;
+  at = std::to_chars(at, end, value(new_seq) - 1).ptr;
+  const std::string_view numbers{text_.data(), static_cast<std::size_t>(at - text_.data())};
+  out.push({.kind = ActionKind::notice, .notice = Notice::gap_filled, .seq = first, .count = count, .text = numbers});
+}
+
 void Session::receive_logout(const MessageView& message, SeqNum seq, Position position, Instant now,
                              Actions& out) noexcept {
   if (position == Position::equal) next_in_ = next(seq);
   const std::string_view text = message.get_view(Tag::Text);
   const std::size_t size = std::min(text.size(), text_.size());
   std::copy_n(text.begin(), size, text_.begin());
+  // A peer that refuses our reset counts on as before.
+  if (reset_asked()) reset_sent_ = false;
   Ending ending = violated_ ? Ending::failed : Ending::logout;
   if (phase_ == Phase::logged_on) {
     send_logout({}, now, out);
@@ -425,6 +466,7 @@ void Session::close_gap(Instant now, Actions& out) noexcept {
     if (next_in_ <= gap_.requested_to) return;
     const SeqNum wanted_to = gap_.wanted_to;
     gap_ = {};
+    resent_garbled_noted_ = false;
     // With chunks, the next chunk is requested now.
     if (next_in_ <= wanted_to) return request_resend(wanted_to, now, out);
   }

@@ -49,6 +49,8 @@ inline std::expected<SeqNum, SendError> Session::send_application(const Outgoing
                                                                   Actions& out) noexcept {
   const StepCheck check{*this, out};
   if (phase_ != Phase::logged_on) return std::unexpected(SendError::not_logged_on);
+  if (awaits_reset()) [[unlikely]]
+    return std::unexpected(SendError::resetting);
   if (message.msg_type.empty() || is_session_msg_type(message.msg_type) || !complete_fields(message.body) ||
       !complete_fields(message.header_fields)) {
     return std::unexpected(SendError::bad_message);
@@ -104,6 +106,11 @@ std::expected<std::size_t, std::string_view> Session::compose_session_message(Ou
     std::ranges::copy(now_text, time.begin());
     // Those of a resend, where OrigSendingTime is between them, are the session's alone.
     const std::size_t header_size = message.poss_dup ? 0 : header_space.size();
+    // A TestReqID that is echoed may be as long as a message. It stays where it is: without space there, and with its
+    // only field decided by the session, it is read alone.
+    const bool is_long = message.body.size() > body_space.size();
+    const std::span<char> space =
+        is_long ? std::span{const_cast<char*>(message.body.data()), message.body.size()} : std::span<char>{body_space};
     SessionMessage completed{{.begin_string = config_.begin_string,
                               .msg_type = message.msg_type,
                               .sender_comp_id = config_.sender_comp_id,
@@ -112,7 +119,7 @@ std::expected<std::size_t, std::string_view> Session::compose_session_message(Ou
                               .own_fields = composer_.own_fields(),
                               .seq = message.seq},
                              message.body,
-                             body_space,
+                             space,
                              message.header_fields,
                              std::span{header_space}.first(header_size)};
     hook_->on_sending(completed);
@@ -132,8 +139,9 @@ bool Session::send_session_message(std::string_view type, std::string_view heade
                                    Instant now, Actions& out) noexcept {
   NFX_ASSERT(phase_ != Phase::disconnected && is_session_msg_type(type));
   NFX_ASSERT(complete_fields(header_fields) && complete_fields(body));
+  SeqNum& number = awaits_reset() ? reset_out_ : next_out_;
   const auto size = compose_session_message({.msg_type = type,
-                                             .seq = next_out_,
+                                             .seq = number,
                                              .header_fields = header_fields,
                                              .last_processed = last_processed(),
                                              .body = body},
@@ -142,8 +150,8 @@ bool Session::send_session_message(std::string_view type, std::string_view heade
     disconnect(size.error(), Ending::failed, out);
     return false;
   }
-  out.push({.kind = ActionKind::send, .seq = next_out_, .bytes = out.take(*size)});
-  next_out_ = next(next_out_);
+  out.push({.kind = ActionKind::send, .seq = number, .bytes = out.take(*size)});
+  number = next(number);
   last_sent_ = now.monotonic;
   return true;
 }
@@ -285,28 +293,32 @@ void Session::disconnect(std::string_view text, Ending ending, Actions& out, Log
       config_.role == Role::initiator || phase_ == Phase::logged_on || phase_ == Phase::logout_sent;
   phase_ = Phase::disconnected;
   phase_deadline_ = MonotonicTime::max();
+  forget_gaps();
+  test_pending_ = violated_ = reset_sent_ = false;
+  if (!had_session) return;
+  out.push({.kind = ActionKind::logged_out, .ending = ending, .refusal = reason, .text = text});
+  if (config_.reset_on_disconnect || (config_.reset_on_error && by_error(ending))) {
+    reset_counters(out);
+  } else if (reset_asked()) {
+    reset_unanswered(out);
+  }
+}
+
+void Session::forget_gaps() noexcept {
   queue_.clear();
   gap_ = {};
   logon_beyond_gap_ = answered_beyond_gap_ = {};
   replay_ = {};
   pending_replay_count_ = 0;
   request_after_replay_ = {};
-  test_pending_ = violated_ = reset_sent_ = false;
   replay_held_until_ = MonotonicTime{};
-  if (!had_session) return;
-  out.push({.kind = ActionKind::logged_out, .ending = ending, .refusal = reason, .text = text});
-  if (config_.reset_on_disconnect || (config_.reset_on_error && by_error(ending))) reset_counters(out);
 }
 
 void Session::reset_counters(Actions& out) noexcept {
   next_in_ = next_out_ = first_seq_num;
-  queue_.clear();
-  gap_ = {};
-  logon_beyond_gap_ = answered_beyond_gap_ = {};
-  replay_ = {};
-  pending_replay_count_ = 0;
-  request_after_replay_ = {};
-  replay_held_until_ = MonotonicTime{};
+  reset_out_ = {};
+  reset_attempts_ = 0;
+  forget_gaps();
   resend_budget_.start_over();
   out.push({.kind = ActionKind::reset_store});
 }

@@ -65,6 +65,7 @@ std::string_view to_string(SendError error) noexcept {
     case SendError::store_failed: return "the message store has failed: see the notice, then restart";
     case SendError::no_room: return "the send buffer is full: the peer does not read fast enough";
     case SendError::on_hold: return "an operator holds sending: 'nfx session release' ends that";
+    case SendError::resetting: return "a reset of the sequence numbers is not answered yet: send again when it is";
     case SendError::bad_message: return "no application message type, or fields that do not end with SOH";
   }
   return "?";
@@ -92,6 +93,13 @@ void Session::restore(SeqNum next_inbound, SeqNum next_outbound) noexcept {
   next_out_ = std::max(next_outbound, first_seq_num);
 }
 
+// How many messages the last process sent after its Logon is unknown. More than it did: the peer has the rest
+// gap-filled.
+void Session::restore_asked_reset() noexcept {
+  NFX_ASSERT(phase_ == Phase::disconnected);
+  reset_out_ = SeqNum{64};
+}
+
 void Session::on_disconnect(std::string_view why, Instant, Actions& out) noexcept {
   const StepCheck check{*this, out};
   if (phase_ == Phase::disconnected) return;
@@ -104,7 +112,8 @@ void Session::on_disconnect(std::string_view why, Instant, Actions& out) noexcep
 
 void Session::start_over(Actions& out) noexcept {
   const StepCheck check{*this, out};
-  if (phase_ == Phase::disconnected) reset_counters(out);
+  if (phase_ != Phase::disconnected) return;
+  reset_counters(out);
 }
 
 // HeartBtInt 0: the peer's silence alone is watched.
@@ -117,6 +126,7 @@ inline MonotonicTime Session::deadline_without_heartbeats(MonotonicTime due) con
 MonotonicTime Session::next_deadline() const noexcept {
   MonotonicTime due = phase_deadline_;
   if (phase_ != Phase::logged_on) return due;
+  if (awaits_reset() && !reset_probed_) due -= config_.logon_timeout / 2;
   if (gap_.requested_to != SeqNum{}) due = std::min(due, gap_.retry_at);
   if (replay_held_until_ != MonotonicTime{}) due = std::min(due, replay_held_until_);
   if (heartbeat_.count() == 0) return deadline_without_heartbeats(due);
@@ -147,6 +157,11 @@ void Session::on_timer(Instant now, Actions& out) noexcept {
     }
   }
   if (phase_ != Phase::logged_on) return;
+  if (awaits_reset() && !reset_probed_ && time >= phase_deadline_ - config_.logon_timeout / 2) {
+    // Some peers reset without an answer: the number of whatever they send next shows it.
+    reset_probed_ = true;
+    if (!test_pending_) return send_test_request(phase_deadline_, now, out);
+  }
   if (time >= replay_held_until_) replay_held_until_ = MonotonicTime{};
 
   if (gap_.requested_to != SeqNum{} && time >= gap_.retry_at) {
@@ -155,7 +170,9 @@ void Session::on_timer(Instant now, Actions& out) noexcept {
       gap_.attempts = 0;
       gap_.retry_at = time + config_.resend_timeout;
     } else if (gap_.attempts + 1 >= config_.max_resend_attempts) {
-      return send_logout("resend requested repeatedly without an answer", now, out);
+      return send_logout(resent_garbled_noted_ ? "resent messages have a wrong CheckSum"
+                                               : "resend requested repeatedly without an answer",
+                         now, out);
     } else {
       const SeqNum wanted_to = gap_.wanted_to;
       NFX_ASSERT(wanted_to >= next_in_);  // a filled gap is closed when the number that fills it is counted

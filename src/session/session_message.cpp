@@ -92,7 +92,7 @@ SessionMessage::SessionMessage(const Header& header, std::string_view body, std:
                                std::string_view header_fields, std::span<char> header_space) noexcept
     : header_(header), body_{body_space, body.size()}, header_fields_{header_space, header_fields.size()} {
   NFX_REQUIRE(body.size() <= body_space.size() && header_fields.size() <= header_space.size());
-  std::ranges::copy(body, body_space.begin());
+  if (body.data() != body_space.data()) std::ranges::copy(body, body_space.begin());
   std::ranges::copy(header_fields, header_space.begin());
   char* const end = std::to_chars(seq_text_, seq_text_ + sizeof seq_text_, value(header.seq)).ptr;
   seq_size_ = static_cast<std::size_t>(end - seq_text_);

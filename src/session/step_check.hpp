@@ -32,6 +32,7 @@ class StepCheck {
         phase_(session.phase_),
         next_in_(session.next_in_),
         next_out_(session.next_out_),
+        reset_asked_(session.reset_asked()),
         actions_(out.list().size()) {
     check_state();
   }
@@ -70,16 +71,21 @@ class StepCheck {
     if (step_ == Step::set_numbers) return;  // an operator may set any
     SeqNum expected = next_out_;
     bool reset = false;
+    const bool asked = reset_asked_ || session_.reset_asked();
     for (const Action& action : new_actions()) {
       if (action.kind == ActionKind::reset_store) {
         expected = first_seq_num;
         reset = true;
+      } else if (asked) {
+        NFX_ASSERT(!action.resent);
       } else if (action.kind == ActionKind::send) {
         NFX_ASSERT(action.seq != SeqNum{} && action.seq <= expected);
         NFX_ASSERT(action.seq < expected || !action.resent);
         if (action.seq == expected) expected = next(expected);
       }
     }
+    // While the peer has not answered a reset, what is sent has the numbers after it.
+    if (reset_asked_ || session_.reset_asked()) return NFX_ASSERT(reset || session_.next_in_ >= next_in_);
     // A peer that resets while it answers our Logon may have counted that Logon.
     NFX_ASSERT(session_.next_out_ == expected || (reset && session_.next_out_ == next(first_seq_num)));
     NFX_ASSERT(reset || session_.next_in_ >= next_in_);
@@ -100,6 +106,7 @@ class StepCheck {
     if (s.phase_ == Phase::awaiting_logon || s.phase_ == Phase::logout_sent) {
       NFX_ASSERT(s.phase_deadline_ != MonotonicTime::max());  // neither waits for ever
     }
+    NFX_ASSERT(s.phase_ != Phase::logged_on || s.reset_sent_ || !s.reset_asked());
     NFX_ASSERT(s.phase_ != Phase::logged_on || (s.phase_deadline_ != MonotonicTime::max()) == s.reset_sent_);
     if (s.phase_ != Phase::disconnected) return;
     NFX_ASSERT(s.queue_.empty() && s.gap_.requested_to == SeqNum{} && !s.replaying());
@@ -120,6 +127,7 @@ class StepCheck {
   const Phase phase_;
   const SeqNum next_in_;
   const SeqNum next_out_;
+  const bool reset_asked_;
   const std::size_t actions_;
 };
 

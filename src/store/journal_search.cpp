@@ -13,8 +13,9 @@ namespace nfx::detail {
 namespace {
 
 constexpr std::uint8_t known_flags =
-    std::to_underlying(RecordFlag::by_operator) | std::to_underlying(RecordFlag::imported) |
-    std::to_underlying(RecordFlag::recorded) | std::to_underlying(RecordFlag::received);
+    std::to_underlying(RecordFlag::by_operator) | std::to_underlying(RecordFlag::asked_reset) |
+    std::to_underlying(RecordFlag::imported) | std::to_underlying(RecordFlag::recorded) |
+    std::to_underlying(RecordFlag::received);
 
 // Whether a record's header may begin with these bytes. Text and times do not look like that.
 [[nodiscard]] bool may_be_header(const RecordHeader& header, std::uint64_t most) noexcept {

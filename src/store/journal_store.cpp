@@ -68,6 +68,7 @@ struct JournalStore::State {
   std::uint64_t margin = 0;
   std::size_t refused_size = 0;         // of the last message that did not fit; 0: the last one did
   UtcTime reset_cut_at{};               // when a reset last began a segment
+  bool recovered_asked_reset = false;   // the last process did not see the answer to a reset that it asked for
   bool recovered_message = false;       // since the last reset
   std::uint64_t appended_at_reset = 0;  // counts.appended, as of the last reset
   bool reset_pending = false;           // a reset did not fit: it is recorded before anything else
@@ -321,6 +322,11 @@ JournalStore::JournalStore(Disk& disk, const JournalOptions& options, std::strin
         if (header.kind == RecordKind::next_outbound && has_flag(header, RecordFlag::by_operator))
           state.index.forget_from(header.seq, position);
         if (header.kind == RecordKind::reset) state.index.forget_all(position);
+        if (header.kind == RecordKind::next_outbound) {
+          state.recovered_asked_reset = has_flag(header, RecordFlag::asked_reset);
+        } else if (header.kind == RecordKind::reset || header.kind == RecordKind::message) {
+          state.recovered_asked_reset = false;
+        }
         if (header.kind == RecordKind::message) state.recovered_message = true;
         if (header.kind == RecordKind::reset) state.recovered_message = false;
       },
@@ -481,6 +487,13 @@ bool JournalStore::set_number(const NumberChange& change, UtcTime now) noexcept 
   (inbound ? next_inbound_ : next_outbound_) = seq;
   (inbound ? state_->recorded_inbound : state_->recorded_outbound) = value(seq);
   return true;
+}
+
+bool JournalStore::reset_asked() const noexcept { return state_->recovered_asked_reset; }
+
+void JournalStore::record_asked_reset(UtcTime now) noexcept {
+  constexpr auto flags = std::to_underlying(RecordFlag::asked_reset);
+  static_cast<void>(state_->note(*this, RecordKind::next_outbound, value(next_outbound_), now, flags));
 }
 
 void JournalStore::reset(UtcTime now) noexcept {

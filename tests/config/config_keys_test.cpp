@@ -109,7 +109,7 @@ std::string fingerprint(const EngineConfig& e) {
         << c.logout_timeout.count() << ' ' << c.username << ' ' << c.password << ' ' << c.logon_fields << ' '
         << to_string(c.environment) << ' ' << c.reset_on_logon << c.reset_on_logout << c.reset_on_disconnect
         << c.reset_on_error << c.refresh_on_logon << c.check_comp_id << c.check_latency << ' ' << c.max_latency.count()
-        << ' ' << c.require_orig_sending_time << c.send_next_expected_seq_num
+        << ' ' << c.verify_checksum << c.require_orig_sending_time << c.send_next_expected_seq_num
         << c.send_last_msg_seq_num_processed << ' ' << c.resend_chunk_size << ' ' << c.closed_resend_requests
         << c.send_redundant_resend_requests << ' ' << c.resend_timeout.count() << ' ' << c.max_resend_attempts << ' '
         << c.max_same_resend_requests << ' ' << c.max_resent_messages << ' ' << c.resend_rate << ' '

@@ -25,7 +25,9 @@ class SessionPeer final : public Peer {
   [[nodiscard]] bool app_send(const Outgoing& message) override;
   [[nodiscard]] bool app_reject(std::string_view refused, BusinessRejectReason reason, std::string_view text) override;
   void app_log_out(std::string_view text) override { rig_.logout(text); }
-  void app_reset() override { rig_.reset(); }
+  void app_reset() override {
+    rig_.ask([this](Actions& out) { return rig_.session.reset_numbers(rig_.now, out); });
+  }
   void advance(Duration time) override { rig_.advance(time); }
   [[nodiscard]] UtcTime now() const override { return rig_.now.utc; }
 

@@ -30,6 +30,28 @@ TEST_F(JournalSession, goes_on_with_its_numbers_and_messages_after_a_kill) {
   EXPECT_NE(kept->find("11=b"), std::string_view::npos);
 }
 
+TEST_F(JournalSession, asks_for_a_reset_again_after_a_kill_and_takes_it_back_when_the_peer_has_not_reset) {
+  start(Durability::interval);
+  ASSERT_TRUE(report("a"));
+  turn(2);
+  const SeqNum out = rig.venue.session().next_outbound(), in = rig.venue.session().next_inbound();
+  rig.venue.session().reset_sequence_numbers();
+  EXPECT_EQ(rig.venue.session().send({.msg_type = "8", .body = field(11, "x")}).error(), SendError::resetting);
+  restart_venue(Durability::interval);  // before the Logon left
+  EXPECT_TRUE(rig.venue.session().journal()->reset_asked());
+  EXPECT_EQ(rig.venue.session().next_outbound(), out);
+  EXPECT_EQ(rig.venue.session().next_inbound(), in);
+  rig.pass(3s);
+  turn(20);
+  ASSERT_TRUE(rig.venue.session().logged_on());
+  EXPECT_EQ(rig.venue.application.count(Notice::reset_unanswered), 1U);
+  ASSERT_TRUE(report("b"));
+  turn(4);
+  EXPECT_EQ(rig.trader.application.at().orders.back(), "b");
+  restart_venue(Durability::interval);
+  EXPECT_FALSE(rig.venue.session().journal()->reset_asked());
+}
+
 TEST_F(JournalSession, each_sync_is_in_the_counts_of_its_flusher) {
   open_venue(Durability::group);
   const JournalFlusher& flusher = stores->flusher();

@@ -104,6 +104,73 @@ TEST_F(Resend, that_the_application_vetoes_becomes_a_gap_fill) {
   EXPECT_EQ(rig.venue.session(0).counters().resent, 3U) << "gap fills do not count";
 }
 
+class WrongChecksum : public ::testing::Test {
+ protected:
+  void start(bool verify) {
+    rig.venue.config.sessions = {acceptor()};
+    rig.venue.config.sessions[0].session.verify_checksum = verify;
+    rig.venue.start();
+    peer.connect();
+    rig.turn();
+    peer.send(peer.logon());
+    rig.turn(2);
+    ASSERT_TRUE(rig.venue.session().logged_on());
+    peer.send(peer.message("D", order(5), 5));
+    rig.turn(2);
+    peer.read();
+    ASSERT_EQ(peer.all(Tag::MsgType).back(), "2");
+  }
+  void send(std::string bytes) {
+    bytes[bytes.size() - 2] ^= 1;
+    peer.send(bytes);
+    rig.turn(2);
+  }
+  [[nodiscard]] std::string resent(std::size_t number) {
+    return peer.message("D", field(43, "Y") + field(122, "20240315-12:00:00") + order(number), number);
+  }
+
+  LoopRig rig;
+  RawPeer peer{rig.network, rig.clock};
+};
+
+TEST_F(WrongChecksum, of_a_resent_message_is_accepted_and_counted_where_the_session_says_so) {
+  start(false);
+  for (const std::size_t number : {2U, 3U, 4U}) send(resent(number));
+  EXPECT_EQ(rig.venue.application.at().orders, (std::vector<std::string>{"2", "3", "4", "5"}));
+  EXPECT_EQ(rig.venue.session().counters().check_sum_ignored, 3U);
+  EXPECT_EQ(rig.venue.session().counters().garbled, 0U);
+  // The gap is closed: what follows is verified.
+  send(peer.message("D", order(6), 6));
+  EXPECT_EQ(rig.venue.application.at().orders.size(), 4U);
+  EXPECT_EQ(rig.venue.session().counters().garbled, 1U);
+}
+
+TEST_F(WrongChecksum, of_a_message_that_is_not_resent_is_never_accepted) {
+  start(false);
+  send(peer.message("D", order(2), 2));
+  EXPECT_TRUE(rig.venue.application.at().orders.empty());
+  EXPECT_EQ(rig.venue.session().counters().garbled, 1U);
+}
+
+TEST_F(WrongChecksum, of_resent_messages_is_reported_once_by_default) {
+  start(true);
+  for (int i = 0; i < 3; ++i) {
+    for (const std::size_t number : {2U, 3U, 4U}) send(resent(number));
+    rig.pass(10s);
+  }
+  EXPECT_TRUE(rig.venue.application.at().orders.empty());
+  EXPECT_EQ(rig.venue.application.count(Notice::resent_garbled), 1U);
+  EXPECT_EQ(rig.venue.session().counters().garbled, 9U);
+}
+
+TEST_F(WrongChecksum, gap_fill_in_answer_to_our_request_is_counted_by_its_numbers) {
+  start(true);
+  peer.send(peer.message("4", field(43, "Y") + field(123, "Y") + field(36, "5"), 2));
+  rig.turn(2);
+  EXPECT_EQ(rig.venue.session().counters().gap_filled, 3U);
+  EXPECT_EQ(rig.venue.application.count(Notice::gap_filled), 1U);
+}
+
 TEST_F(Resend, of_messages_no_longer_kept_becomes_a_gap_fill) {
   LoopRig own;
   own.venue.config.sessions = {acceptor()};

@@ -3,6 +3,7 @@
 
 #include "nexusfix/session/gap_queue.hpp"
 #include "session/session_fixture.hpp"
+#include "wire/wrong_checksum.hpp"
 
 namespace nfx::test {
 namespace {
@@ -243,6 +244,85 @@ TEST(Gap, is_forgotten_with_the_connection) {
   say(rig, "35=A|34=6|98=0|108=30|");
   EXPECT_EQ(rig.take(), "35=A|34=3|98=0|108=30|");
   EXPECT_EQ(rig.take(), "35=2|34=4|7=2|16=0|");
+}
+
+TEST(Gap, filled_without_messages_is_reported_with_its_numbers) {
+  SessionRig rig{acceptor_config()};
+  log_on_acceptor(rig);
+  say(rig, "35=D|34=14|11=later|");
+  EXPECT_EQ(rig.take(), "35=2|34=2|7=2|16=0|");
+  say(rig, "35=4|34=2|43=Y|123=Y|36=14|");
+  const auto noticed = std::ranges::find(rig.notices, Notice::gap_filled, &RigNotice::notice);
+  ASSERT_NE(noticed, rig.notices.end());
+  EXPECT_EQ(noticed->seq, SeqNum{2});
+  EXPECT_EQ(noticed->text, "12 numbers, 2 to 13");
+  EXPECT_EQ(noticed->count, 12U);
+  EXPECT_EQ(rig.delivered.size(), 1U);
+}
+
+TEST(Gap, fill_that_nobody_asked_for_is_not_reported) {
+  SessionRig rig{acceptor_config()};
+  log_on_acceptor(rig);
+  say(rig, "35=4|34=2|123=Y|36=14|");
+  EXPECT_FALSE(rig.noticed(Notice::gap_filled));
+  EXPECT_EQ(rig.session.next_inbound(), SeqNum{14});
+}
+
+std::string resent_with_wrong_checksum(const SessionRig& rig, int seq) {
+  return with_wrong_checksum(
+      peer_message(rig, "35=D|34=" + std::to_string(seq) + "|43=Y|" + original_time(rig) + "11=x|"));
+}
+
+TEST(Gap, whose_resent_messages_have_a_wrong_checksum_is_reported_once_and_does_not_count_as_garbage) {
+  SessionConfig config = acceptor_config();
+  config.max_invalid_rate = 1;
+  SessionRig rig{config};
+  log_on_acceptor(rig);
+  say(rig, "35=D|34=500|11=later|");
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    for (int seq = 2; seq < 500; ++seq) rig.receive(resent_with_wrong_checksum(rig, seq));
+    ASSERT_TRUE(rig.session.logged_on()) << attempt;
+    rig.advance(config.resend_timeout);
+  }
+  EXPECT_EQ(std::ranges::count(rig.notices, Notice::resent_garbled, &RigNotice::notice), 1);
+  EXPECT_FALSE(rig.noticed(Notice::garbled_message));
+  EXPECT_FALSE(rig.noticed(Notice::too_many_invalid));
+  rig.advance(config.resend_timeout * 5);
+  EXPECT_EQ(rig.session.phase() == Phase::logged_on, false);
+  EXPECT_NE(with_bars(rig.sent.back()).find("58=resent messages have a wrong CheckSum"), std::string::npos);
+}
+
+TEST(Gap, allows_no_more_garbled_messages_than_it_has) {
+  SessionConfig config = acceptor_config();
+  config.max_invalid_rate = 1;
+  SessionRig rig{config};
+  log_on_acceptor(rig);
+  say(rig, "35=D|34=10|11=later|");
+  for (int i = 0; i < 100; ++i) rig.receive(resent_with_wrong_checksum(rig, 2));
+  EXPECT_TRUE(rig.noticed(Notice::too_many_invalid));
+}
+
+TEST(Gap, takes_wrong_checksums_only_of_resent_messages_in_it_and_only_when_told_to) {
+  for (const bool verify : {true, false}) {
+    SessionConfig config = acceptor_config();
+    config.verify_checksum = verify;
+    SessionRig rig{config};
+    log_on_acceptor(rig);
+    const auto accepts = [&](const std::string& fields) {
+      const std::string bytes = peer_message(rig, fields);
+      MessageView view;
+      EXPECT_EQ(view.parse(bytes), WireError::none);
+      return rig.session.accepts_wrong_check_sum(view);
+    };
+    const std::string resent = "|43=Y|" + original_time(rig) + "11=x|";
+    EXPECT_FALSE(accepts("35=D|34=2" + resent)) << "no gap";
+    say(rig, "35=D|34=9|11=later|");
+    EXPECT_EQ(accepts("35=D|34=2" + resent), !verify);
+    EXPECT_EQ(accepts("35=D|34=8" + resent), !verify);
+    EXPECT_FALSE(accepts("35=D|34=9" + resent)) << "beyond the gap";
+    EXPECT_FALSE(accepts("35=D|34=1" + resent)) << "before it";
+    EXPECT_FALSE(accepts("35=D|34=2|11=x|")) << "not resent";
+  }
 }
 
 }  // namespace

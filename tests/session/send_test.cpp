@@ -141,18 +141,6 @@ TEST(Reject, leaves_out_routing_fields_too_long_to_echo) {
   EXPECT_EQ(rig.take(), "35=3|34=2|45=2|58=Required tag missing|371=122|372=0|373=1|");
 }
 
-TEST(TestRequest, is_echoed_however_long_up_to_a_bound_and_never_cut) {
-  SessionRig rig{acceptor_config()};
-  log_on_acceptor(rig);
-  const std::string longest(1000, 'i');
-  say(rig, "35=1|34=2|112=" + longest + "|");
-  EXPECT_EQ(rig.take(), "35=0|34=2|112=" + longest + "|");
-  say(rig, "35=1|34=3|112=" + std::string(2000, 'i') + "|");
-  EXPECT_TRUE(rig.sent.empty());
-  EXPECT_TRUE(rig.noticed(Notice::unexpected_message));
-  EXPECT_EQ(rig.session.next_inbound(), SeqNum{4});
-}
-
 TEST(Logout, text_of_the_peer_outlives_its_message_and_is_bounded) {
   SessionRig rig{acceptor_config()};
   log_on_acceptor(rig);

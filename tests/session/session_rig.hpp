@@ -38,6 +38,7 @@ struct RigNotice {
   Notice notice;
   SeqNum seq;
   std::string text;
+  std::uint64_t count = 0;
 };
 
 class SessionRig {
@@ -248,7 +249,9 @@ class SessionRig {
           close_text = action.text;
           refusal = action.refusal;
           break;
-        case ActionKind::notice: notices.push_back({action.notice, action.seq, std::string{action.text}}); break;
+        case ActionKind::notice:
+          notices.push_back({action.notice, action.seq, std::string{action.text}, action.count});
+          break;
       }
     }
   }

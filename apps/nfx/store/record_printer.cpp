@@ -28,6 +28,7 @@ std::string text_of(const RecordHeader& header, std::string_view body) {
   if (text.empty()) return "record of kind " + std::to_string(std::to_underlying(header.kind));
   if (has_flag(header, RecordFlag::by_operator)) text += ", set by hand";
   if (has_flag(header, RecordFlag::imported)) text += ", imported";
+  if (has_flag(header, RecordFlag::asked_reset)) text += " still, and the peer is asked for a reset";
   if (body.empty()) return text;
   text += ": ";
   append_printable(text, body);
@@ -107,6 +108,7 @@ void RecordPrinter::print_other(SafeText& out, const std::string& identity, cons
     append_member(out, "stored", nanosecond_stamp(time_of(header)));
     if (has_flag(header, RecordFlag::by_operator)) out += ",\"by_operator\":true";
     if (has_flag(header, RecordFlag::imported)) out += ",\"imported\":true";
+    if (has_flag(header, RecordFlag::asked_reset)) out += ",\"asked_reset\":true";
     if (!body.empty()) append_member(out, "because", body);
     out += "}\n";
     return;

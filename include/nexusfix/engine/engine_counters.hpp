@@ -24,6 +24,8 @@ struct SessionCounters {
   std::uint64_t reported = 0;
   std::uint64_t throttled = 0;
   std::uint64_t queue_drops = 0;
+  std::uint64_t gap_filled = 0;
+  std::uint64_t check_sum_ignored = 0;
   std::uint64_t send_refused = 0;
   std::uint64_t logons = 0;
   std::uint64_t disconnects = 0;
@@ -57,6 +59,10 @@ inline constexpr auto counter_rows<SessionCounters> = std::to_array<CounterRow<S
     {&SessionCounters::throttled, "nfx_throttled_total", "Messages of the peer beyond throttle_rate."},
     {&SessionCounters::queue_drops, "nfx_gap_queue_drops_total",
      "Messages received ahead of a gap that did not fit the queue; the resend brings them again."},
+    {&SessionCounters::gap_filled, "nfx_gap_filled_total",
+     "Sequence numbers that we requested and the peer answered with a gap fill, not with messages."},
+    {&SessionCounters::check_sum_ignored, "nfx_wrong_checksum_accepted_total",
+     "Resent messages that were processed although their CheckSum was wrong, with verify_checksum = false."},
     {&SessionCounters::send_refused, "nfx_send_refused_total",
      "Messages of the application that were not sent because the send buffer was full."},
     {&SessionCounters::logons, "nfx_logons_total", "Logons exchanged."},

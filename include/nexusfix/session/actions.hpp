@@ -59,6 +59,7 @@ struct Action {
   Ending ending{};               // of logged_out
   LogonRefusalReason refusal{};  // of disconnect and logged_out: why, when it is for a Logon of the peer
   SeqNum seq{};
+  std::uint64_t count = 0;  // of notice gap_filled: sequence numbers
   std::string_view bytes{};
   std::string_view text{};
   const MessageView* message = nullptr;

@@ -24,6 +24,7 @@ namespace nfx {
   ROW("check_latency", check_latency)                                   \
   ROW("max_latency_s", max_latency)                                     \
   ROW("require_orig_sending_time", require_orig_sending_time)           \
+  ROW("verify_checksum", verify_checksum)                               \
   ROW("resend_chunk_size", resend_chunk_size)                           \
   ROW("closed_resend_requests", closed_resend_requests)                 \
   ROW("send_redundant_resend_requests", send_redundant_resend_requests) \

@@ -34,6 +34,17 @@ namespace nfx {
   ROW(low_possdup_ignored, "duplicate ignored",                                                                        \
       "A message with PossDupFlag=Y and a sequence number that was processed before.")                                 \
   ROW(sequence_reset, "sequence numbers reset", "The peer set its next sequence number with SequenceReset.")           \
+  ROW(reset_unanswered, "reset not answered",                                                                          \
+      "The connection ended without an answer to our Logon with ResetSeqNumFlag=Y on the open session. The sequence "  \
+      "numbers are still those before it. The text has what follows: the reset is asked for again, or taken back.")    \
+  ROW(resent_garbled, "resent messages have a wrong CheckSum",                                                         \
+      "The peer resends messages, as we requested, with a CheckSum that is not the sum of their bytes. FIX requires "  \
+      "to ignore them, so the gap stays open. Report it to the peer; verify_checksum = false accepts such messages "   \
+      "while a gap is open. Once until a gap is filled.")                                                              \
+  ROW(gap_filled, "the peer filled a gap without resending",                                                           \
+      "In answer to our ResendRequest the peer sent SequenceReset-GapFill instead of the messages. That is right for " \
+      "session messages, and loses what else was there. The text has the numbers: where orders or fills are missing, " \
+      "compare with the peer, for example by OrderMassStatusRequest(AF). nfx_gap_filled_total counts the numbers.")    \
   ROW(resend_beyond_end, "peer requested messages never sent",                                                         \
       "The peer's ResendRequest begins after our last message: it expects higher sequence numbers than we sent.")      \
   ROW(resend_not_kept, "peer requested messages no longer stored: gap-filled",                                         \

@@ -15,6 +15,7 @@ enum class SendError : std::uint8_t {
   store_full,     // the message store's disk is full: nothing that could not be resent is sent
   store_failed,   // the message store can no longer guarantee its durability
   on_hold,        // an operator holds sending; see docs/control.md
+  resetting,      // the peer has not answered a reset of the sequence numbers yet: a moment, or the connection ends
   bad_message,    // no MsgType, a session message type, or fields that do not end with SOH
 };
 

@@ -61,6 +61,9 @@ class Session {
   void on_disconnect(std::string_view why, Instant now, Actions& out) noexcept;
   // A message whose framing, BodyLength and CheckSum are correct.
   void on_message(const MessageView& message, Instant now, Actions& out) noexcept;
+  // With verify_checksum = false: whether this message, whose CheckSum is wrong, may be handed to on_message, because
+  // it is one that fills a gap.
+  [[nodiscard]] bool accepts_wrong_check_sum(const MessageView& message) const noexcept;
   // Bytes that are not a message. Ignored, except where a Logon is expected.
   void on_garbled(WireError error, std::string_view bytes, Instant now, Actions& out) noexcept;
   // A message with a right BodyLength and CheckSum that is beyond a limit of ours; `head` has its first fields, `limit`
@@ -92,8 +95,16 @@ class Session {
   void abandon(std::string_view text, Instant now, Actions& out) noexcept;
   // Resets both sequence numbers to 1 at a session's time boundary. Only between connections.
   void start_over(Actions& out) noexcept;
-  // Sends a Logon with ResetSeqNumFlag=Y on the open connection: both sequence numbers restart at 1.
+  // Sends a Logon with ResetSeqNumFlag=Y on the open connection: both sequence numbers restart at 1, whatever the peer
+  // does, as at a time of the schedule. A reset that is asked for by reset_numbers() changes them when the peer answers
+  // or goes on with its number 1; until then send() refuses. Without an answer it is asked for again: an initiator's
+  // next Logons have the flag, up to max_reset_attempts; an acceptor sees in the peer's next Logon whether it has
+  // reset.
   void reset_sequence_numbers(Instant now, Actions& out) noexcept;
+  static constexpr std::uint32_t max_reset_attempts = 5;
+  // Such a reset is not answered yet. It outlives the connection, and with restore_asked_reset() the process.
+  [[nodiscard]] bool reset_asked() const noexcept { return reset_out_ != SeqNum{}; }
+  void restore_asked_reset() noexcept;
   // Sends a TestRequest ahead of time, while logged on: the session ends when nothing arrives within `answer_within`.
   void probe(Duration answer_within, Instant now, Actions& out) noexcept;
   // A TestRequest is unanswered, and nothing else has arrived since.
@@ -109,7 +120,7 @@ class Session {
   [[nodiscard]] OperatorResult set_numbers(const NextNumbers& wanted, Instant now, Actions& out) noexcept;
   // Has the peer resend its messages from this number on. They are delivered again, marked as possible duplicates.
   [[nodiscard]] OperatorResult request_again(SeqNum from, Instant now, Actions& out) noexcept;
-  // Both to 1: by reset_sequence_numbers() while logged on, by start_over() without a connection.
+  // Both to 1: while logged on when the peer agrees, see above; by start_over() without a connection.
   [[nodiscard]] OperatorResult reset_numbers(Instant now, Actions& out) noexcept;
   // Sends a TestRequest now. The session ends when nothing arrives within the time that its heartbeats allow.
   [[nodiscard]] OperatorResult test_peer(Instant now, Actions& out) noexcept;
@@ -189,6 +200,7 @@ class Session {
     SeqNum progress{};      // next_in_ when progress was last checked
     MonotonicTime retry_at{};
     std::uint32_t attempts = 0;
+    std::uint64_t garbled = 0;  // messages with a wrong CheckSum in answer to the ResendRequest
   };
 
   // logon.cpp
@@ -197,6 +209,12 @@ class Session {
   void receive_logon(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
   void accept_logon(const MessageView& message, SeqNum seq, SeqNum our_next, Instant now, Actions& out) noexcept;
   void receive_reset_logon(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
+  void settle_asked_reset(const MessageView& message, SeqNum seq, Actions& out) noexcept;
+  [[nodiscard]] bool shows_reset(const MessageView& message) const noexcept;
+  void finish_reset(Actions& out) noexcept;
+  void reset_unanswered(Actions& out) noexcept;
+  // The numbers that are sent now are those of a reset which the peer has not answered.
+  [[nodiscard]] bool awaits_reset() const noexcept { return reset_sent_ && reset_out_ != SeqNum{}; }
   [[nodiscard]] bool logon_terms_acceptable(const MessageView& message, Instant now, Actions& out) noexcept;
   [[nodiscard]] bool may_reset(Instant now, Actions& out) noexcept;
   void take_application_version(const MessageView& logon) noexcept;
@@ -230,6 +248,8 @@ class Session {
   // False: it is processed as any other.
   [[nodiscard]] bool receive_too_many(const MessageView& message, SeqNum seq, Position position, Instant now,
                                       Actions& out) noexcept;
+  [[nodiscard]] bool is_garbled_resend(WireError error, std::string_view bytes) noexcept;
+  void note_gap_fill(SeqNum first, SeqNum new_seq, Actions& out) noexcept;
   // After a message that was garbled or answered with Reject.
   void count_invalid(Instant now, Actions& out) noexcept;
   [[nodiscard]] const Dictionary* dictionary_for(const MessageView& message) const noexcept;
@@ -278,9 +298,11 @@ class Session {
   // The value of LastMsgSeqNumProcessed(369), when the session sends it.
   [[nodiscard]] std::optional<SeqNum> last_processed() const noexcept {
     if (!config_.send_last_msg_seq_num_processed) return std::nullopt;
+    if (awaits_reset()) return SeqNum{};
     return processing_ == next_in_ ? processing_ : previous(next_in_);
   }
   void reset_counters(Actions& out) noexcept;
+  void forget_gaps() noexcept;  // on both sides, with what waits for them
   void note(Notice notice, SeqNum seq, std::string_view text, Actions& out) noexcept;
   // The texts one after the other, as far as text_ has space.
   std::string_view join(std::initializer_list<std::string_view> texts) noexcept;
@@ -312,8 +334,11 @@ class Session {
   std::chrono::seconds heartbeat_{0};
   std::uint8_t peer_appl_ver_id_ = appl_ver_id_count;  // the peer's DefaultApplVerID; appl_ver_id_count: unknown
   bool reset_sent_ = false;                            // our Logon had ResetSeqNumFlag=Y and is not answered yet
-  bool reset_answered_ = false;                        // the last reset on this connection was requested by the peer
-  bool violated_ = false;  // we logged out because of the peer's error: only its Logout is processed now
+  bool reset_probed_ = false;         // ... and has got a TestRequest, to see whether the peer has reset
+  bool reset_answered_ = false;       // the last reset on this connection was requested by the peer
+  SeqNum reset_out_{};                // a reset was asked for: what is sent next once the peer has reset; 0: none
+  std::uint32_t reset_attempts_ = 0;  // connections that ended without an answer to it
+  bool violated_ = false;             // we logged out because of the peer's error: only its Logout is processed now
   bool test_pending_ = false;
   MonotonicTime test_deadline_{};  // for the answer to a TestRequest
   MonotonicTime last_received_{};
@@ -325,8 +350,9 @@ class Session {
   TokenBucket resets_;
   TokenBucket resend_bucket_;
   ResendBudget resend_budget_;
-  std::uint64_t stored_bytes_ = 0;    // as of the last continue_replay
-  bool resend_slowed_noted_ = false;  // on this connection
+  std::uint64_t stored_bytes_ = 0;     // as of the last continue_replay
+  bool resend_slowed_noted_ = false;   // on this connection
+  bool resent_garbled_noted_ = false;  // since a gap was last filled
   MonotonicTime replay_held_until_{};
   ValidationReport report_;
   Gap gap_;

@@ -98,6 +98,7 @@ struct SessionConfig {
   bool check_comp_id = true;
   bool check_latency = true;  // SendingTime(52) within max_latency of the local clock
   std::chrono::seconds max_latency{120};
+  bool verify_checksum = true;  // false: messages resent to fill a gap are processed even if CheckSum(10) is wrong
   bool require_orig_sending_time = true;  // PossDupFlag=Y without OrigSendingTime(122) is rejected
 
   // Logon carries NextExpectedMsgSeqNum(789), and the peer's is acted upon. FIX 4.4 and later; both sides must agree.

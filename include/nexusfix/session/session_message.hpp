@@ -2,7 +2,8 @@
 // Logout. Its sequence number and SendingTime are known, so a program can add what is computed from them, such as the
 // signature that an exchange expects in Logon.
 // Thread: the poll thread, during the callback. Cost: a search of the few fields there are; no allocation. Lifetime:
-// the callback; views until the next change. Bounds: max_body bytes of fields, max_header of optional header fields.
+// the callback; views until the next change. Bounds: max_body bytes of fields, max_header of optional header fields; a
+// Heartbeat whose TestReqID is longer than that takes no further fields of the body.
 // Errors: a change that is not possible returns false and leaves the message as it was.
 #pragma once
 
@@ -52,7 +53,8 @@ class SessionMessage {
     SeqNum seq{};
   };
 
-  // `body` and `header_fields` are copied to their spaces, where they may grow.
+  // `body` and `header_fields` are copied to their spaces, where they may grow; a body that is its space already is
+  // only read.
   SessionMessage(const Header& header, std::string_view body, std::span<char> body_space,
                  std::string_view header_fields, std::span<char> header_space) noexcept;
   SessionMessage(const SessionMessage&) = delete;

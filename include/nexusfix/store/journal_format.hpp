@@ -43,10 +43,11 @@ enum class RecordKind : std::uint8_t {
 [[nodiscard]] std::string_view to_string(RecordKind kind) noexcept;
 
 enum class RecordFlag : std::uint8_t {
-  by_operator = 1,  // of next_inbound and next_outbound: set by a person; the body has the reason
-  imported = 2,     // of these, the body has the source, and of message: imported from another engine's store
-  recorded = 4,     // of message: the body is of a recording (recording/format.hpp), no FIX message
-  received = 8,     // of next_inbound: the body is the peer's message that was processed
+  by_operator = 1,   // of next_inbound and next_outbound: set by a person; the body has the reason
+  imported = 2,      // of these, the body has the source, and of message: imported from another engine's store
+  recorded = 4,      // of message: the body is of a recording (recording/format.hpp), no FIX message
+  received = 8,      // of next_inbound: the body is the peer's message that was processed
+  asked_reset = 16,  // of next_outbound, which stays as it is: the peer was asked to reset, and has not answered yet
 };
 
 struct RecordHeader {

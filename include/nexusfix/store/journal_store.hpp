@@ -137,6 +137,10 @@ class JournalStore {
   void set_next_inbound(SeqNum seq, UtcTime now = {}, std::string_view received = {}) noexcept;
   [[nodiscard]] UtcTime creation_time() const noexcept { return creation_time_; }
   void reset(UtcTime now) noexcept;
+  // Records that the peer was asked to reset and has not answered. The next reset, or number sent, ends that. Whether
+  // it was so when the journal was opened; a replica does not have it.
+  void record_asked_reset(UtcTime now) noexcept;
+  [[nodiscard]] bool reset_asked() const noexcept;
   // The destructor removes the journal and its folder if nothing was stored there before this opening. The folder stays
   // when it has other files.
   void discard_if_new() noexcept { discard_if_new_ = true; }

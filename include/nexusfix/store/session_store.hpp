@@ -91,6 +91,12 @@ class SessionStore {
     }
     return true;
   }
+  // The peer was asked to reset both sequence numbers, and its answer is missing: recorded by a journal alone, so that
+  // the next process knows. It ends with the next reset, or message sent.
+  void record_asked_reset(UtcTime now) noexcept {
+    if (JournalStore* in = journal()) in->record_asked_reset(now);
+  }
+  [[nodiscard]] bool reset_asked() const noexcept { return journal() != nullptr && journal()->reset_asked(); }
   [[nodiscard]] UtcTime creation_time() const noexcept {
     return call(*this, [](const auto& store) { return store.creation_time(); });
   }
