@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 enum class RepairKind : std::uint8_t {

@@ -9,6 +9,8 @@
 #include <span>
 #include <string_view>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx::market {
 
 enum class DbnFieldKind : std::uint8_t {
