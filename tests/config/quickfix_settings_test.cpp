@@ -139,7 +139,8 @@ TEST(QuickFixSettings, flags_are_read_as_other_programs_write_them_with_a_warnin
     EXPECT_EQ(value_of(translated(initiator + "ResetOnLogon=" + no + "\n"), 0, "reset_on_logon"), "false") << no;
   EXPECT_EQ(warnings_of(translated(initiator + "ResetOnLogon=true\n")),
             "broker.cfg:11: [SESSION] ResetOnLogon: is read as Y: QuickFIX itself knows only Y and N\n");
-  EXPECT_EQ(warnings_of(translated(initiator + "PreserveMessageFieldsOrder=true\n")), "") << "as Y: it asks for nothing";
+  EXPECT_EQ(warnings_of(translated(initiator + "PreserveMessageFieldsOrder=true\n")), "")
+      << "as Y: it asks for nothing";
 }
 
 TEST(QuickFixSettings, times_may_leave_out_seconds_and_a_leading_zero) {

@@ -13,15 +13,15 @@
 #include "nexusfix/store/journal_reader.hpp"
 #include "nexusfix/store/journal_store.hpp"
 #include "store/memory_disk.hpp"
+#include "store/sizes.hpp"
 
 namespace nfx {
 namespace {
 
 using namespace std::chrono_literals;
+using test::kib;
 using test::MemoryDisk;
 namespace fs = std::filesystem;
-
-constexpr std::size_t kib = 1024;
 
 // A disk that lists what is done to files and folders, and may refuse to provide memory.
 class ListingDisk final : public ForwardingDisk {

@@ -15,17 +15,18 @@
 #include "nexusfix/store/journal_flusher.hpp"
 #include "nexusfix/store/journal_store.hpp"
 #include "store/memory_disk.hpp"
+#include "store/sizes.hpp"
 
 namespace nfx {
 namespace {
 
 using namespace std::chrono_literals;
+using test::kib;
 using test::MemoryDisk;
+using test::mib;
 using test::session_name;
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kib = 1024;
-constexpr std::uint64_t mib = 1024 * kib;
 constexpr std::uint64_t stalled_orders = 200'000;
 constexpr std::size_t report_size = 253;
 

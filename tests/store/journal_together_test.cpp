@@ -16,14 +16,15 @@
 #include "nexusfix/store/journal_flusher.hpp"
 #include "nexusfix/store/journal_store.hpp"
 #include "store/memory_disk.hpp"
+#include "store/sizes.hpp"
 
 namespace nfx {
 namespace {
 
 using namespace std::chrono_literals;
+using test::kib;
 using test::MemoryDisk;
 
-constexpr std::size_t kib = 1024;
 constexpr std::size_t message_size = 500;
 
 class SlowDisk final : public ForwardingDisk {

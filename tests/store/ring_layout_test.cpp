@@ -11,6 +11,7 @@
 #include "nexusfix/store/left_rings.hpp"
 #include "store/memory_disk.hpp"
 #include "store/ring_header.hpp"
+#include "store/sizes.hpp"
 
 namespace nfx {
 namespace {
@@ -18,11 +19,10 @@ namespace {
 using namespace std::chrono_literals;
 using detail::ring_header_size;
 using detail::RingHeader;
+using test::kib;
 using test::MemoryDisk;
 using test::session_name;
 namespace fs = std::filesystem;
-
-constexpr std::uint64_t kib = 1024;
 
 class RingLayout : public testing::Test {
  protected:

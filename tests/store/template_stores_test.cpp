@@ -9,15 +9,16 @@
 #include "nexusfix/store/journal_store.hpp"
 #include "nexusfix/store/template_stores.hpp"
 #include "store/memory_disk.hpp"
+#include "store/sizes.hpp"
 
 namespace nfx {
 namespace {
 
 using namespace std::chrono_literals;
+using test::kib;
 using test::MemoryDisk;
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kib = 1024;
 constexpr UtcTime begin = UtcTime(std::chrono::days{20'000});
 
 class TemplateStoresTest : public testing::Test {
