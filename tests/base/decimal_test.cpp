@@ -165,20 +165,27 @@ TEST(decimal, random_values_survive_writing_and_reading) {
   }
 }
 
-// The reference parser, one character at a time.
+// The reference parser, one character at a time: zeros at the end of the fraction go until the rest fits.
 std::optional<Decimal> plainly(std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative) text.remove_prefix(1);
-  const std::size_t point = std::min(text.find('.'), text.size());
-  const std::size_t scale = point < text.size() ? text.size() - point - 1 : 0;
-  if (text.size() - (point < text.size()) == 0 || scale > Decimal::max_scale) return std::nullopt;
-  std::int64_t mantissa = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (i == point) continue;
-    if (text[i] < '0' || text[i] > '9' || mantissa >= 100'000'000'000'000'000) return std::nullopt;
-    mantissa = mantissa * 10 + (text[i] - '0');
+  const std::size_t point = text.find('.');
+  std::string digits{text};
+  if (point != std::string::npos) digits.erase(point, 1);
+  if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
+  std::size_t scale = point == std::string::npos ? 0 : text.size() - point - 1;
+  const auto fits = [&] {
+    const std::string value = digits.substr(std::min(digits.find_first_not_of('0'), digits.size()));
+    const std::string_view largest = negative ? "9223372036854775808" : "9223372036854775807";
+    return scale <= Decimal::max_scale &&
+           (value.size() < largest.size() || (value.size() == largest.size() && value <= largest));
+  };
+  for (; !fits(); --scale, digits.pop_back()) {
+    if (scale == 0 || digits.back() != '0') return std::nullopt;
   }
-  return Decimal{negative ? -mantissa : mantissa, static_cast<std::uint8_t>(scale)};
+  std::uint64_t mantissa = 0;
+  for (const char digit : digits) mantissa = mantissa * 10 + static_cast<std::uint64_t>(digit - '0');
+  return Decimal{static_cast<std::int64_t>(negative ? -mantissa : mantissa), static_cast<std::uint8_t>(scale)};
 }
 
 // Value and scale: 1.5 and 1.50 differ here.

@@ -14,7 +14,7 @@ namespace nfx {
 namespace {
 
 constexpr const char* changes_base =
-    "[engine]\nmax_fields = 512\n[defaults]\nlisten = \"127.0.0.1:9878\"\n"
+    "[engine]\nmax_fields = 65536\n[defaults]\nlisten = \"127.0.0.1:9878\"\n"
     "[[session]]\nsender_comp_id = \"A\"\ntarget_comp_id = \"B\"\n";
 
 std::vector<KeyChange> changes_after(const std::string& before, const std::string& after) {
@@ -28,7 +28,7 @@ TEST(ConfigChanges, a_default_that_is_written_is_no_change) {
       changes_after(changes_base, std::string{changes_base} + "allowed_addresses = []\nusername = \"\"\n").empty());
   const ConfigKeys one = keys_of(changes_base, "engine.toml");
   const ConfigKeys other = keys_of("[[session]]\n", "engine.toml");
-  EXPECT_TRUE(changes_of_engine(one, other).empty()) << "512 is the default";
+  EXPECT_TRUE(changes_of_engine(one, other).empty()) << "65536 is the default";
 }
 
 TEST(ConfigChanges, a_text_and_a_list_of_it_alone_are_the_same) {

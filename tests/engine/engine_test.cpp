@@ -219,7 +219,8 @@ TEST(Engine, sends_what_other_threads_submit_and_refuses_sessions_that_do_not_ex
   std::jthread trader_thread{[&] { trader.run(); }};
   counting.done.wait();
   EXPECT_EQ(venue.submit(1, {.msg_type = "8", .body = ""}).status, SubmitStatus::unknown_session);
-  EXPECT_EQ(venue.submit(0, {.msg_type = "8", .body = std::string(100'000, 'x')}).status, SubmitStatus::too_long);
+  const std::string too_long(venue_config.submit_queue_bytes / 4 + 1, 'x');
+  EXPECT_EQ(venue.submit(0, {.msg_type = "8", .body = too_long}).status, SubmitStatus::too_long);
   EXPECT_TRUE(venue.submit(0, {.msg_type = "8", .body = "11=1\x01"}));
   venue.stop();
   venue_thread.join();

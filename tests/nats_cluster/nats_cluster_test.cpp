@@ -314,7 +314,7 @@ TEST_F(NatsCluster, owner_continues_past_a_server_that_does_not_answer) {
     EXPECT_NE(owner.stream.server(), before);
     relays.set(relay_of(relays, before), test::Flow::both);
   }
-  EXPECT_EQ(silent.greeted(), 1);
+  EXPECT_GE(silent.greeted(), 1) << "it was never tried";
 }
 
 TEST_F(NatsCluster, requests_of_an_operator_are_repeated_at_another_server_when_theirs_is_lost) {

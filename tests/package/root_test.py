@@ -25,11 +25,6 @@ sender_comp_id = "CLIENT"
 target_comp_id = "VENUE"
 connect = "127.0.0.1:9878"
 """
-CONTROL = """
-[control]
-socket = "/run/nexusfix/control.sock"
-audit = "/var/log/nexusfix/control-audit.log"
-"""
 ORDER = "35=D|11=one|55=IBM|54=1|38=100|40=1|60=20240102-12:00:00\n"
 
 
@@ -95,8 +90,6 @@ def check(root, first, second, versions):
 
     root.do("nfx", "config", "init", "--defaults", "--sender", "VENUE", "--target", "CLIENT", "--store",
             "/var/lib/nexusfix/store", "--address", "127.0.0.1:9878", "--output", "/etc/nexusfix/engine.toml")
-    with (root.folder / "etc/nexusfix/engine.toml").open("a", encoding="utf-8") as file:
-        file.write(CONTROL)
     (root.folder / "client.toml").write_text(CLIENT, encoding="utf-8")
     root.start()
     root.trade()
