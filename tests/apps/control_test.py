@@ -129,7 +129,7 @@ class Control(unittest.TestCase):
             f"change {NAME}: now\n"
             "  resend_timeout_s: 10 -> 20  (serve.conf:11)\n"
             "add FIX.4.4:NEXUSFIX->LATER: now\n"
-            "[engine] max_fields: 512 -> 600  (serve.conf:2, at the next start)\n"), ""))
+            "[engine] max_fields: 65536 -> 600  (serve.conf:2, at the next start)\n"), ""))
         self.assertNotIn("LATER", self.nfx("session", "list")[1])
         code, out, err = self.nfx("engine", "reload")
         self.assertEqual((code, err), (1, ""))

@@ -275,7 +275,7 @@ class Show(Files):
         self.assertEqual(code, 0)
         self.assertIn("rule: message Order, field Price required when OrdType == ^Limit\n", out)
         code, out, err = run("dict", "show", orchestra, "D")
-        self.assertEqual(code, 1)
+        self.assertEqual(code, 2)
         self.assertIn("version '1.0' is the file's own; give the FIX version, such as --fix-version FIX.4.4", out + err)
 
     def test_a_field_is_printed_with_its_values(self):

@@ -181,7 +181,7 @@ TEST(TopFrame, has_the_rows_of_the_terminal_and_every_session_where_there_is_spa
     expect_fits(lines, size);
     EXPECT_EQ(lines.size(), size.rows);
   }
-  const std::string wide = joined(frame_of(snapshot, {}, {120, 40}));
+  const std::string wide = joined(frame_of(snapshot, {}, {180, 40}));
   for (const char* part :
        {"serving, 2 of 3 logged on", "pid 4711", "[1 sessions]", "SESSION^", "FIX.4.4:VENUE->CHARLIE", "logged on",
         "disconnected", "300", "301", "+3", "4.50 us", "37.0 us", "2.50 ms"})
@@ -193,7 +193,7 @@ TEST(TopFrame, has_the_rows_of_the_terminal_and_every_session_where_there_is_spa
 TEST(TopFrame, leaves_the_less_important_columns_out_first) {
   const Snapshot snapshot = three();
   const auto heading = [&](std::size_t columns) { return frame_of(snapshot, {}, {columns, 24})[2].text; };
-  EXPECT_NE(heading(120).find("LAG p99"), std::string::npos);
+  EXPECT_NE(heading(180).find("LAG p99"), std::string::npos);
   EXPECT_NE(heading(80).find("p99"), std::string::npos);
   EXPECT_EQ(heading(80).find("PEER"), std::string::npos);
   EXPECT_NE(heading(40).find("STATE"), std::string::npos);

@@ -165,7 +165,7 @@ TEST_F(Reload, states_each_change_with_its_line_and_carries_out_none_of_the_plan
   EXPECT_EQ(planned["sessions"][1]["when"], "now") << "it has no connection";
   EXPECT_EQ(planned["sessions"][1]["keys"][0]["when"], "disconnected");
   EXPECT_EQ(planned["sessions"][2]["change"], "add");
-  EXPECT_EQ(planned["engine"], Json::parse(R"([{"section": "engine", "key": "max_fields", "before": "512",
+  EXPECT_EQ(planned["engine"], Json::parse(R"([{"section": "engine", "key": "max_fields", "before": "65536",
                                                "after": "600", "place": "engine.toml:2", "when": "restart"}])"));
   EXPECT_EQ(names().size(), 2U);
   EXPECT_EQ(plan(), planned);

@@ -64,9 +64,9 @@ void check_typed_reads(const MessageView& view, Tag tag) {
 }
 
 void check_entry(const GroupEntry& entry, const MessageView& view, const GroupShape& shape) {
-  NFX_REQUIRE(entry.size() > 0 && entry[0].tag == shape.members.front());
+  NFX_REQUIRE(entry.size() > 0 && std::ranges::find(shape.members, entry[0].tag) != shape.members.end());
   for (std::uint32_t i = 0; i < entry.size(); ++i) {
-    NFX_REQUIRE(i == 0 || entry[i].tag != shape.members.front());
+    NFX_REQUIRE(i == 0 || entry[i].tag != entry[0].tag);
     NFX_REQUIRE(entry.has(entry[i].tag) && is_inside(entry[i].value, view.bytes()));
   }
   for (const GroupShape& inner : shape.nested) {

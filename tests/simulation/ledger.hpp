@@ -185,7 +185,7 @@ class Ledger {
   void note_logout(Side from, std::string_view why);
   void note_logon_received(Side at, std::string_view bytes);
   void settle_rejections(Side at, std::uint64_t next_inbound);
-  [[nodiscard]] bool times_explain_reject(Side at, std::uint64_t seq) const;
+  [[nodiscard]] bool times_explain_refusal(Side at, std::optional<std::uint64_t> seq) const;
   [[nodiscard]] bool written_lately(Side from, UtcTime sent) const;
   [[nodiscard]] UtcTime utc(Side side) const;
   [[nodiscard]] bool may_be_forgotten(Side at, const Message& message) const;

@@ -60,9 +60,9 @@ bool Ledger::written_lately(Side from, UtcTime sent) const {
 
 // A message is refused for its time when both clocks are further apart than allowed, and for nothing else: that of a
 // network's delays alone is far less.
-bool Ledger::times_explain_reject(Side at, std::uint64_t seq) const {
+bool Ledger::times_explain_refusal(Side at, std::optional<std::uint64_t> seq) const {
   return std::ranges::any_of(parties_[index(at)].receipts, [&](const Receipt& receipt) {
-    return receipt.seq == seq && distance(receipt.came, receipt.sent) > facts_.max_latency &&
+    return receipt.seq == seq.value_or(receipt.seq) && distance(receipt.came, receipt.sent) > facts_.max_latency &&
            written_lately(other(at), receipt.sent);
   });
 }
@@ -79,7 +79,7 @@ void Ledger::note_reject(Side from, const MessageView& reject, std::string_view 
   const std::uint64_t refused = number_of(reject, Tag::RefSeqNum);
   trace_.add(from, "rejects", refused, why);
   ++refusal_texts_[std::string{why}];
-  if (why != to_text(SessionRejectReason::sending_time_accuracy_problem) || !times_explain_reject(from, refused)) {
+  if (why != to_text(SessionRejectReason::sending_time_accuracy_problem) || !times_explain_refusal(from, refused)) {
     return violate(from, "rejected number " + std::to_string(refused) + ": " + std::string{why});
   }
   const Party& peer = parties_[index(other(from))];
@@ -117,6 +117,8 @@ void Ledger::note_logout(Side from, std::string_view why) {
     explained = std::exchange(party.of_past_session, false);
   } else if (why == "the session's time is over") {
     explained = party.may_reset || (schedule != nullptr && !schedule->logon_allowed(utc(from)));
+  } else if (why == to_text(SessionRejectReason::sending_time_accuracy_problem)) {
+    explained = times_explain_refusal(from, std::nullopt);  // of a Reject, which no Reject answers
   } else if (why == "operator" || why == "removed") {
     explained = true;  // the Text that the simulated one gives, and that of a reload
   } else if (why == "the message store takes no more") {
