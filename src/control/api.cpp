@@ -268,7 +268,7 @@ AnswerOrWork Api::permitted(const Match& match, const Request& request) {
   if (route.changes()) return change(route, request);
   const auto query = query_of(route, match.query);
   if (!query) return problem(400, "bad-request", query.error());
-  if (route.resource == Resource::plan_reload) return plan_reload();
+  if (route.resource == Resource::plan_reload) return plan_reload(request);
   if (route.of_session()) return read_session(route, request, match.session, *query);
   return read(route, request, *query);
 }
@@ -343,9 +343,11 @@ bool Api::answers() {
   return answered_;
 }
 
-AnswerOrWork Api::plan_reload() {
-  if (plans_.take(clock_().monotonic)) return leave(false, [this] { return answer_of(target_.plan_reload()); });
-  return problem(429, "too-many-requests", "one plan of a reload per second for all users together");
+AnswerOrWork Api::plan_reload(const Request& request) {
+  if (!plans_.take(clock_().monotonic))
+    return problem(429, "too-many-requests", "one plan of a reload per second for all users together");
+  if (!audit(Audited{request}, "plans reload", {})) return not_audited();
+  return leave(false, [this] { return answer_of(target_.plan_reload()); });
 }
 
 Answer Api::latency(const Query& query) {

@@ -82,7 +82,7 @@ class Api {
   [[nodiscard]] AnswerOrWork permitted(const Match& match, const Request& request);
   [[nodiscard]] Answer read(const Route& route, const Request& request, const Query& query);
   [[nodiscard]] Answer metrics(std::string_view accept);
-  [[nodiscard]] AnswerOrWork plan_reload();
+  [[nodiscard]] AnswerOrWork plan_reload(const Request& request);
   [[nodiscard]] Answer latency(const Query& query);
   [[nodiscard]] Answer slowest(const Query& query);
   [[nodiscard]] AnswerOrWork read_session(const Route& route, const Request& request, const std::string& session,

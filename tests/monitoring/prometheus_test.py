@@ -250,7 +250,7 @@ class Faults(unittest.TestCase):
         self.plant_full_disk()
 
         self.expect("NexusfixSessionDown", session=session("ABSENT"))
-        self.assertEqual(self.prometheus.query(f'nfx_session_in_hours{{session="{session("CLOSED")}"}}')[0][1], 0)
+        self.assertEqual(self.prometheus.query(f'nfx_session_within_schedule{{session="{session("CLOSED")}"}}')[0][1], 0)
         self.assertEqual(self.prometheus.fires("NexusfixSessionDown", session=session("CLOSED")), [],
                          "a session outside its hours does not fire the alert")
         for alert in ("NexusfixSequenceGap", "NexusfixGarbledMessages", "NexusfixRejects"):

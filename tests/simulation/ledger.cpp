@@ -105,8 +105,17 @@ void Ledger::begin_numbering(Side at) {
     ++counts_.given_up_at_reset;
   }
   party.numbers.clear();
+  party.asked_reset = false;
   party.highest_in = 1;
   party.next_out = party.next_in = party.next_left = party.next_synced = party.kept_out = party.kept_in = 1;
+}
+
+void Ledger::begin_after_logon(Side at) {
+  begin_numbering(at);
+  Party& party = parties_[index(at)];
+  party.numbers.push_back(0);
+  party.next_out = 2;
+  ++counts_.session_messages;
 }
 
 void Ledger::composed(Side from, std::string_view bytes) {
@@ -120,7 +129,13 @@ void Ledger::composed(Side from, std::string_view bytes) {
     return check_resent(from, made, seq);
   }
   Party& party = parties_[index(from)];
-  if (type == msg_type::logon && seq == 1 && party.next_out > 1) begin_numbering(from);
+  if (type == msg_type::logon && seq == 1 && party.next_out > 1) {
+    // The numbers begin again with it, or when the peer answers: what the session has next shows which.
+    party.asked_reset = true;
+    trace_.add(from, "makes", seq, type);
+    return;
+  }
+  if (party.asked_reset && seq == 2 && party.next_out != 2) begin_after_logon(from);
   if (seq < party.next_out) {
     return violate(from, "number " + text(seq) + " is used again; the next one was " + text(party.next_out));
   }
@@ -240,6 +255,8 @@ bool Ledger::delivered(Side at, const MessageView& given) {
 
 void Ledger::stands(Side at, SeqNum next_inbound, SeqNum next_outbound, bool store_works) {
   Party& party = parties_[index(at)];
+  const bool back = value(next_outbound) != party.next_out || value(next_inbound) < party.next_in;
+  if (party.asked_reset && value(next_outbound) == 2 && back) begin_after_logon(at);
   if (value(next_outbound) != party.next_out) {
     if (next_outbound != first_seq_num) {
       return violate(at, "its next number went from " + text(party.next_out) + " to " + text(value(next_outbound)) +

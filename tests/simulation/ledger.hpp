@@ -161,6 +161,7 @@ class Ledger {
     std::uint64_t next_left = 1;    // beyond the last number that left
     std::uint64_t next_synced = 1;  // beyond the last number on the medium
     bool may_reset = false;
+    bool asked_reset = false;         // by a Logon with number 1
     std::uint64_t on_connection = 0;  // the last number received as no duplicate
     std::uint64_t kept_out = 1;       // both sequence numbers when its store last worked
     std::uint64_t kept_in = 1;
@@ -176,6 +177,7 @@ class Ledger {
   };
 
   void begin_numbering(Side at);
+  void begin_after_logon(Side at);  // which has number 1
   void forget_from(Side at, std::uint64_t seq);
   void check_resent(Side from, const MessageView& message, std::uint64_t seq);
   void check_gap_fill(Side from, const MessageView& message, std::uint64_t seq);
