@@ -35,6 +35,9 @@ inline const bool package_folder_is_set = set_package_folder(__FILE__ "/@nfx_hea
 configure_file(include/nexusfix/dictionary/package_folder.hpp ${PROJECT_BINARY_DIR}/package_folder.hpp @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/package_folder.hpp DESTINATION ${nfx_header_folder} COMPONENT develop)
 install(DIRECTORY dictionaries DESTINATION ${CMAKE_INSTALL_DATADIR}/nexusfix COMPONENT tool FILES_MATCHING PATTERN "*.xml")
+install(DIRECTORY monitoring DESTINATION ${CMAKE_INSTALL_DATADIR}/nexusfix COMPONENT tool)
+install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool)
+install(FILES README.md CHANGELOG.md SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT license)
 # An engine as a service: docs/monitoring.md.
 configure_file(packaging/systemd/nexusfix.service.in ${PROJECT_BINARY_DIR}/nexusfix.service @ONLY)

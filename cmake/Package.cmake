@@ -1,5 +1,6 @@
 # Debian packages by `cpack -G DEB` (./dev package, docs/packages.md): nexusfix is the component tool, libnexusfix-dev the
-# component develop. The libraries are static, so that programs need no package of them.
+# component develop, nexusfix-dbgsym the debug symbols of nfx. The libraries are static, so that programs need no package
+# of them.
 if(NOT nfx_library_type STREQUAL "STATIC_LIBRARY" OR NOT TARGET nfx)
   message(STATUS "packages: made of static libraries and nfx alone, so this build makes none")
   return()
@@ -15,7 +16,9 @@ set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "low-latency FIX engine")
 set(CPACK_PACKAGE_CONTACT "NexusFIX contributors <maintainers@nexusfix.invalid>")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-set(CPACK_STRIP_FILES ON)
+# cpack moves the debug symbols of nfx to nexusfix-dbgsym; with CPACK_STRIP_FILES=ON there is no such package.
+set(CPACK_STRIP_FILES OFF)
+set(CPACK_DEBIAN_TOOL_DEBUGINFO_PACKAGE ON)
 # Whatever the umask of the user who builds.
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_BINARY_DIR}/package/stage.cmake)
@@ -33,7 +36,8 @@ set(CPACK_DEBIAN_TOOL_PACKAGE_RECOMMENDS "tzdata")
 set(CPACK_DEBIAN_TOOL_PACKAGE_SUGGESTS "libfabric1")
 set(CPACK_DEBIAN_TOOL_PACKAGE_CONTROL_EXTRA ${package_scripts}/postinst ${package_scripts}/prerm ${package_scripts}/postrm)
 set(CPACK_COMPONENT_TOOL_DESCRIPTION "Runs, checks and monitors FIX sessions: nfx serve, nfx connect, nfx decode,
- nfx top and others, FIX dictionaries and a systemd unit.")
+ nfx top and others, FIX dictionaries, a systemd unit, alert rules, a
+ dashboard, documentation and examples.")
 
 # What a program that is linked with the static libraries is also linked with.
 set(package_libraries libabsl-dev libhwloc-dev libpugixml-dev libssl-dev libtomlplusplus-dev liburing-dev)

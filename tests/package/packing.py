@@ -23,10 +23,10 @@ def output(*command, **options):
 
 
 def packed(build, scratch, version):
-    """The package of the tool from this build, with a version of its own."""
+    """The package of the tool from this build, with a version of its own, and none of debug symbols."""
     folder = scratch / f"package-{version}"
     output("cpack", "-G", "DEB", "--config", build / "CPackConfig.cmake", "-B", folder, "-D", "CPACK_COMPONENTS_ALL=tool",
-           "-D", "CPACK_DEBIAN_COMPRESSION_TYPE=gzip", "-D", f"CPACK_PACKAGE_VERSION={version}")
+           "-D", "CPACK_STRIP_FILES=ON", "-D", "CPACK_DEBIAN_COMPRESSION_TYPE=gzip", "-D", f"CPACK_PACKAGE_VERSION={version}")
     (package,) = folder.glob("*.deb")
     return package
 
