@@ -31,9 +31,8 @@ class Server {
     std::vector<char*> arguments;
     for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
-    static_cast<void>(std::freopen("/dev/null", "w", stdout));
-    static_cast<void>(std::freopen("/dev/null", "w", stderr));
-    ::execvp(arguments.front(), arguments.data());
+    if (std::freopen("/dev/null", "w", stdout) != nullptr && std::freopen("/dev/null", "w", stderr) != nullptr)
+      ::execvp(arguments.front(), arguments.data());
     ::_exit(127);
   }
   Server(const Server&) = delete;
