@@ -165,7 +165,7 @@ std::string openapi() {
                         {"description", "As [control] http is configured; https where it has a certificate."},
                         {"variables",
                          {{"scheme", {{"enum", {"http", "https"}}, {"default", "http"}}},
-                          {"address", {{"default", "127.0.0.1:9090"}, {"description", "[control] http"}}}}}}});
+                          {"address", {{"default", "127.0.0.1:9890"}, {"description", "[control] http"}}}}}}});
   const Json none = Json::array();
   Json schemas = document_schemas();
   schemas.update(refusal_schemas());
