@@ -59,7 +59,8 @@ using enum MetricRow<SessionFigures>::Kind;
 constexpr std::array<MetricRow<SessionFigures>, 9> session_metric_rows{{
     {"nfx_session_up", gauge, "1 while the session is logged on, otherwise 0.",
      [](const SessionFigures& of) -> std::optional<double> { return of.logged_on ? 1 : 0; }},
-    {"nfx_session_within_schedule", gauge, "1 while the session's schedule allows a Logon, or it has none; otherwise 0.",
+    {"nfx_session_within_schedule", gauge,
+     "1 while the session's schedule allows a Logon, or it has none; otherwise 0.",
      [](const SessionFigures& of) -> std::optional<double> { return of.times.in_hours ? 1 : 0; }},
     {"nfx_session_logged_on_timestamp_seconds", gauge,
      "Since when the session has been logged on, as UNIX time. Absent: it is not.",
