@@ -207,7 +207,7 @@ class Printed(WithEngine):
 
 @unittest.skipUnless(TMUX, "tmux is not installed (package tmux)")
 class Live(WithEngine):
-    SIZES = [(80, 24), (120, 40), (40, 10), (20, 5)]
+    SIZES = [(80, 24), (180, 40), (40, 10), (20, 5)]
 
     def terminal(self, columns=80, rows=24, *options):
         terminal = Terminal(self.folder, columns, rows, PROGRAM, "top", "--socket", self.socket, "--interval", "0.2",
@@ -237,7 +237,7 @@ class Live(WithEngine):
         for columns, rows in self.SIZES[1:] + self.SIZES[:1]:
             terminal.resize(columns, rows)
             seen = self.shows(terminal, [lambda seen, rows=rows: len(seen.rstrip("\n").splitlines()) == rows,
-                                         lambda seen, columns=columns: ("LAG p99" in seen) == (columns == 120),
+                                         lambda seen, columns=columns: ("LAG p99" in seen) == (columns == 180),
                                          lambda seen, columns=columns: ("p50" in seen) == (columns >= 80),
                                          "FIX.4.4:NEXUSFIX->", "^serving"])
             self.assertLessEqual(max(len(line) for line in seen.splitlines()), columns)
