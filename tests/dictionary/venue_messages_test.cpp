@@ -36,8 +36,6 @@ struct VenueMessage {
 
 void PrintTo(const VenueMessage& message, std::ostream* out) { *out << message.name; }
 
-constexpr std::string_view report = "37=1|17=2|11=c1|150=0|39=0|55=BTC-USD|54=1|151=1|14=0|6=0|";
-
 const VenueMessage venue_messages[] = {
     // Crypto venues.
     {"binance_logon", "A", "98=0|108=30|95=8|96=c2lnbmF0|141=Y|553=key|25035=2|9406=N|"},
