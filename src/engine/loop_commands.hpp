@@ -20,6 +20,7 @@
 #include "engine/live_session.hpp"
 #include "engine/loop_call.hpp"
 #include "nexusfix/config/engine_config.hpp"
+#include "nexusfix/session/logon_refusal.hpp"
 
 namespace nfx {
 
@@ -41,7 +42,9 @@ struct LoopCommand {
   std::unique_ptr<LiveSession> session{};
   std::string name{};  // of opened: the identity that was claimed
   std::string text{};
-  bool reported = false;  // of opened: its reason is known already
+  // Of opened, without a session: why its Logon is refused, and whether that is reported already.
+  LogonRefusalReason refused = LogonRefusalReason::store;
+  bool reported = false;
   ConnectionId connection = no_connection;
   std::shared_ptr<LoopCall> call{};
 };

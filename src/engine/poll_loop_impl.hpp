@@ -531,10 +531,9 @@ LiveSession* PollLoop<T, C>::find_session(PendingLogon& pending) {
   try {
     return runner_.session_for_logon(message_, pending);
   } catch (const std::bad_alloc&) {
-    pending.refused = LogonRefusalReason::no_memory;
+    runner_.note_refusal(pending, LogonRefusalReason::no_memory, {});
   } catch (const std::system_error& error) {
-    pending.refused = LogonRefusalReason::no_memory;
-    pending.refused_text = error.what();
+    runner_.note_refusal(pending, LogonRefusalReason::no_memory, error.what());
   }
   return nullptr;
 }

@@ -182,6 +182,8 @@ class SessionRunner {
   // The session that the Logon of a pending connection names, made if a template fits, where it may log on now. Null:
   // the connection has to be closed, unless `pending` states that its session is being opened.
   [[nodiscard]] LiveSession* session_for_logon(const MessageView& logon, PendingLogon& pending);
+  // States why no session could be made for it. The text is copied, and valid until the next Logon is refused so.
+  void note_refusal(PendingLogon& pending, LogonRefusalReason reason, std::string_view text) noexcept;
   // The header that another gateway sends before a Logon that it hands on. False: more of it has to come, or the
   // connection was refused.
   [[nodiscard]] bool take_proxy_header(std::uint32_t index);
@@ -371,6 +373,7 @@ class SessionRunner {
   std::deque<std::string> removed_;  // names that an operator has removed, and that templates do not make again
   MessageView replayed_message_;
   std::array<char, clock_text_size> fault_text_{};  // of the Logon that is being checked
+  std::array<char, 256> refused_text_{};            // of the Logon that is being refused
   Jitter jitter_;
   std::uint64_t store_changes_seen_ = 0;
   bool stopping_ = false;

@@ -42,6 +42,12 @@ void SessionRunner::refuse_without_memory(ConnectionId id, std::string_view peer
   network_.close(id);
 }
 
+void SessionRunner::note_refusal(PendingLogon& pending, LogonRefusalReason reason, std::string_view text) noexcept {
+  const std::size_t size = text.copy(refused_text_.data(), refused_text_.size());
+  pending.refused = reason;
+  pending.refused_text = {refused_text_.data(), size};
+}
+
 LiveSession* SessionRunner::refuse_logon(PendingLogon& pending, LogonRefusalReason reason,
                                          LiveSession* names) noexcept {
   NFX_ASSERT(reason != LogonRefusalReason::none);

@@ -1,7 +1,9 @@
 // Sessions that come and go, those that templates make, and the end of all.
 #include <algorithm>
 #include <exception>
+#include <new>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -11,6 +13,15 @@
 #include "nexusfix/wire/standard_fields.hpp"
 
 namespace nfx {
+namespace {
+
+bool is_lack_of_memory(const std::exception& error) noexcept {
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return true;
+  const auto* of_the_system = dynamic_cast<const std::system_error*>(&error);
+  return of_the_system != nullptr && of_the_system->code() == std::errc::not_enough_memory;
+}
+
+}  // namespace
 
 void SessionRunner::start() {
   for (const SessionSettings& settings : config_.sessions) {
@@ -312,6 +323,7 @@ LiveSession* SessionRunner::make_from_template(const MessageView& logon, Pending
       command.text = refusal.what();
       command.reported = !refusal.first;
     } catch (const std::exception& error) {
+      command.refused = is_lack_of_memory(error) ? LogonRefusalReason::no_memory : LogonRefusalReason::store;
       command.text = error.what();
     }
     return command;
@@ -327,14 +339,17 @@ LiveSession* SessionRunner::make_from_template(const MessageView& logon, Pending
   }
   LoopCommand command = make();
   LiveSession* session = opened(command);
-  return session != nullptr ? session : refuse_logon(pending, LogonRefusalReason::store);
+  if (session != nullptr) return session;
+  note_refusal(pending, command.refused, command.text);
+  return nullptr;
 }
 
 // The session of a Logon is there, or could not be made: then its Logon is dropped.
 LiveSession* SessionRunner::opened(LoopCommand& command) {
   if (command.session == nullptr) {
     commands_.release(command.name);
-    if (!command.reported) store_alert(command.name + ": " + command.text);
+    if (!command.reported && command.refused == LogonRefusalReason::store)
+      store_alert(command.name + ": " + command.text);
     return nullptr;
   }
   NFX_ASSERT(command.session->name == command.name);
@@ -353,7 +368,7 @@ std::optional<std::uint32_t> SessionRunner::opened_elsewhere(LoopCommand& comman
   const auto asking = logons_.waiting_for(command.number);
   if (!asking) return std::nullopt;
   if (!there || stopping_) {
-    refuse_pending(*asking, stopping_ ? LogonRefusalReason::stopping : LogonRefusalReason::store, nullptr,
+    refuse_pending(*asking, stopping_ ? LogonRefusalReason::stopping : command.refused, nullptr,
                    command.name + ": " + command.text);
     return std::nullopt;
   }

@@ -1,5 +1,5 @@
-// nfx cluster repair: removes from a session's subject the messages that no gateway has written, which keep every
-// gateway from owning the session.
+// nfx cluster repair: removes messages that are not frames from a session's subject. They keep every gateway from
+// owning the session.
 #include <algorithm>
 #include <stdexcept>
 #include <string>
@@ -120,18 +120,20 @@ cli::Command repair_command() {
                              .help = "Its name in the stream",
                              .value = "NAME",
                              .required = true});
-  list.push_back({.names = "--remove", .target = &options.remove, .help = "Remove what is no frame of the session"});
+  list.push_back({.names = "--remove",
+                  .target = &options.remove,
+                  .help = "Remove the messages that are not frames of the session"});
   return {
       .name = "repair",
-      .summary = "List, and with --remove remove, messages on a session's subject that no gateway has written",
+      .summary = "List, or with --remove remove, messages on a session's subject that are not its frames",
       .run = [] { return run_repair(options); },
       .options = std::move(list),
       .details =
-          "A message that is no frame, published by a user with permission for the subject, keeps every gateway from "
-          "owning the session: each reports \"the stream has a frame that no owner writes\". Frames of the session are "
-          "never "
-          "removed. It needs the permission to delete messages of the stream, as admin has it. Change the password or "
-          "credentials of the user who wrote it.",
+          "Messages that are not its frames keep every gateway from owning a session: each gateway reports \"the "
+          "stream "
+          "has a frame that no owner writes\". A user with permission for the session's subject published them: change "
+          "that user's password or credentials. Frames of the session are never removed. The command needs the "
+          "permission to delete messages of the stream, which admin has.",
       .exit_codes = "0 nothing to repair, or removed, 1 there is something to remove, or failed, 2 wrong usage",
       .examples = {{.line = "nfx cluster repair --session DESK-VENUE", .about = "what is there"},
                    {.line = "nfx cluster repair --session DESK-VENUE --remove --credentials admin.creds",
