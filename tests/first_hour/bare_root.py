@@ -99,6 +99,10 @@ def mount(root, cache):
 def environment():
     kept = {name: os.environ[name] for each in PROXIES for name in (each, each.upper()) if name in os.environ}
     kept |= {name: value for name, value in os.environ.items() if name.startswith("CCACHE_")}
+    if shutil.which("ccache"):  # what this host's cache has, the one in the root finds
+        kept["CCACHE_BASEDIR"] = output("ccache", "--get-config", "base_dir").strip()
+        if output("ccache", "--get-config", "hash_dir").strip() == "false":
+            kept["CCACHE_NOHASHDIR"] = "1"
     return kept | {"HOME": "/root", "TERM": "dumb", "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
 
 
@@ -164,7 +168,7 @@ def hand_over():
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ccache", metavar="FOLDER", type=pathlib.Path,
-                        help="install ccache too, with this cache: to try it again in minutes")
+                        help="install ccache too, with this cache of the host")
     parser.add_argument("--left", metavar="BUILD", type=pathlib.Path,
                         help="print the regular expression of the tests in this build folder that the root did not pass")
     return parser.parse_args()
