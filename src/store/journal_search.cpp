@@ -1,10 +1,12 @@
 // Finds the next whole record after damaged bytes, and the position that a record was written for, from its checksum.
 #include "store/journal_search.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "nexusfix/base/assert.hpp"
 #include "store/journal_bytes.hpp"
@@ -23,6 +25,10 @@ constexpr std::uint8_t known_flags =
          header.kind <= RecordKind::closed && (header.flags & ~known_flags) == 0 && header.zero_a == 0 &&
          header.zero_b == 0;
 }
+
+constexpr std::uint64_t one_segment_max = 1024 * 1024 * 1024;        // bytes
+constexpr std::uint64_t checksums_per_position = 33;                 // that low_position_of() computes
+static_assert(base_checked_per_byte >= 2 * checksums_per_position);  // all records, also when none is whole
 
 }  // namespace
 
@@ -79,6 +85,44 @@ std::optional<std::uint32_t> low_position_of(std::string_view record) noexcept {
     position ^= row.bits;
   }
   return position;
+}
+
+DiskResult<std::optional<JournalPosition>> find_base(DiskFile& file, const BaseRange& range) {
+  const std::uint64_t width = range.highest < range.lowest ? 0 : range.highest - range.lowest;
+  const auto size = file.size();
+  if (!size) return std::unexpected(size.error());
+  PiecewiseFile pieces(file);
+  std::vector<JournalPosition> found;
+  std::uint64_t budget = base_checked_per_byte * *size;
+  for (std::uint64_t offset = segment_header_size; offset + sizeof(RecordHeader) <= *size;) {
+    const auto front = pieces.bytes(offset, sizeof(RecordHeader));
+    if (!front) return std::unexpected(front.error());
+    if (front->empty()) break;  // the file was cut meanwhile
+    RecordHeader header;
+    std::memcpy(&header, front->data(), sizeof header);
+    const std::uint64_t at = offset;
+    offset += record_alignment;
+    if (!may_be_header(header, padded(*size - at)) || header.size > *size - at) continue;
+    const std::uint64_t cost = checksums_per_position * header.size;
+    // The first record is looked at whatever it costs: it may be the only one.
+    if (cost > budget && at != segment_header_size) break;
+    budget -= std::min(cost, budget);
+    const auto record = pieces.bytes(at, header.size);
+    if (!record) return std::unexpected(record.error());
+    const auto low = record->empty() ? std::nullopt : low_position_of(*record);
+    if (!low) continue;
+    const auto low_base = *low - static_cast<std::uint32_t>(at - segment_header_size);
+    const JournalPosition base = range.lowest + (low_base - static_cast<std::uint32_t>(range.lowest));
+    if (base - range.lowest > width || base % record_alignment != 0 ||
+        !record_is_whole(base + (at - segment_header_size), record->data(), record->size())) {
+      continue;
+    }
+    if (std::ranges::find(found, base) != found.end()) return base;
+    found.push_back(base);
+    offset = at + padded(header.size);
+  }
+  const bool alone = found.size() == 1 && width <= one_segment_max;
+  return alone ? std::optional{found.front()} : std::nullopt;
 }
 
 }  // namespace nfx::detail

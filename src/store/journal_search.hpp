@@ -43,4 +43,16 @@ class RecordSearch {
 // The low 32 bits of the only position at which the checksum of this record is right.
 [[nodiscard]] std::optional<std::uint32_t> low_position_of(std::string_view record) noexcept;
 
+// Where a segment may begin in the stream.
+struct BaseRange {
+  JournalPosition lowest = 0;
+  JournalPosition highest = 0;  // what is 4 GiB after `lowest` or more is not found
+};
+
+// Where the segment in this file begins, whatever its header has: each record's checksum shows its position, and two
+// records must agree. A record alone counts when the range is that of one segment. Cost: linear, at most
+// base_checked_per_byte of checksum for each byte of the file.
+inline constexpr std::uint64_t base_checked_per_byte = 66;
+[[nodiscard]] DiskResult<std::optional<JournalPosition>> find_base(DiskFile& file, const BaseRange& range);
+
 }  // namespace nfx::detail

@@ -199,5 +199,49 @@ TEST(RecordSearch, finds_the_only_position_at_which_a_checksum_is_right) {
   }
 }
 
+// Of records of these positions, each at its place in the file.
+std::string segment_of(JournalPosition base, std::size_t records) {
+  std::string bytes(segment_header_size, '\0');
+  for (std::size_t i = 0; i < records; ++i) {
+    const std::string body(100 + i % 50, 'b');
+    const std::size_t at = bytes.size();
+    bytes.resize(at + padded(sizeof(RecordHeader) + body.size()), '\0');
+    detail::write_record(bytes.data() + at, base + (at - segment_header_size),
+                         {0, 0, i + 1, 7, RecordKind::message, 0, 0, 0}, body);
+  }
+  return bytes;
+}
+
+TEST(FindBase, needs_two_records_that_agree_wherever_they_are) {
+  constexpr JournalPosition base = 5'000'000'008;
+  std::string bytes = segment_of(base, 20);
+  // Only the third record and the last are whole.
+  for (std::size_t i = 0, at = segment_header_size; i < 19; ++i) {
+    RecordHeader header;
+    std::memcpy(&header, bytes.data() + at, sizeof header);
+    if (i != 2) bytes[at + sizeof header] ^= 1;
+    at += padded(header.size);
+  }
+  BytesFile file(bytes);
+  EXPECT_EQ(detail::find_base(file, {.lowest = base - 1'000'000, .highest = base + 1'000'000}).value(), base);
+  EXPECT_EQ(detail::find_base(file, {.lowest = base - 4'000'000'000, .highest = base}).value(), base);
+  EXPECT_EQ(detail::find_base(file, {.lowest = base + 8, .highest = base + 1'000'000}).value(), std::nullopt);
+}
+
+TEST(FindBase, takes_one_record_alone_in_the_range_of_one_segment_only) {
+  constexpr JournalPosition base = 5'000'000'008;
+  BytesFile file(segment_of(base, 1));
+  EXPECT_EQ(detail::find_base(file, {.lowest = base - 1'000'000, .highest = base + 1'000'000}).value(), base);
+  EXPECT_EQ(detail::find_base(file, {.lowest = base - 4'000'000'000, .highest = base}).value(), std::nullopt);
+}
+
+TEST(FindBase, ends_where_the_file_has_no_records) {
+  const detail::BaseRange range{.lowest = 4096, .highest = 1'000'000};
+  BytesFile none(""), zeros(std::string(100'000, '\0')), text(std::string(100'000, 'x'));
+  EXPECT_EQ(detail::find_base(none, range).value(), std::nullopt);
+  EXPECT_EQ(detail::find_base(zeros, range).value(), std::nullopt);
+  EXPECT_EQ(detail::find_base(text, range).value(), std::nullopt);
+}
+
 }  // namespace
 }  // namespace nfx
