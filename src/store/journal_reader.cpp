@@ -82,6 +82,7 @@ class Scanner {
       if (looks == looks_max)
         throw StoreError(folder_.string() + ": its files vanish while they are opened; try again");
     }
+    check_first();
     for (std::size_t i = 0; i < listed_.size() && !scan_.damage && !ended_; ++i) {
       const bool last = i + 1 == listed_.size();
       if (const std::string wrong = what_is_wrong_with(i); !wrong.empty()) {
@@ -91,7 +92,7 @@ class Scanner {
       walk(listed_[i], last ? nullptr : &listed_[i + 1]);
     }
     if (!scan_.damage && !ended_) check_last();
-    scan_.torn = scan_.damage && scan_.damage->position >= scan_.committed && !headers_damaged_;
+    scan_.torn = scan_.damage && scan_.damage->position >= scan_.committed && !headers_damaged_ && is_in_last();
     scan_.next_inbound = SeqNum{numbers_.next_inbound};
     scan_.next_outbound = SeqNum{numbers_.next_outbound};
     scan_.creation_time = from_ns(numbers_.creation_time_ns);
@@ -155,7 +156,7 @@ class Scanner {
     listed.size = value_or_throw(listed.file->size());
     std::string page(segment_header_size, '\0');
     page.resize(value_or_throw(listed.file->read(0, page)));
-    if (page.size() < segment_header_size) return listed;
+    if (page.size() < sizeof(SegmentHeader)) return listed;
     std::memcpy(&listed.info.header, page.data(), sizeof(SegmentHeader));
     if (is_of_another_version(listed.info.header))
       throw JournalVersionError(listed.info.path.string() + ": " + another_version_text(listed.info.header));
@@ -190,14 +191,38 @@ class Scanner {
     if (i > 0 && listed.ordinal != listed_[i - 1].ordinal + 1) {
       return "the segment before it, " + segment_name(listed.ordinal - 1) + ", is missing";
     }
+    // A segment has all of its header page before it is begun, but for the first of a journal that was being made.
+    if (listed.size < segment_header_size && (listed.ordinal != 1 || header.base != 0)) {
+      return "the file ends in its header";
+    }
     headers_damaged_ = false;
     return {};
   }
 
+  // Nothing is made ahead before a segment that has records.
+  void check_first() {
+    for (const fs::path& spare : scan_.spare) {
+      const std::uint64_t ordinal = segment_ordinal(spare.filename().string()).value_or(0);
+      if (listed_.empty() || ordinal > listed_.front().ordinal) continue;
+      headers_damaged_ = true;
+      scan_.damage = JournalDamage{spare.string(), 0, 0, "neither its header nor its records are left"};
+      return;
+    }
+  }
+
   // A segment is made ahead of the next one when that before it is in use: it shows which is the last.
+  [[nodiscard]] std::uint64_t next_ordinal() const noexcept { return listed_.empty() ? 1 : listed_.back().ordinal + 1; }
+  [[nodiscard]] bool last_is_missing() const noexcept { return newest_spare_ > next_ordinal(); }
+
+  // A segment is begun when everything before it is on the medium, and it shows that also when its header is damaged or
+  // its file is missing: only the last segment has a tail that was never synced.
+  [[nodiscard]] bool is_in_last() const noexcept {
+    return scan_.segments.size() == listed_.size() && !last_is_missing();
+  }
+
   void check_last() {
-    const std::uint64_t wanted = listed_.empty() ? 1 : listed_.back().ordinal + 1;
-    if (newest_spare_ <= wanted) return;
+    const std::uint64_t wanted = next_ordinal();
+    if (!last_is_missing()) return;
     headers_damaged_ = true;
     scan_.damage = JournalDamage{(folder_ / segment_name(newest_spare_)).string(), 0, scan_.end,
                                  "it was made after segment " + segment_name(wanted) + ", which is missing"};
@@ -217,10 +242,12 @@ class Scanner {
       return finish(listed);
     }
     RecordState state = read_on(listed);
-    // Where a segment is missing after this one, it is not known where this one ends.
-    const bool knows_next = next != nullptr && next->header_whole && next->ordinal == listed.ordinal + 1;
+    // Where the segment after this one is missing or its header is damaged, it is not known where this one ends.
+    const bool knows_next = next != nullptr && next->header_whole && next->ordinal == listed.ordinal + 1 &&
+                            next->info.header.ordinal == next->ordinal &&
+                            identity_of(next->info.header) == scan_.identity;
     bool bytes_after = false;
-    while (next == nullptr && state == RecordState::none && !ended_ && !bytes_after) {
+    while (!knows_next && state == RecordState::none && !ended_ && !bytes_after) {
       bytes_after = value_or_throw(end_of_bytes(*listed.file, offset_in(listed))) > offset_in(listed);
       if (!bytes_after) break;
       // A process may have written them since: they are odd only when no record begins there now.

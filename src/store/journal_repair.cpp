@@ -17,8 +17,9 @@ using namespace detail;
 
 namespace {
 
-constexpr int repairs_max = 10'000;         // of headers, files and segments
-constexpr std::size_t holes_max = 100'000;  // of a segment
+constexpr int repairs_max = 10'000;                         // of headers, files and segments
+constexpr std::size_t holes_max = 100'000;                  // of a segment
+constexpr std::uint64_t capacity_max = 1024 * 1024 * 1024;  // of a segment
 
 // Bytes that cannot be read, and what is known at their beginning.
 struct Hole {
@@ -40,16 +41,19 @@ class Repair {
 
   std::string run() {
     JournalDamage last;
+    std::size_t readable = 0;  // segments before it
     for (int i = 0; i < repairs_max; ++i) {
       scan_ = scan_journal(disk_, folder_, {}, scanned_to_);
-      if (!scan_.damage) return done_.empty() ? what_was_checked() : done_;
+      if (!scan_.damage) return done_.empty() ? what_was_checked() : done_ + (reported_ ? "" : what_cannot_be_known());
       if (scan_.torn) {
         return done_ + scan_.damage->file + ", offset " + std::to_string(scan_.damage->offset) +
                ": a tail that was never synced; opening the store cuts it\n";
       }
-      if (scan_.damage->file == last.file && scan_.damage->offset <= last.offset && scan_.damage->reason == last.reason)
-        give_up(*scan_.damage);
+      const bool same =
+          scan_.damage->file == last.file && scan_.damage->offset <= last.offset && scan_.damage->reason == last.reason;
+      if (same && scan_.segments.size() <= readable) give_up(*scan_.damage);
       last = *scan_.damage;
+      readable = scan_.segments.size();
       repair(last);
       if (!scan_.segments.empty()) scanned_to_ = scan_.segments.back().header.base;
     }
@@ -63,9 +67,9 @@ class Repair {
     const std::uint64_t ordinal = segment_ordinal(path.filename().string()).value_or(0);
     const std::uint64_t wanted = scan_.segments.empty() ? ordinal : scan_.segments.back().header.ordinal + 1;
     if (damage.offset != 0) return repair_records(damage, path);
-    if (std::ranges::find(scan_.spare, path) != scan_.spare.end())
-      return replace_last(scan_.segments.empty() ? ordinal - 1 : wanted, path);
-    if (ordinal > wanted && !disk_.exists(folder_ / segment_name(wanted))) return replace_missing(wanted, path);
+    if (is_spare(path) && has_segment_after(ordinal)) return replace_first(path, ordinal);
+    if (is_spare(path)) return replace_last(scan_.segments.empty() ? ordinal - 1 : wanted, path);
+    if (ordinal > wanted) return replace_missing(wanted, path);
     repair_header(path, ordinal);
   }
 
@@ -78,14 +82,26 @@ class Repair {
 
   void repair_records(const JournalDamage& damage, const fs::path& path) {
     const SegmentInfo& segment = scan_.segments.back();
-    const JournalPosition must_end = end_of_records(segment, damage);
-    if (must_end < damage.position + sizeof(RecordHeader)) give_up(damage);
-    save_damaged(path);
+    const auto known_end = end_of_records(segment, damage);
+    if (known_end && *known_end != damage.position && *known_end < damage.position + sizeof(RecordHeader)) {
+      give_up(damage);
+    }
     auto file = value_or_throw(disk_.open(path, OpenMode::write));
-    const std::vector<Hole> holes = find_holes(*file, damage, must_end);
-    const std::vector<std::string> copies = copy_ != nullptr ? from_copy(holes) : std::vector<std::string>{};
-    for (std::size_t i = 0; i < holes.size(); ++i) {
-      const Hole& hole = holes[i];
+    const std::uint64_t bytes_end = value_or_throw(end_of_bytes(*file, damage.offset));
+    const JournalPosition limit = std::max(
+        damage.position,
+        std::min(segment.header.base + segment.header.capacity, damage.position + padded(bytes_end - damage.offset)));
+    const Holes found = known_end ? find_holes(*file, damage, *known_end, EndOfRecords::known)
+                                  : find_holes(*file, damage, limit, EndOfRecords::unknown);
+    if (!known_end && copy_ != nullptr) {
+      throw StoreError(copy_->string() + " does not show where " + damage.file +
+                       " ended either; try another copy, or --gap-fill");
+    }
+    std::vector<std::string> copies;
+    if (copy_ != nullptr && !found.holes.empty()) copies = from_copy(found.holes);
+    save_damaged(path);
+    for (std::size_t i = 0; i < found.holes.size(); ++i) {
+      const Hole& hole = found.holes[i];
       const std::string bytes = copy_ != nullptr ? copies[i] : filler(hole);
       NFX_REQUIRE(hole.begin < hole.end && bytes.size() == hole.end - hole.begin);  // fills just what cannot be read
       const std::uint64_t offset = damage.offset + (hole.begin - damage.position);
@@ -93,29 +109,69 @@ class Repair {
       say(damage.file + ", offset " + std::to_string(offset) + ": " + std::to_string(bytes.size()) + " bytes " +
           (copy_ != nullptr ? "taken from the copy" : "given up (" + hole.reason + ")"));
     }
+    // After an end that is known are no records. After the last record that can be read some may have been.
+    const std::uint64_t end_offset = damage.offset + (found.end - damage.position);
+    const bool rest = end_offset < bytes_end && (!known_end || found.holes.empty());
+    if (rest) {
+      clear(*file, end_offset, bytes_end);
+      say(damage.file + ", offset " + std::to_string(end_offset) + ": " + std::to_string(bytes_end - end_offset) +
+          " bytes " +
+          (known_end ? "after the last record removed" : "given up (no record can be read after this offset)"));
+    }
     value_or_throw(file->sync());
-    const Hole& last = holes.back();
-    if (copy_ == nullptr && last.end == scan_.committed && path == last_path()) {
-      report_numbers(last.standing);
+    const bool lost_end = rest ? !known_end : !found.holes.empty() && found.holes.back().end == found.end;
+    if (copy_ == nullptr && lost_end && !was_followed(segment.header.ordinal)) report_numbers(found.standing);
+  }
+
+  static void clear(DiskFile& file, std::uint64_t offset, std::uint64_t end) {
+    while (offset < end) {
+      const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(scan_piece, end - offset));
+      value_or_throw(file.write(offset, zeros().first(size)));
+      offset += size;
     }
   }
 
-  [[nodiscard]] fs::path last_path() const { return scan_.segments.back().path; }
+  // Whether a segment with records comes after this one, readable or not.
+  bool has_segment_after(std::uint64_t ordinal) {
+    return std::ranges::any_of(value_or_throw(disk_.list(folder_)), [&](const std::string& name) {
+      return segment_ordinal(name).value_or(0) > ordinal && !is_spare(folder_ / name);
+    });
+  }
+  // Whether one was begun after it: also where all of them were deleted but the one that was made ahead.
+  bool was_followed(std::uint64_t ordinal) {
+    const auto shows_another = [&](const fs::path& spare) {
+      return segment_ordinal(spare.filename().string()).value_or(0) > ordinal + 1;
+    };
+    return has_segment_after(ordinal) || std::ranges::any_of(scan_.spare, shows_another);
+  }
+  [[nodiscard]] bool is_spare(const fs::path& path) const {
+    return std::ranges::find(scan_.spare, path) != scan_.spare.end();
+  }
 
-  // Where the records of a segment end: where the next one begins, or at the last commit mark.
-  JournalPosition end_of_records(const SegmentInfo& segment, const JournalDamage& damage) {
+  // Where the records of a segment end: where the next one begins, or at the last commit mark. Nothing when the next
+  // one does not show it.
+  std::optional<JournalPosition> end_of_records(const SegmentInfo& segment, const JournalDamage& damage) {
     const JournalPosition capacity_end = segment.header.base + segment.header.capacity;
     const std::uint64_t next = segment.header.ordinal + 1;
-    if (const auto base = next_base(next)) return std::min(*base, capacity_end);
-    if (const auto file = disk_.open(folder_ / segment_name(next), OpenMode::read)) {
-      const auto base = base_of(**file, damage.position + sizeof(RecordHeader), capacity_end);
-      if (base) return *base;
+    auto base = base_of(next, {damage.position, capacity_end});
+    if (!base && copy_ != nullptr) {
+      if (const auto copied = whole_header(*copy_, next)) base = copied->base;
     }
-    return std::min(scan_.committed, capacity_end);
+    if (base) return std::min(*base, capacity_end);
+    const JournalPosition committed = std::min(scan_.committed, capacity_end);
+    return committed < damage.position + sizeof(RecordHeader) ? std::nullopt : std::optional{committed};
   }
 
-  // From the damage on, all places of the segment that cannot be read.
-  std::vector<Hole> find_holes(DiskFile& file, const JournalDamage& damage, JournalPosition must_end) {
+  enum class EndOfRecords : std::uint8_t { known, unknown };
+  struct Holes {
+    std::vector<Hole> holes;
+    JournalPosition end = 0;   // of the records and holes
+    StandingNumbers standing;  // there
+  };
+
+  // From the damage on, all places of the segment that cannot be read. The records end at must_end, or, where that is
+  // not known, with the last one that can be read before must_end.
+  Holes find_holes(DiskFile& file, const JournalDamage& damage, JournalPosition must_end, EndOfRecords how) {
     std::vector<Hole> holes;
     StandingNumbers standing{value(scan_.next_inbound), value(scan_.next_outbound), to_ns(scan_.creation_time), false};
     const auto offset_of = [&](JournalPosition at) { return damage.offset + (at - damage.position); };
@@ -130,6 +186,7 @@ class Repair {
       }
       // A hole is as long as one record at least, so that one can take its place.
       const JournalPosition end = value_or_throw(search.next_whole(at + sizeof(RecordHeader)));
+      if (how == EndOfRecords::unknown && end == must_end) return {std::move(holes), at, standing};
       if (search.given_up()) reason = "too many bytes look like records";
       holes.push_back({at, end, reason, standing});
       at = end;
@@ -147,6 +204,7 @@ class Repair {
         at += padded(found.bytes.size());
       }
       if (at == must_end || must_end - at >= sizeof(RecordHeader)) continue;
+      if (how == EndOfRecords::unknown) return {std::move(holes), at, standing};
       // Too little for a record in its place: the one before it goes too.
       if (last_record.begin == end) {
         holes.back().end = must_end;
@@ -156,33 +214,35 @@ class Repair {
       }
       break;
     }
-    return holes;
+    return {std::move(holes), must_end, standing};
   }
 
-  std::optional<JournalPosition> next_base(std::uint64_t ordinal) {
-    const auto file = disk_.open(folder_ / segment_name(ordinal), OpenMode::read);
+  // Of a segment of this session; nothing when it is damaged or of another file.
+  std::optional<SegmentHeader> whole_header(const fs::path& folder, std::uint64_t ordinal) {
+    const auto file = disk_.open(folder / segment_name(ordinal), OpenMode::read);
     SegmentHeader header{};
     if (!file || (*file)->read(0, {reinterpret_cast<char*>(&header), sizeof header}).value_or(0) < sizeof header ||
-        !header_is_whole(header) || header.base == unset_position) {
+        !header_is_whole(header) || header.base == unset_position || header.ordinal != ordinal ||
+        (!scan_.identity.empty() && identity_of(header) != scan_.identity)) {
       return std::nullopt;
     }
-    return header.base;
+    return header;
   }
 
-  // Where a segment begins whose header is lost: where the checksum of its first record, which begins with the
-  // position, is right.
-  std::optional<JournalPosition> base_of(DiskFile& file, JournalPosition lowest, JournalPosition highest) {
-    PiecewiseFile pieces(file);
-    std::uint32_t size = 0;
-    const auto front = value_or_throw(pieces.bytes(segment_header_size, sizeof(RecordHeader)));
-    if (!front.empty()) std::memcpy(&size, front.data(), sizeof size);
-    if (size < sizeof(RecordHeader) || size > value_or_throw(file.size())) return std::nullopt;
-    const auto record = value_or_throw(pieces.bytes(segment_header_size, size));
-    const auto low = record.empty() ? std::nullopt : low_position_of(record);
-    if (!low) return std::nullopt;
-    const JournalPosition base = lowest + (*low - static_cast<std::uint32_t>(lowest));
-    const bool possible = base <= highest && base % record_alignment == 0;
-    return possible && record_is_whole(base, record.data(), size) ? std::optional{base} : std::nullopt;
+  std::optional<SegmentHeader> first_whole_header() {
+    for (const std::string& name : value_or_throw(disk_.list(folder_))) {
+      const auto ordinal = segment_ordinal(name);
+      const auto header = ordinal ? whole_header(folder_, *ordinal) : std::nullopt;
+      if (header) return header;
+    }
+    return std::nullopt;
+  }
+
+  // Where a segment begins: its header shows it, or else its records do.
+  std::optional<JournalPosition> base_of(std::uint64_t ordinal, const BaseRange& range) {
+    if (const auto header = whole_header(folder_, ordinal)) return header->base;
+    const auto file = disk_.open(folder_ / segment_name(ordinal), OpenMode::read);
+    return file ? value_or_throw(find_base(**file, range)) : std::nullopt;
   }
 
   // One record in the place of those that are lost. It changes no sequence number, and states what happened.
@@ -218,7 +278,9 @@ class Repair {
                     bytes.begin() + static_cast<std::ptrdiff_t>(offset) + sizeof record.header);
           at += padded(record.header.size);
           if (at < holes[i].end) return true;
-          if (at > holes[i].end || ++i == holes.size()) return false;
+          if (at > holes[i].end) return false;
+          ++i;
+          if (i == holes.size()) return false;
           at = holes[i].begin;
           return true;
         },
@@ -233,48 +295,95 @@ class Repair {
   // Headers and whole files.
 
   void repair_header(const fs::path& path, std::uint64_t ordinal) {
-    save_damaged(path);
     auto file = value_or_throw(disk_.open(path, OpenMode::write));
-    const SegmentHeader header = copy_ != nullptr ? header_from_copy(ordinal) : header_from_neighbours(*file, ordinal);
-    value_or_throw(file->write(0, {reinterpret_cast<const char*>(&header), sizeof header}));
+    const auto own = whole_header(folder_, ordinal);
+    if (own && value_or_throw(file->size()) < segment_header_size) return repair_short(path, *file, *own);
+    const std::optional<SegmentHeader> header =
+        copy_ != nullptr ? header_from_copy(ordinal) : header_from_neighbours(*file, path, ordinal);
+    save_damaged(path);
+    if (!header) return give_up_segment(path, ordinal);
+    value_or_throw(file->write(0, {reinterpret_cast<const char*>(&*header), sizeof *header}));
     value_or_throw(file->sync());
     say(path.string() + ": the header was written again");
   }
 
-  SegmentHeader header_from_copy(std::uint64_t ordinal) {
-    const fs::path path = *copy_ / segment_name(ordinal);
-    const auto file = value_or_throw(disk_.open(path, OpenMode::read), "try another copy, or --gap-fill");
-    SegmentHeader header{};
-    const std::size_t size = value_or_throw(file->read(0, {reinterpret_cast<char*>(&header), sizeof header}));
-    const bool usable = size == sizeof header && header_is_whole(header) && header.base != unset_position &&
-                        header.ordinal == ordinal && (scan_.identity.empty() || identity_of(header) == scan_.identity);
-    if (!usable) throw StoreError(path.string() + " is not a copy of that segment; try another copy, or --gap-fill");
-    return header;
+  // One that ends in its header, which is whole.
+  void repair_short(const fs::path& path, DiskFile& file, const SegmentHeader& header) {
+    if (copy_ != nullptr) return replace_missing(header.ordinal, path);
+    save_damaged(path);
+    value_or_throw(file.truncate(segment_header_size));
+    value_or_throw(file.sync());
+    say(path.string() + ": it ended in its header, and its records are given up");
+    if (!was_followed(header.ordinal)) report_numbers({header.next_inbound, header.next_outbound, 0, false});
   }
 
-  SegmentHeader header_from_neighbours(DiskFile& file, std::uint64_t ordinal) {
-    const std::uint64_t size = value_or_throw(file.size());
-    if (size <= segment_header_size || scan_.identity.empty() || (scan_.segments.empty() && ordinal != 1)) {
+  // One before all that have records.
+  void replace_first(const fs::path& path, std::uint64_t ordinal) {
+    if (copy_ != nullptr) return replace_missing(ordinal, path);
+    save_damaged(path);
+    give_up_segment(path, ordinal);
+  }
+
+  // Its place is filled as that of a missing one is, where segments follow.
+  void give_up_segment(const fs::path& path, std::uint64_t ordinal) {
+    const bool last = !has_segment_after(ordinal);
+    value_or_throw(disk_.remove(path));
+    if (last) remove_spares();
+    value_or_throw(disk_.sync_folder(folder_));
+    say(path.string() + ": neither its header nor its records show where it begins, and all of it is given up");
+    if (last) report_numbers({value(scan_.next_inbound), value(scan_.next_outbound), 0, false});
+  }
+
+  void remove_spares() {
+    for (const fs::path& path : scan_.spare) value_or_throw(disk_.remove(path));
+  }
+
+  SegmentHeader header_from_copy(std::uint64_t ordinal) {
+    const fs::path path = *copy_ / segment_name(ordinal);
+    (void)value_or_throw(disk_.open(path, OpenMode::read), "try another copy, or --gap-fill");
+    const auto header = whole_header(*copy_, ordinal);
+    if (!header) throw StoreError(path.string() + " is not a copy of that segment; try another copy, or --gap-fill");
+    return *header;
+  }
+
+  // A file in a place that is not its own is better put back than written over.
+  void require_own_place(const fs::path& path) {
+    const auto file = value_or_throw(disk_.open(path, OpenMode::read));
+    SegmentHeader found{};
+    const std::size_t size = value_or_throw(file->read(0, {reinterpret_cast<char*>(&found), sizeof found}));
+    if (size < sizeof found || !header_is_whole(found)) return;
+    throw StoreError(path.string() + ": it is segment " + segment_name(found.ordinal) + " of " +
+                     std::string{identity_of(found)} + "; put the right file in its place, or use --from COPY");
+  }
+
+  // Nothing when the segment's neighbours and records do not show where it begins.
+  std::optional<SegmentHeader> header_from_neighbours(DiskFile& file, const fs::path& path, std::uint64_t ordinal) {
+    require_own_place(path);
+    const bool first = scan_.segments.empty();
+    const auto after = first ? first_whole_header() : std::nullopt;
+    if (scan_.identity.empty() || (first && ordinal != 1 && !after)) {
       throw StoreError(folder_.string() + ": nothing shows what the header of " + segment_name(ordinal) +
                        " was; use --from COPY");
     }
-    const bool first = scan_.segments.empty();
-    const JournalPosition lowest = first ? 0 : scan_.segments.back().end;
-    const JournalPosition highest =
-        first ? 0 : scan_.segments.back().header.base + scan_.segments.back().header.capacity;
-    const auto base = base_of(file, lowest, highest);
-    if (!base) {
-      throw StoreError(folder_.string() + ": header and first record of " + segment_name(ordinal) +
-                       " are both lost; use --from COPY");
+    // The first of all begins at 0.
+    std::optional<JournalPosition> base = 0;
+    if (!first) {
+      const SegmentInfo& before = scan_.segments.back();
+      base = value_or_throw(find_base(file, {before.end, before.header.base + before.header.capacity}));
+    } else if (ordinal != 1) {
+      base = value_or_throw(
+          find_base(file, {after->base - std::min<JournalPosition>(after->base, UINT32_MAX), after->base}));
     }
+    if (!base) return std::nullopt;
     // The file may end before its segment does, and anywhere.
-    std::uint64_t capacity = padded(size - segment_header_size);
-    if (const auto end = next_base(ordinal + 1); end && *end >= *base) capacity = std::max(capacity, *end - *base);
+    std::uint64_t capacity = padded(value_or_throw(file.size()) - segment_header_size);
+    const auto end = base_of(ordinal + 1, {*base, *base + capacity_max});
+    if (end && *end >= *base) capacity = std::max(capacity, *end - *base);
     SegmentHeader header = make_header(ordinal, capacity, scan_.identity);
     header.base = *base;
     header.next_inbound = value(scan_.next_inbound);
     header.next_outbound = value(scan_.next_outbound);
-    header.creation_time_ns = to_ns(scan_.creation_time);
+    header.creation_time_ns = first && after ? after->creation_time_ns : to_ns(scan_.creation_time);
     header.begun_ns = header.creation_time_ns;
     header.crc = header_crc(header);
     return header;
@@ -292,7 +401,7 @@ class Repair {
       throw StoreError(folder_.string() +
                        ": no segment with records is left; use --from COPY, or remove the folder to begin at 1");
     }
-    for (const fs::path& path : scan_.spare) value_or_throw(disk_.remove(path));
+    remove_spares();
     value_or_throw(disk_.sync_folder(folder_));
     say((folder_ / segment_name(ordinal)).string() + ": it is missing, and its records are given up");
     report_numbers({value(scan_.next_inbound), value(scan_.next_outbound), 0, false});
@@ -301,19 +410,31 @@ class Repair {
   void replace_missing(std::uint64_t ordinal, const fs::path& after) {
     const fs::path path = folder_ / segment_name(ordinal);
     std::string bytes;
+    std::string_view how = "taken from the copy";
     if (copy_ != nullptr) {
       (void)header_from_copy(ordinal);
       const auto file = value_or_throw(disk_.open(*copy_ / segment_name(ordinal), OpenMode::read));
       bytes.resize(value_or_throw(file->size()));
       bytes.resize(value_or_throw(file->read(0, bytes)));
     } else {
-      const auto base = next_base(ordinal + 1);
       const JournalPosition begin = scan_.end;
-      if (!base || *base < begin + sizeof(RecordHeader)) {
-        throw StoreError(path.string() + " is missing, and " + after.string() +
-                         " does not show where it ended; use --from COPY");
+      const std::uint64_t next = segment_ordinal(after.filename().string()).value_or(0);
+      const auto base = base_of(next, {begin, begin + UINT32_MAX});
+      if (!base) {
+        require_own_place(after);
+        save_damaged(after);
+        return give_up_segment(after, next);
       }
-      const auto hole = static_cast<std::size_t>(*base - begin);
+      const std::size_t hole = size_of_missing(begin, *base, next - ordinal);
+      if (*base < begin || (hole != 0 && hole < sizeof(RecordHeader))) {
+        throw StoreError(path.string() + " is missing, and " + after.string() +
+                         " begins before the records that are there end; use --from COPY");
+      }
+      if (hole > capacity_max) {
+        throw StoreError(path.string() + " is missing, and " + after.string() +
+                         " begins more than a segment later; use --from COPY");
+      }
+      const JournalPosition end = begin + hole;
       SegmentHeader header = make_header(ordinal, hole, scan_.identity);
       header.base = begin;
       header.next_inbound = value(scan_.next_inbound);
@@ -324,14 +445,27 @@ class Repair {
       bytes.assign(reinterpret_cast<const char*>(&header), sizeof header);
       bytes.resize(segment_header_size, '\0');
       const StandingNumbers standing{header.next_inbound, header.next_outbound, header.creation_time_ns, false};
-      bytes += filler({begin, *base, "the file was missing", standing});
+      if (hole != 0) bytes += filler({begin, end, "the file was missing", standing});
+      how = hole != 0 ? "replaced by one record that states it" : "replaced by a segment without records";
+    }
+    const bool was_there = disk_.exists(path);
+    if (was_there) {
+      save_damaged(path);
+      value_or_throw(disk_.remove(path));
     }
     auto made = value_or_throw(disk_.open(path, OpenMode::create));
     value_or_throw(made->write(0, bytes));
     value_or_throw(made->sync());
     value_or_throw(disk_.sync_folder(folder_));
-    say(path.string() + ": it was missing, and was " +
-        (copy_ != nullptr ? "taken from the copy" : "replaced by one record that states it"));
+    say(path.string() + (was_there ? ": nothing of it was left, and it was " : ": it was missing, and was ") +
+        std::string{how});
+  }
+
+  // The bytes of the first of `missing` segments between two positions, so that each of them has at most what a segment
+  // can have.
+  static std::uint64_t size_of_missing(JournalPosition begin, JournalPosition end, std::uint64_t missing) {
+    if (end < begin || missing <= 1 || end - begin <= capacity_max) return end - begin;
+    return capacity_max - sizeof(RecordHeader);  // whatever is left has room for a record
   }
 
   // A file as it was found, once.
@@ -354,6 +488,7 @@ class Repair {
 
   // After records that are given up.
   void report_numbers(const StandingNumbers& standing) {
+    reported_ = true;
     say("nothing can be read after them, so the sequence numbers may be too low: next inbound " +
         std::to_string(standing.next_inbound) + ", next outbound " + std::to_string(standing.next_outbound) +
         "; get the sequence numbers of the counterparty, and set these with nfx store seq");
@@ -364,9 +499,12 @@ class Repair {
     std::string text = "nothing is damaged: segments " + std::to_string(scan_.segments.size()) + ", records " +
                        std::to_string(scan_.records) + ", next inbound " + std::to_string(value(scan_.next_inbound)) +
                        ", next outbound " + std::to_string(value(scan_.next_outbound)) + '\n';
-    if (scan_.shows_last) return text;
-    return text +
-           "whether segments after them were deleted cannot be known: compare the sequence numbers with the "
+    return text + what_cannot_be_known();
+  }
+
+  [[nodiscard]] std::string what_cannot_be_known() const {
+    if (scan_.shows_last) return {};
+    return "whether later segments were deleted cannot be known: compare the sequence numbers with the "
            "counterparty's\n";
   }
 
@@ -379,6 +517,7 @@ class Repair {
   JournalScan scan_;
   JournalPosition scanned_to_ = 0;  // what is before it was found good
   std::string done_;
+  bool reported_ = false;  // the sequence numbers
 };
 
 }  // namespace

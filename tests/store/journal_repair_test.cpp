@@ -187,7 +187,7 @@ TEST_F(DamagedJournal, that_is_whole_has_its_numbers_reported_and_what_was_not_c
   const JournalScan whole = scan_journal(disk_, folder_);
   for (const fs::path& each : whole.spare) ASSERT_TRUE(disk_.remove(each));
   const std::string less = repair_by_gap_fill(disk_, folder_);
-  EXPECT_NE(less.find(numbers + "whether segments after them were deleted cannot be known"), std::string::npos) << less;
+  EXPECT_NE(less.find(numbers + "whether later segments were deleted cannot be known"), std::string::npos) << less;
 }
 
 TEST_F(DamagedJournal, is_not_repaired_by_a_copy_that_lacks_the_same_records) {

@@ -59,9 +59,10 @@ struct JournalScan {
   JournalPosition end = 0;
   JournalPosition committed = 0;
   std::uint64_t records = 0;
-  // Before `committed`: something is lost. After it: a tail that a power loss tore, which opening cuts.
+  // Before `committed`, or with a segment after it: something is lost. Otherwise: a tail that a power loss tore, which
+  // opening cuts.
   std::optional<JournalDamage> damage;
-  bool torn = false;  // `damage` is after the last commit mark
+  bool torn = false;  // `damage` is after the last commit mark, and in the last segment
   // The sequence numbers after the last whole record.
   SeqNum next_inbound = first_seq_num;
   SeqNum next_outbound = first_seq_num;
