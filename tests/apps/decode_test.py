@@ -95,6 +95,32 @@ class Finding(unittest.TestCase):
     def test_8_equals_fix_within_a_text_starts_no_message(self):
         self.assertEqual(len(decode_json(fix(HEADER + [(58, "8=FIX.4.4")]) + fix(HEADER + [(108, "8=FIX.4.4")]))), 2)
 
+    def test_a_message_may_follow_a_key_or_a_time_without_a_blank(self):
+        for before in ["msg=", "raw_message=", "x1=", "10:00:01.123", "20240102-10:00:01", "1718000000123"]:
+            for separator in ["\x01", "|", "\\x01"]:
+                with self.subTest(before=before, separator=separator):
+                    line = before.encode() + fix(ORDER, separator=separator)
+                    [first, second] = decode_json(line + b"\n" + line + b"\n")
+                    self.assertEqual([first["ok"], second["ok"], second["line"]], [True, True, 2])
+                    self.assertEqual(second["prefix"], before)
+
+    def test_messages_without_a_last_separator_are_separated(self):
+        for separator in ["\x01", "|", "^A", " | "]:
+            with self.subTest(separator=separator):
+                line = fix(ORDER, separator=separator).removesuffix(separator.encode())
+                self.assertEqual([each["ok"] for each in decode_json(line * 3 + b"\n")], [True, True, True])
+
+    def test_a_message_within_a_message_that_was_cut_is_found(self):
+        cut, whole = fix(ORDER, separator="|"), fix(LOGON, separator="|")
+        first, second = decode_json(cut[:cut.index(b"|56=") + 9] + b"10:00:01.123" + whole + b"\n")
+        self.assertEqual([first["ok"], second["ok"], second["type"]], [False, True, "A"])
+
+    def test_a_tag_that_ends_in_8_starts_no_message(self):
+        for separator in ["\x01", "|", "\\x01", "<SOH>"]:
+            with self.subTest(separator=separator):
+                odd = fix(HEADER + [(1408, "FIX.4.4"), (9, 5), (108, "FIX.4.2"), (9, 6)], separator=separator)
+                self.assertEqual(len(decode_json(odd + b"\n")), 1)
+
     def test_data_fields_may_hold_separators_lines_and_check_sums(self):
         data = "x\x0110=123\x01\n8=y"
         [message, other] = decode_json(fix(HEADER + [(354, len(data)), (355, data)]) + fix(ORDER))

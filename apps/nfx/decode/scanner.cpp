@@ -109,6 +109,28 @@ bool verified(std::string_view text) noexcept {
   return text.ends_with(std::string_view{expected.data(), expected.size()});
 }
 
+// Whether the "8=FIX" after `lead`, the end of what precedes it on its line, belongs to a field: "|108=FIX",
+// "58=8=FIX". A key of a log ("msg=8=FIX"), a time ("03:04:05.1238=FIX") or the value of a field ("10=0358=FIX") belong
+// to none.
+bool continues_field(std::string_view lead, std::string_view separator) noexcept {
+  constexpr std::size_t max_tag_digits = 10;
+  if (lead.empty()) return false;
+  const bool in_value = lead.back() == '=';
+  if (in_value) lead.remove_suffix(1);
+  const std::size_t before_digits = lead.find_last_not_of("0123456789");
+  const std::size_t digits_at = before_digits == std::string_view::npos ? 0 : before_digits + 1;
+  const std::size_t digits = lead.size() - digits_at;
+  if (in_value)
+    return digits != 0 && (digits_at == 0 || (!is_letter(lead[before_digits]) && lead[before_digits] != '_'));
+  if (digits == 0) return false;
+  // The separator can end with digits itself, as "\x01" does.
+  for (std::size_t at = digits_at; at < lead.size(); ++at) {
+    if (lead.substr(0, at).ends_with(separator)) return true;
+  }
+  if (digits >= max_tag_digits) return false;
+  return digits_at == 0 || (lead[before_digits] != '.' && lead[before_digits] != ':' && lead[before_digits] != '=');
+}
+
 // Log prefixes can quote parts of messages.
 void hide_secrets(std::string& prefix) {
   for (const std::string_view field : {"554=", "925=", "96=", "1402=", "1404="}) {
@@ -210,12 +232,37 @@ auto MessageScanner::find_start(std::string_view text, std::optional<char> befor
   for (std::size_t at = text.find(start_text, before ? 0 : 1); at != std::string_view::npos;
        at = text.find(start_text, at + 1)) {
     const char front = at == 0 ? before.value_or('\0') : text[at - 1];
-    // "58=8=FIX" and "108=FIX" are fields.
-    if (is_digit(front) || front == '=') continue;
-    const Start start = look_at(text, at, whole);
-    if (start.unsure || start.separator_size != 0) return start;
+    Start start = look_at(text, at, whole);
+    if (!start.unsure && start.separator_size == 0) continue;
+    if (!start.unsure && (is_digit(front) || front == '=')) {
+      const auto decided = starts_here(text, start, before.has_value(), whole);
+      if (decided == false) continue;
+      start.unsure = !decided;
+    }
+    return start;
   }
   return {};
+}
+
+// Whether a message starts there although a digit or '=' precedes it; empty when more bytes are needed to decide.
+std::optional<bool> MessageScanner::starts_here(std::string_view text, const Start& start, bool on_line,
+                                                bool whole) const {
+  constexpr std::size_t max_lead_size = 32;
+  constexpr std::size_t max_length_digits = 7;
+  const std::string_view here = text.substr(start.at);
+  const std::string_view separator = here.substr(start.begin_string_size, start.separator_size);
+  std::string_view length = here.substr(start.begin_string_size + start.separator_size);
+  if (!whole && length.size() < 2 + max_length_digits + separator.size()) return std::nullopt;
+  if (start.begin_string_size != 2 + plain_begin_string_size(here.substr(2)) || !length.starts_with("9=")) return false;
+  length.remove_prefix(2);
+  const std::size_t digits = std::min(length.find_first_not_of("0123456789"), length.size());
+  if (digits == 0 || digits > max_length_digits || !length.substr(digits).starts_with(separator)) return false;
+  const std::size_t lead_size = std::min(start.at, max_lead_size);
+  std::string lead = on_line ? prefix_ : std::string{};
+  lead += text.substr(start.at - lead_size, lead_size);
+  if (lead.size() > max_lead_size) lead.erase(0, lead.size() - max_lead_size);
+  if (const std::size_t line = lead.rfind('\n'); line != std::string::npos) lead.erase(0, line + 1);
+  return !continues_field(lead, separator);
 }
 
 auto MessageScanner::look_at(std::string_view text, std::size_t at, bool whole) const -> Start {

@@ -61,6 +61,8 @@ class MessageScanner {
   // `before` is the byte before the text; none: the text is a message itself and another one is searched after its
   // first byte. `whole`: nothing will follow the text.
   [[nodiscard]] Start find_start(std::string_view text, std::optional<char> before, bool whole) const;
+  [[nodiscard]] std::optional<bool> starts_here(std::string_view text, const Start& start, bool on_line,
+                                                bool whole) const;
   [[nodiscard]] Start look_at(std::string_view text, std::size_t at, bool whole) const;
   [[nodiscard]] std::string_view rest() const noexcept { return std::string_view{buffer_}.substr(at_); }
   [[nodiscard]] Extent measure(std::string_view text, std::string_view separator) const;
