@@ -212,7 +212,8 @@ constexpr KeyRow connection_rows[] = {
     {{"LogonTimeout", all, honoured, "logon_timeout_s", ""}, seconds},
     {{"LogoutTimeout", all, honoured, "logout_timeout_s", ""}, seconds},
     {{"ReconnectInterval", all, mapped, "reconnect_delay_ms, reconnect_delay_max_ms",
-      "sets both, so that the delay does not grow; of a list, as in J, the first and the longest; 30 s when absent"},
+      "sets both, so that the delay does not grow; of a list, as in J, the first and the longest; 0 is 1 s; 30 s when "
+      "absent"},
      special,
      initiator},
     {{"SocketConnectHost", all, mapped, "connect", "with SocketConnectPort"}, special, initiator},

@@ -274,11 +274,13 @@ class SessionTranslator {
       if (const std::size_t times = step.find_first_of("x*"); times != std::string_view::npos)
         step.remove_prefix(times + 1);
       const auto delay = read_milliseconds(step);
-      if (!delay || *delay == 0) common_.fail(*entry, "expected a number of seconds above 0");
-      if (first == 0) first = *delay;
-      longest = std::max(longest, *delay);
+      if (!delay) common_.fail(*entry, "expected a number of seconds, such as 30");
+      if (*delay == 0) common_.warn_once(*entry, "0 is read as 1, because QuickFIX connects once a second then");
+      const std::int64_t used = *delay == 0 ? 1000 : *delay;
+      if (first == 0) first = used;
+      longest = std::max(longest, used);
     }
-    if (first == 0) common_.fail(*entry, "expected a number of seconds above 0");
+    if (first == 0) common_.fail(*entry, "expected a number of seconds, such as 30");
     NFX_ASSERT(first <= longest);
     put("reconnect_delay_ms", std::to_string(first), {entry});
     put("reconnect_delay_max_ms", std::to_string(longest), {entry});
