@@ -368,9 +368,8 @@ constexpr KeyRow tls_and_proxy_rows[] = {
     tls_row("TrustManagerFactoryAlgorithm", "J", ignored, "", part_of_a_key_store),
     tls_row("NeedClientAuth", "J", mapped, "tls_client_certificate", "Y: \"require\"", acceptor, "N"),
     tls_row("EnabledProtocols", "J", mapped, "tls_min_version, tls_max_version", "the oldest and the newest of them"),
-    tls_row("CipherSuites", "J", refused, "",
-            "Java's names are not OpenSSL's: 'openssl ciphers -convert NAME' converts one for SSLCipherSuite (TLS "
-            "1.2); those of TLS 1.3 belong in TLSCipherSuites; or write SocketUseSSL=N"),
+    tls_row("CipherSuites", "J", mapped, "tls_ciphers, tls_ciphersuites, tls_min_version, tls_max_version",
+            "by OpenSSL's names; a version of TLS without any of them is not used"),
     tls_row("EndpointIdentificationAlgorithm", "J", ignored, "",
             "an initiator compares the host's name with the certificate, unless tls_check_name is false in TOML",
             Side::both, "HTTPS"),

@@ -8,6 +8,7 @@
 
 #include "config/quickfix_values.hpp"
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/transport/tls_facts.hpp"
 #include "nexusfix/transport/tls_option_rows.hpp"
 
 namespace nfx::quickfix {
@@ -54,6 +55,7 @@ class TlsTranslator {
     plain_options();
     clients();
     verification();
+    java_ciphers();
     versions();
     // In the order of the option table, independent of the QuickFIX key they came from. Each key is there once.
     std::ranges::sort(settings_, {}, [](const Setting& each) {
@@ -221,6 +223,37 @@ class TlsTranslator {
       const auto protocol = protocol_named(least->value);
       if (!protocol || *protocol == Protocol::all) common_.fail(*least, "expected TLS12 or TLS13");
       put("tls_min_version", *protocol == Protocol::tls_1_3 ? "\"1.3\"" : "\"1.2\"", *least);
+    }
+  }
+
+  // Java lists the ciphers of all versions together: a version without any is not used.
+  void java_ciphers() {
+    const Entry* entry = find_("CipherSuites");
+    if (entry == nullptr) return;
+    std::string tls_1_2, tls_1_3;
+    for (const std::string_view part : split(entry->value, ',')) {
+      if (part.empty() || part == "TLS_EMPTY_RENEGOTIATION_INFO_SCSV") continue;  // a signal, no cipher
+      std::string name{part};
+      if (name.starts_with("SSL_")) name.replace(0, 4, "TLS_");  // Java's names for old ones
+      const std::string found = openssl_cipher_name(name);
+      if (found.empty()) {
+        common_.warn_once(*entry, "OpenSSL does not have " + std::string{part} + ", which is left out");
+        continue;
+      }
+      std::string& list = name.contains("_WITH_") ? tls_1_2 : tls_1_3;
+      list += (list.empty() ? "" : ":") + found;
+    }
+    if (tls_1_2.empty() && tls_1_3.empty())
+      common_.fail(*entry, "OpenSSL has none of these ciphers: name others, or remove the key");
+    if (tls_1_2.empty()) {
+      put("tls_min_version", "\"1.3\"", *entry);
+    } else {
+      put("tls_ciphers", toml_text(tls_1_2), *entry);
+    }
+    if (tls_1_3.empty()) {
+      put("tls_max_version", "\"1.2\"", *entry);
+    } else {
+      put("tls_ciphersuites", toml_text(tls_1_3), *entry);
     }
   }
 

@@ -292,6 +292,11 @@ bool is_one_of(const TlsPeer& peer, const std::vector<std::string>& patterns, st
   });
 }
 
+std::string openssl_cipher_name(std::string_view standard_name) {
+  const std::string_view name = OPENSSL_cipher_name(std::string{standard_name}.c_str());
+  return name == "(NONE)" ? std::string{} : std::string{name};
+}
+
 bool matches_peer_name(std::string_view pattern, std::string_view name) noexcept {
   if (pattern.starts_with("*.")) {
     const std::size_t dot = name.find('.');

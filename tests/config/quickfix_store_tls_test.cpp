@@ -63,6 +63,26 @@ TEST(QuickFixStoreAndTls, tls_keys_of_an_initiator_become_ours) {
                 {"TLSCipherSuites=TLS_AES_128_GCM_SHA256", "tls_ciphersuites = \"TLS_AES_128_GCM_SHA256\""}});
 }
 
+TEST(QuickFixStoreAndTls, ciphers_of_java_have_openssl_s_names_and_versions_without_any_are_not_used) {
+  expect_cases(
+      initiator,
+      {{"CipherSuites=TLS_RSA_WITH_AES_128_CBC_SHA", "tls_ciphers = \"AES128-SHA\""},
+       {"CipherSuites=TLS_RSA_WITH_AES_128_CBC_SHA", "tls_max_version = \"1.2\""},
+       {"CipherSuites=SSL_RSA_WITH_AES_128_CBC_SHA", "tls_ciphers = \"AES128-SHA\""},
+       {"CipherSuites=TLS_AES_128_GCM_SHA256", "tls_ciphersuites = \"TLS_AES_128_GCM_SHA256\""},
+       {"CipherSuites=TLS_AES_128_GCM_SHA256", "tls_min_version = \"1.3\""},
+       {"CipherSuites=TLS_AES_128_GCM_SHA256", "tls_ciphers = "},
+       {"CipherSuites=TLS_AES_128_GCM_SHA256, TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, "
+        "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384, TLS_EMPTY_RENEGOTIATION_INFO_SCSV",
+        "tls_ciphers = \"ECDHE-RSA-AES128-GCM-SHA256:ECDHE-RSA-AES256-GCM-SHA384\""},
+       {"CipherSuites=TLS_AES_128_GCM_SHA256,TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", "tls_max_version = "},
+       {"EnabledProtocols=TLSv1.2,TLSv1.3\nCipherSuites=TLS_RSA_WITH_AES_128_CBC_SHA", "tls_max_version = \"1.2\""},
+       {"SocketUseSSL=N\nCipherSuites=TLS_RSA_WITH_AES_128_CBC_SHA", "tls_ciphers = "}});
+  EXPECT_EQ(warnings_of(translated(initiator + "CipherSuites=SSL_RSA_WITH_X,TLS_AES_128_GCM_SHA256\n")),
+            "broker.cfg:11: [SESSION] CipherSuites: OpenSSL does not have SSL_RSA_WITH_X, which is left out\n");
+  EXPECT_NE(complaint(initiator + "CipherSuites=none\n").find("OpenSSL has none of these ciphers"), std::string::npos);
+}
+
 TEST(QuickFixStoreAndTls, tls_keys_of_an_acceptor_become_ours) {
   expect_cases(acceptor, {{"ServerCertificateFile=c.pem", "tls_certificate = \"c.pem\""},
                           {"ServerCertificateKeyFile=k.pem", "tls_key = \"k.pem\""},

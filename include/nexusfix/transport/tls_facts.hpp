@@ -73,6 +73,10 @@ inline constexpr std::string_view comp_id_placeholder = "{TargetCompID}";
 // Every revocation list of a PEM file, or the one of a DER file.
 [[nodiscard]] std::expected<std::vector<RevocationFacts>, std::string> read_revocations(const std::string& file);
 
+// OpenSSL's name of a cipher by its standard one, which Java uses: "AES128-SHA" for "TLS_RSA_WITH_AES_128_CBC_SHA".
+// Empty when OpenSSL does not have it.
+[[nodiscard]] std::string openssl_cipher_name(std::string_view standard_name);
+
 // Whether this kernel would encrypt a socket's records itself (the "tls" upper layer protocol of TCP).
 struct KernelTls {
   bool offered = false;
