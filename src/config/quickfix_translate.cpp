@@ -39,6 +39,45 @@ void refuse_duplicates(const Translation& common, const std::vector<SessionSetti
   }
 }
 
+std::string value_of(const SessionSettingsText& session, std::string_view key) {
+  const Setting* setting = find_setting(session, key);
+  return setting == nullptr ? std::string{} : setting->value;
+}
+
+// SubIDs and LocationIDs are no part of a session's identity here. A session whose other parts are those of an earlier
+// one gets a qualifier made of them, and the earlier one keeps its name: its journal does not depend on later sections.
+void distinguish_by_sub_ids(Translation& common, std::vector<SessionSettingsText>& sessions) {
+  constexpr std::array<std::string_view, 4> parts{"begin_string", "sender_comp_id", "target_comp_id",
+                                                  "session_qualifier"};
+  for (std::size_t i = 1; i < sessions.size(); ++i) {
+    SessionSettingsText& session = sessions[i];
+    const auto has_the_identity = [&](const SessionSettingsText& other) {
+      return std::ranges::all_of(
+          parts, [&](std::string_view part) { return value_of(session, part) == value_of(other, part); });
+    };
+    if (std::none_of(sessions.begin(), sessions.begin() + static_cast<std::ptrdiff_t>(i), has_the_identity)) continue;
+    std::string qualifier;
+    std::vector<const Entry*> origins;
+    for (const std::string_view key :
+         {"session_qualifier", "sender_sub_id", "sender_location_id", "target_sub_id", "target_location_id"}) {
+      const Setting* setting = find_setting(session, key);
+      if (setting == nullptr || setting->origins.empty() || setting->origins.front()->value.empty()) continue;
+      qualifier += (qualifier.empty() ? "" : "-") + setting->origins.front()->value;
+      origins.push_back(setting->origins.front());
+    }
+    // The earlier one has them, and this one none.
+    if (origins.empty()) {
+      qualifier = std::to_string(i + 1);
+      origins.push_back(find_setting(session, "target_comp_id")->origins.front());
+    }
+    common.warn_once(*origins.back(), "the CompIDs are those of another session, so session_qualifier = " +
+                                          toml_text(qualifier) + " names this one in logs and journals");
+    std::erase_if(session.settings, [](const Setting& each) { return each.key == "session_qualifier"; });
+    session.settings.push_back(
+        {.key = "session_qualifier", .value = toml_text(qualifier), .origins = std::move(origins)});
+  }
+}
+
 // Warnings that do not depend on the session: keys that no engine has, and keys without effect.
 void warn_of_keys(Translation& common, const FileSection& section) {
   for (const Entry& entry : section.entries) {
@@ -213,6 +252,7 @@ TranslatedSettings translate_quickfix_settings(std::string_view text, std::strin
   }
   if (sessions.empty()) common.fail(1, {}, "no session", "add a [SESSION] section");
   refuse_duplicates(common, sessions);
+  distinguish_by_sub_ids(common, sessions);
   warn_of_keys(common, file.defaults);
   for (const FileSection& section : file.sessions) warn_of_keys(common, section);
 

@@ -631,6 +631,23 @@ TEST(QuickFixSettings, keys_without_effect_in_this_session_are_said) {
             "broker.cfg:11: [SESSION] AppDataDictionary: is read with FIXT.1.1 only: use DataDictionary\n");
 }
 
+TEST(QuickFixSettings, a_session_that_only_sub_ids_distinguish_has_them_as_its_qualifier) {
+  const std::string session = initiator.substr(initiator.find("[SESSION]"));
+  const TranslatedSettings settings = translated(initiator + "TargetSubID=QUOTE\n" + session + "TargetSubID=TRADE\n" +
+                                                 session + "SenderSubID=a\nTargetLocationID=b\n" + session);
+  std::string qualifiers;
+  constexpr std::string_view key = "\nsession_qualifier = ";
+  for (std::size_t at = settings.toml.find(key); at != std::string::npos; at = settings.toml.find(key, at + 1)) {
+    const std::size_t value = at + key.size();
+    qualifiers += settings.toml.substr(value, settings.toml.find(' ', value) - value);
+  }
+  EXPECT_EQ(qualifiers, R"("TRADE""a-b""4")");
+  const std::string warnings = warnings_of(settings);
+  EXPECT_EQ(warnings.substr(0, warnings.find('\n')),
+            "broker.cfg:18: [SESSION] TargetSubID: the CompIDs are those of another session, so session_qualifier = "
+            "\"TRADE\" names this one in logs and journals");
+}
+
 TEST(QuickFixSettings, lines_that_are_not_read_are_said) {
   EXPECT_EQ(warnings_of(translated("Early=1\n" + initiator + "just words\n=5\n[SESION]\nTargetCompID=X\n")),
             "broker.cfg:1: Early: is before the first section and is not read: move it below [DEFAULT]\n"
