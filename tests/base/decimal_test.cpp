@@ -231,13 +231,13 @@ TEST(decimal, reads_random_texts_like_a_reader_of_single_characters) {
   SCOPED_TRACE(random.trace());
   test::RandomNumberText texts;
   int accepted = 0;
-  for (int i = 0; i < 1'000'000; ++i) {
+  for (int i = 0; i < 200'000; ++i) {
     const std::string_view text = texts.next(random);
     ASSERT_TRUE(reads_as_plainly(text)) << text;
     accepted += plainly(text).has_value();
   }
-  EXPECT_GT(accepted, 300'000);
-  EXPECT_LT(accepted, 900'000);
+  EXPECT_GT(accepted, 60'000);
+  EXPECT_LT(accepted, 180'000);
 }
 
 TEST(decimal, reads_nothing_outside_the_text) {

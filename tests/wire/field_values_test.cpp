@@ -88,13 +88,13 @@ TEST(parse_int, reads_random_texts_like_a_reader_of_single_characters) {
   SCOPED_TRACE(random.trace());
   test::RandomNumberText texts;
   int accepted = 0;
-  for (int i = 0; i < 1'000'000; ++i) {
+  for (int i = 0; i < 200'000; ++i) {
     const std::string_view text = texts.next(random);
     ASSERT_EQ(parse_int(text), plainly(text)) << text;
     accepted += plainly(text).has_value();
   }
-  EXPECT_GT(accepted, 200'000);
-  EXPECT_LT(accepted, 800'000);
+  EXPECT_GT(accepted, 40'000);
+  EXPECT_LT(accepted, 160'000);
 }
 
 TEST(parse_int, reads_nothing_outside_the_text) {
