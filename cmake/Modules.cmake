@@ -197,7 +197,7 @@ set(NFX_PACKAGES_engine absl::flat_hash_map Threads::Threads)
 set(NFX_HEADERS_engine nlohmann_json::nlohmann_json)
 set(NFX_HEADERS_host nlohmann_json::nlohmann_json)
 set(NFX_HEADERS_nats nlohmann_json::nlohmann_json)
-set(NFX_PACKAGES_nats PkgConfig::libnats)
+set(NFX_PACKAGES_nats PkgConfig::libnats OpenSSL::Crypto)
 set(NFX_HEADERS_control nlohmann_json::nlohmann_json)
 set(NFX_PACKAGES_control OpenSSL::SSL OpenSSL::Crypto)
 

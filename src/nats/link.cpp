@@ -2,6 +2,8 @@
 #ifdef NFX_WITH_NATS
 #include "nats/link.hpp"
 
+#include <openssl/crypto.h>
+
 #include <algorithm>
 #include <condition_variable>
 #include <filesystem>
@@ -20,6 +22,10 @@ namespace nfx::nats {
 namespace {
 
 using std::chrono::milliseconds;
+
+// Threads that connected or read end after their connection does, and use OpenSSL until then: it must not be taken down
+// when the process exits. To be said before anything uses OpenSSL.
+[[maybe_unused]] const int openssl_stays = ::OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr);
 
 constexpr std::int64_t write_ms = 2000;  // of one request, when the server does not read; then it counts as lost
 // A server whose machine or network was lost ends no connection: after this many pings without an answer another one is

@@ -2,8 +2,11 @@
 #include "nexusfix/nats/nats_stream.hpp"
 
 #include <gtest/gtest.h>
+#include <openssl/crypto.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 
 #include "nats/hostile_server.hpp"
 #include "nats_cluster/silent_server.hpp"
@@ -24,6 +27,23 @@ TEST(NatsStream, names_the_package_where_it_is_missing) {
   if (missing_package().empty()) GTEST_SKIP() << "built with libnats";
   EXPECT_NE(missing_package().find("libnats-dev"), std::string_view::npos);
   EXPECT_EQ(error_of({}), missing_package());
+}
+
+// Handlers run in the reverse of their order: this one after those of a library that is used later.
+void end_without_openssl() {
+  if (::OPENSSL_init_crypto(0, nullptr) != 1) ::_exit(1);
+}
+
+// Threads of libnats end after their connection does, also while the process exits.
+TEST(NatsStream, openssl_stays_usable_until_the_process_has_ended) {
+  if (!missing_package().empty()) GTEST_SKIP() << missing_package();
+  EXPECT_EXIT(
+      {
+        std::atexit(end_without_openssl);
+        ::OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CRYPTO_STRINGS, nullptr);
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0), "");
 }
 
 TEST(NatsStream, without_a_server_names_its_address) {
