@@ -93,6 +93,7 @@ def mount(root, cache):
         bind(common, root)  # a worktree's repository is elsewhere
     bind(ROOT / "build/bare", root, ROOT / "build")
     if cache:
+        cache.mkdir(parents=True, exist_ok=True)  # nothing may have been compiled yet
         bind(cache, root, "/root/.cache/ccache")
 
 

@@ -129,8 +129,7 @@ cli::Command repair_command() {
       .run = [] { return run_repair(options); },
       .options = std::move(list),
       .details =
-          "Messages that are not its frames keep every gateway from owning a session: each gateway reports \"the "
-          "stream "
+          "Messages that are not its frames keep every gateway from owning a session: each says \"the stream "
           "has a frame that no owner writes\". A user with permission for the session's subject published them: change "
           "that user's password or credentials. Frames of the session are never removed. The command needs the "
           "permission to delete messages of the stream, which admin has.",
