@@ -1,6 +1,7 @@
 // What a logged-on session does with a message: checks of its sequence number, then of its content, then processing.
 #include <algorithm>
 #include <charconv>
+#include <tuple>
 #include <utility>
 
 #include "nexusfix/base/call_trace.hpp"
@@ -136,7 +137,8 @@ Session::Origin::Origin(const MessageView& message) noexcept
       sent_at(message.find(Tag::SendingTime)),
       has_time(sent_at != MessageView::npos && read_utc_time(message.value_at(sent_at), sent)) {}
 
-void Session::process(const MessageView& message, bool queued, Instant now, Actions& out) noexcept {
+[[gnu::no_stack_protector]] void Session::process(const MessageView& message, bool queued, Instant now,
+                                                  Actions& out) noexcept {
   NFX_TRACE();
   const std::string_view type = message.msg_type();
   if (violated_ && type != msg_type::logout) return;
@@ -231,8 +233,8 @@ bool Session::poss_dup_acceptable(const MessageView& message, SeqNum seq, Instan
   return true;
 }
 
-bool Session::content_acceptable(const MessageView& message, SeqNum seq, const Origin& origin, Instant now,
-                                 Actions& out) noexcept {
+[[gnu::no_stack_protector]] bool Session::content_acceptable(const MessageView& message, SeqNum seq,
+                                                             const Origin& origin, Instant now, Actions& out) noexcept {
   NFX_TRACE();
   report_.clear();
   if (const Dictionary* dictionary = dictionary_for(message); dictionary != nullptr && !config_.validation.is_off()) {
@@ -349,7 +351,7 @@ bool Session::receive_too_many(const MessageView& message, SeqNum seq, Position 
   next_in_ = next(seq);
   note(Notice::throttled, seq, to_string(config_.throttle_action), out);
   // If there is no space for the answer, the peer does not read, and our next session message ends the session.
-  if (application) static_cast<void>(reject_business(message, BusinessRejectReason::other, text, now, out));
+  if (application) std::ignore = reject_business(message, BusinessRejectReason::other, text, now, out);
   close_gap(now, out);
   return true;
 }

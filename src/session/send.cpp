@@ -38,15 +38,17 @@ void append_reversed_route(FieldWriter& out, const MessageView& message, bool wi
 
 }  // namespace
 
-std::expected<SeqNum, SendError> Session::send(const Outgoing& message, Instant now, Actions& out) noexcept {
+[[gnu::no_stack_protector]] std::expected<SeqNum, SendError> Session::send(const Outgoing& message, Instant now,
+                                                                           Actions& out) noexcept {
   NFX_TRACE();
   if (sending_held_) [[unlikely]]
     return std::unexpected(phase_ == Phase::logged_on ? SendError::on_hold : SendError::not_logged_on);
   return send_application(message, now, out);
 }
 
-inline std::expected<SeqNum, SendError> Session::send_application(const Outgoing& message, Instant now,
-                                                                  Actions& out) noexcept {
+[[gnu::no_stack_protector]] inline std::expected<SeqNum, SendError> Session::send_application(const Outgoing& message,
+                                                                                              Instant now,
+                                                                                              Actions& out) noexcept {
   const StepCheck check{*this, out};
   if (phase_ != Phase::logged_on) return std::unexpected(SendError::not_logged_on);
   if (awaits_reset()) [[unlikely]]

@@ -123,7 +123,7 @@ inline MonotonicTime Session::deadline_without_heartbeats(MonotonicTime due) con
   return watched ? std::min(due, last_received_ + config_.idle_test_interval) : due;
 }
 
-MonotonicTime Session::next_deadline() const noexcept {
+[[gnu::no_stack_protector]] MonotonicTime Session::next_deadline() const noexcept {
   MonotonicTime due = phase_deadline_;
   if (phase_ != Phase::logged_on) return due;
   if (awaits_reset() && !reset_probed_) due -= config_.logon_timeout / 2;

@@ -414,7 +414,7 @@ JournalStore::JournalStore(JournalStore&&) noexcept = default;
   return true;
 }
 
-bool JournalStore::append(SeqNum seq, std::string_view bytes, UtcTime now) noexcept {
+[[gnu::no_stack_protector]] bool JournalStore::append(SeqNum seq, std::string_view bytes, UtcTime now) noexcept {
   NFX_TRACE();
   return append_flagged(seq, {{}, bytes}, now, 0);
 }
@@ -449,7 +449,7 @@ SeqNum JournalStore::last_kept() const noexcept {
   return SeqNum{state_->index.last()};
 }
 
-void JournalStore::set_next_outbound(SeqNum seq, UtcTime now) noexcept {
+[[gnu::no_stack_protector]] void JournalStore::set_next_outbound(SeqNum seq, UtcTime now) noexcept {
   next_outbound_ = seq;
   if (state_->recorded_outbound == value(seq)) return;
   if (state_->note(*this, RecordKind::next_outbound, value(seq), now)) {
@@ -459,7 +459,8 @@ void JournalStore::set_next_outbound(SeqNum seq, UtcTime now) noexcept {
   }
 }
 
-void JournalStore::set_next_inbound(SeqNum seq, UtcTime now, std::string_view received) noexcept {
+[[gnu::no_stack_protector]] void JournalStore::set_next_inbound(SeqNum seq, UtcTime now,
+                                                                std::string_view received) noexcept {
   next_inbound_ = seq;
   if (state_->recorded_inbound == value(seq)) return;
   // What is reserved for sequence numbers is not used up by messages.

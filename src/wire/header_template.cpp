@@ -91,17 +91,16 @@ WrittenText HeaderTemplate::write_other_seq(char* out, std::uint64_t seq) noexce
 }
 
 char* HeaderTemplate::write_long_type(char* out, std::string_view type, std::uint32_t& sum) const noexcept {
-  std::memcpy(out, "35=", 3);
-  sum += copy_and_sum(out + 3, type.data(), type.size());
-  out += 3 + type.size();
-  std::memcpy(out,
-              "\x01"
-              "34=",
-              4);
-  return out + 4;
+  out = std::ranges::copy(std::string_view{"35="}, out).out;
+  sum += copy_and_sum(out, type.data(), type.size());
+  return std::ranges::copy(std::string_view{"\x01"
+                                            "34="},
+                           out + type.size())
+      .out;
 }
 
-char* HeaderTemplate::write(const MessageHeader& header, char* out, const char* end, std::uint32_t& sum) noexcept {
+[[gnu::no_stack_protector]] char* HeaderTemplate::write(const MessageHeader& header, char* out, const char* end,
+                                                        std::uint32_t& sum) noexcept {
   NFX_TRACE();
   if (header.msg_type.find(soh) != std::string_view::npos || out > end) return nullptr;
   const auto room = static_cast<std::size_t>(end - out);

@@ -9,6 +9,7 @@ import unittest
 
 from support import PROGRAM
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ["NFX_BUILD"])
 X86 = os.uname().machine == "x86_64"
 
@@ -35,6 +36,15 @@ class Hardening(unittest.TestCase):
             symbols = readelf("--dyn-syms", file)
             self.assertIn("__stack_chk_fail", symbols, file)
             self.assertRegex(symbols, r"__(mem|str|sn?printf|vsn?printf|read|poll|fdelt)\w*_chk\b", file)
+
+    def test_functions_without_a_stack_check_are_those_that_the_documentation_names(self):
+        marked = set()
+        for file in (ROOT / "src").rglob("*.cpp"):
+            marked.update(re.findall(r"no_stack_protector\]\][^(;]*?(\w+::\w+)\(", file.read_text(encoding="utf-8")))
+        text = (ROOT / "docs/security.md").read_text(encoding="utf-8")
+        paragraph = text[text.index("do without the stack check"):text.index("They are marked")]
+        self.assertEqual(set(re.findall(r"`(\w+::\w+)`", paragraph)), marked)
+        self.assertGreater(len(marked), 5)
 
     @unittest.skipUnless(X86, "a property of x86-64")
     def test_objects_of_the_engine_mark_where_jumps_may_land(self):
