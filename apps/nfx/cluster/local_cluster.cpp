@@ -226,7 +226,7 @@ void LocalCluster::write_configuration(const LocalServer& server) const {
   const auto quoted = [&](const fs::path& path) { return "\"" + path.string() + "\""; };
   const auto tls = [&](bool mutual) {
     return "tls { cert_file: " + quoted(certificates_.certificate) + ", key_file: " + quoted(certificates_.key) +
-           (mutual ? ", ca_file: " + quoted(certificates_.authority) + ", verify: true" : "") + " }";
+           (mutual ? ", ca_file: " + quoted(certificates_.authority) + ", verify: true" : "") + ", timeout: 30 }";
   };
   std::string text = "server_name: " + server.name + "\nlisten: \"127.0.0.1:" + std::to_string(server.port) +
                      "\"\nlog_file: " + quoted(log_of(server)) +
@@ -242,7 +242,8 @@ void LocalCluster::write_configuration(const LocalServer& server) const {
           (&other == &servers_.front() ? "" : ", ") + quoted("nats://127.0.0.1:" + std::to_string(other.route_port));
     text += "]\n}\n";
   }
-  text += "include accounts.conf\n";
+  // On a busy host a handshake takes longer than the two seconds that are usual.
+  text += "authorization { timeout: 30 }\ninclude accounts.conf\n";
   const fs::path path = folder_ / (server.name + ".conf");
   std::ofstream out{path, std::ios::trunc};
   out << text;
