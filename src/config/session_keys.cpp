@@ -514,10 +514,10 @@ constexpr auto schedule_rows = std::to_array<Key<SessionDraft>>({
         "send_buffer_size", settings.send_buffer_size, 64 * 1024, gib,
         "Bytes of encoded messages that may wait for a peer that reads slowly. When it is full, slow_consumer decides. "
         "Half of it is the longest message sent."),
-    NFX_ENUM(
-        "slow_consumer", settings.slow_consumer,
-        "What happens to a peer whose send buffer is full. \"refuse\": send() returns no_room until the peer reads. "
-        "\"disconnect\": also, the connection is closed after slow_consumer_timeout_ms."),
+    NFX_ENUM("slow_consumer", settings.slow_consumer,
+             "What happens to a peer whose send buffer is full. \"refuse\": send() returns would_block until the peer "
+             "reads. "
+             "\"disconnect\": also, the connection is closed after slow_consumer_timeout_ms."),
     NFX_DURATION(
         "slow_consumer_timeout_ms", settings.slow_consumer_timeout, std::chrono::milliseconds, 1, day_s * 1000,
         "Milliseconds without reading after which a peer is disconnected, with slow_consumer = \"disconnect\"."),

@@ -48,6 +48,7 @@ LiveSession::LiveSession(SessionRunner& owner, SessionStores& its_stores, LiveSe
 LiveSession::~LiveSession() {
   runner.notes().fold();
   runner.latencies().leave(book);
+  discard_draft();
   stores.close(name, std::move(store));
 }
 
@@ -55,21 +56,13 @@ Instant LiveSession::now() const noexcept { return runner.now(); }
 
 std::optional<UtcTime> LiveSession::received_at() const noexcept { return runner.network().received_at(); }
 
-std::expected<SeqNum, SendError> LiveSession::send(const Outgoing& message) noexcept {
-  NFX_TRACE();
-  if (in_callback) return std::unexpected(SendError::no_room);
-  if (journal_store != nullptr) {
-    const std::size_t size = message.body.size() + message.header_fields.size() + header_room;
-    if (!journal_store->accepts(size)) [[unlikely]]
-      return refuse_send();
-    if (size > longest_replicated && settings.is_replicated()) [[unlikely]]
-      return std::unexpected(SendError::bad_message);
-  }
+// One step that sends, with its times.
+template <class Event>
+std::expected<SeqNum, SendError> LiveSession::send_step(Event&& event) noexcept {
   const bool noted = meter.times();
   const bool timed = noted && meter.times_next_send();
   const StageTicks began = timed ? runner.notes().ticks() : 0;
-  auto sent = runner.step(*this, SessionRunner::admin_reserve,
-                          [&](Actions& out) { return session.send(message, runner.now(), out); });
+  auto sent = runner.step(*this, SessionRunner::admin_reserve, event);
   if (sent && !noted) {
     meter.sent_untimed();
   } else if (sent) {
@@ -78,22 +71,84 @@ std::expected<SeqNum, SendError> LiveSession::send(const Outgoing& message) noex
     if (timed) runner.notes().send_timed(book.get(), began, ended);
     in_message ? meter.sent_in_callback() : meter.sent(ended);
   }
-  if (!sent && sent.error() == SendError::no_room) ++counts.send_refused;
   if (sent && journal_store != nullptr && journal_store->durability() == Durability::message) [[unlikely]] {
     if (!journal_store->wait_durable(journal_store->position())) return std::unexpected(SendError::store_failed);
   }
   return sent;
 }
 
+// Why a message of that size cannot be sent now, before its session is asked.
+std::optional<SendError> LiveSession::cannot_send(std::size_t size) noexcept {
+  if (in_callback) return SendError::not_here;
+  if (journal_store == nullptr) return std::nullopt;
+  if (!journal_store->accepts(size)) [[unlikely]]
+    return why_not_stored();
+  if (size > longest_replicated && settings.is_replicated()) [[unlikely]]
+    return SendError::too_long;
+  return std::nullopt;
+}
+
+// The output has no space for the message: never, when nothing else is in it.
+[[gnu::cold, gnu::noinline]] SendError LiveSession::why_no_room() noexcept {
+  if (connection.out.empty()) return SendError::too_long;
+  ++counts.send_refused;
+  return SendError::would_block;
+}
+
+std::expected<SeqNum, SendError> LiveSession::do_send(const Outgoing& message) noexcept {
+  NFX_TRACE();
+  const std::size_t size = message.body.size() + message.header_fields.size() + header_room;
+  if (const auto error = cannot_send(size)) [[unlikely]]
+    return std::unexpected(*error);
+  const auto sent = send_step([&](Actions& out) { return session.send(message, runner.now(), out); });
+  if (!sent && sent.error() == SendError::would_block) [[unlikely]]
+    return std::unexpected(why_no_room());
+  return sent;
+}
+
+void LiveSession::begin_draft(Draft& draft, std::string_view msg_type, std::string_view header_fields) noexcept {
+  if (const auto error = cannot_send(header_room)) [[unlikely]]
+    return draft.fail(*error);
+  discard_draft();
+  const std::span<char> room = runner.output_room(*this);
+  const auto begun = session.begin(msg_type, header_fields, runner.now(), room, draft.encoder_);
+  if (!begun) [[unlikely]]
+    return draft.fail(begun.error());
+  open_draft = &draft;
+}
+
+std::expected<SeqNum, SendError> LiveSession::send_draft(Draft& draft) noexcept {
+  NFX_ASSERT(open_draft == &draft);
+  open_draft = nullptr;  // the step below does not discard it
+  Encoder& encoder = draft.encoder_;
+  const auto result = [&]() -> std::expected<SeqNum, SendError> {
+    if (!encoder.fields().ok()) [[unlikely]] {
+      if (encoder.fields().fault().error != WriteError::no_space) return std::unexpected(SendError::bad_message);
+      return std::unexpected(why_no_room());
+    }
+    if (const auto error = cannot_send(encoder.fields().size() + header_room)) [[unlikely]]
+      return std::unexpected(*error);
+    return send_step([&](Actions& out) { return session.finish(encoder, runner.now(), out); });
+  }();
+  draft.fail(result ? SendError::discarded : result.error());
+  return result;
+}
+
+void LiveSession::end_draft(Draft& draft) noexcept {
+  NFX_ASSERT(open_draft == &draft);
+  open_draft = nullptr;
+}
+
 void LiveSession::flush() noexcept {
+  discard_draft();
   if (!in_callback) runner.flush(runner.network(), *this);
 }
 
-std::expected<SeqNum, SendError> LiveSession::reject_business(const MessageView& refused, BusinessRejectReason reason,
-                                                              std::string_view text) noexcept {
-  if (in_callback) return std::unexpected(SendError::no_room);
-  if (journal_store != nullptr && !journal_store->accepts(text.size() + 2 * header_room)) [[unlikely]]
-    return refuse_send();
+std::expected<SeqNum, SendError> LiveSession::do_reject_business(const MessageView& refused,
+                                                                 BusinessRejectReason reason,
+                                                                 std::string_view text) noexcept {
+  if (const auto error = cannot_send(text.size() + 2 * header_room)) [[unlikely]]
+    return std::unexpected(*error);
   return runner.step(*this, 0,
                      [&](Actions& out) { return session.reject_business(refused, reason, text, runner.now(), out); });
 }
@@ -151,17 +206,17 @@ void LiveSession::on_sending(SessionMessage& message) noexcept {
 }
 
 // The journal does not accept a message now.
-[[gnu::cold, gnu::noinline]] std::unexpected<SendError> LiveSession::refuse_send() noexcept {
+[[gnu::cold, gnu::noinline]] SendError LiveSession::why_not_stored() noexcept {
   ++counts.send_refused;
   switch (journal_store->condition()) {
     case StoreCondition::good:
-    case StoreCondition::busy: return std::unexpected(SendError::no_room);
+    case StoreCondition::busy: return SendError::would_block;
     case StoreCondition::full:
       if (!store_trouble) runner.check_stores_soon();
-      return std::unexpected(SendError::store_full);
-    case StoreCondition::failed: return std::unexpected(SendError::store_failed);
+      return SendError::store_full;
+    case StoreCondition::failed: return SendError::store_failed;
   }
-  return std::unexpected(SendError::no_room);
+  return SendError::would_block;
 }
 
 }  // namespace nfx

@@ -69,10 +69,20 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
   [[nodiscard]] Instant now() const noexcept override;
   [[nodiscard]] const JournalStore* journal() const noexcept override { return journal_store; }
   [[nodiscard]] std::optional<UtcTime> received_at() const noexcept override;
-  std::expected<SeqNum, SendError> send(const Outgoing& message) noexcept override;
+  std::expected<SeqNum, SendError> do_send(const Outgoing& message) noexcept override;
   void flush() noexcept override;
-  std::expected<SeqNum, SendError> reject_business(const MessageView& refused, BusinessRejectReason reason,
-                                                   std::string_view text) noexcept override;
+  std::expected<SeqNum, SendError> do_reject_business(const MessageView& refused, BusinessRejectReason reason,
+                                                      std::string_view text) noexcept override;
+  void begin_draft(Draft& draft, std::string_view msg_type, std::string_view header_fields) noexcept override;
+  [[nodiscard]] std::expected<SeqNum, SendError> send_draft(Draft& draft) noexcept override;
+  void end_draft(Draft& draft) noexcept override;
+  // The output is about to be used otherwise.
+  void discard_draft() noexcept {
+    if (open_draft == nullptr) [[likely]]
+      return;
+    open_draft->fail(SendError::discarded);
+    open_draft = nullptr;
+  }
   void logout(std::string_view text) noexcept override;
   void logon() noexcept override;
   void reset_sequence_numbers() noexcept override;
@@ -140,6 +150,8 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
   ConnectionMemory memory;
   Connection connection{memory};
 
+  Draft* open_draft = nullptr;  // begun in the output's room, and neither sent nor given up
+
   bool enabled = true;
   bool callback_failed = false;       // it is not enabled because of that; logon() ends both
   bool reset_recorded = false;        // that a reset was asked for and is not answered
@@ -178,7 +190,11 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
   static constexpr std::size_t header_room = 512;  // the session's own fields, with CompIDs of common length
 
   void on_sending(SessionMessage& message) noexcept override;
-  [[nodiscard]] std::unexpected<SendError> refuse_send() noexcept;
+  [[nodiscard]] std::optional<SendError> cannot_send(std::size_t size) noexcept;
+  [[nodiscard]] SendError why_no_room() noexcept;
+  [[nodiscard]] SendError why_not_stored() noexcept;
+  template <class Event>
+  std::expected<SeqNum, SendError> send_step(Event&& event) noexcept;
 };
 
 }  // namespace nfx

@@ -107,6 +107,12 @@ class SessionRunner {
   // One event of a session: event(Actions&) is its step. `reserve` bytes of the output stay free.
   template <class Event>
   auto step(LiveSession& session, std::size_t reserve, Event&& event);
+  // Where a message of the application is written that a step then sends.
+  [[nodiscard]] std::span<char> output_room(LiveSession& session) noexcept {
+    // Requests space for the largest message as well, so that no send is refused while the free space is in two pieces.
+    const std::span<char> room = session.connection.out.room(admin_reserve * 2 + session.longest_sent);
+    return room.first(room.size() > admin_reserve ? room.size() - admin_reserve : 0);
+  }
   template <class Event>
   void step_received(LiveSession& session, const MessageView& message, std::string_view bytes, Event&& event);
 
@@ -384,6 +390,7 @@ template <class Event>
 auto SessionRunner::step(LiveSession& session, std::size_t reserve, Event&& event) {
   NFX_TRACE();
   NFX_ASSERT(!session.in_callback);
+  session.discard_draft();
   // Requests space for the largest message as well, so that no send is refused while the free space is in two pieces.
   const std::span<char> room = session.connection.out.room(admin_reserve * 2 + session.longest_sent);
   Actions actions{room.first(room.size() > reserve ? room.size() - reserve : 0)};
@@ -463,6 +470,7 @@ void SessionRunner::flush(Sender& sender, LiveSession& session) {
   NFX_TRACE();
   Connection& connection = session.connection;
   if (!connection.exists() || connection.connecting) return;
+  session.discard_draft();
   // The owner is forgotten already where the peer has closed the connection: what is left is not sent.
   NFX_ASSERT(owners_.find(connection.id) == ConnectionOwner{} ||
              owners_.find(connection.id) == (ConnectionOwner{ConnectionOwner::Kind::session, session.index}));

@@ -11,7 +11,7 @@ namespace nfx {
 namespace {
 
 bool may_be_sent_later(SendError error) noexcept {
-  return error == SendError::no_room || error == SendError::not_logged_on || error == SendError::on_hold ||
+  return error == SendError::would_block || error == SendError::not_logged_on || error == SendError::on_hold ||
          error == SendError::resetting;
 }
 
@@ -48,7 +48,7 @@ void SessionRunner::keep(LiveSession& session, const Submission& submission, std
   } catch (const std::bad_alloc&) {
   }
   if (session.kept == nullptr || session.kept->try_push(record) != PushResult::pushed)
-    return settle(session, submission, record.size(), std::unexpected(SendError::no_room));
+    return settle(session, submission, record.size(), std::unexpected(SendError::would_block));
   logons_.count_submit_kept();
   keeping_.add(session.index);
 }

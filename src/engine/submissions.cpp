@@ -105,8 +105,8 @@ SubmitStatus Submissions::push(std::size_t session, const Outgoing& message, Sub
   queue_.hand_over_producer();
   const PushResult pushed =
       queue_.try_push(std::span<const char>{reinterpret_cast<const char*>(&header), sizeof header},
-                      std::span<const char>{message.msg_type}, std::span<const char>{message.body},
-                      std::span<const char>{message.header_fields});
+                      std::span<const char>{message.msg_type}, std::span<const char>{message.body.view()},
+                      std::span<const char>{message.header_fields.view()});
   if (keep && pushed != PushResult::pushed) state.keep_bytes.fetch_sub(charge(size), std::memory_order_relaxed);
   switch (pushed) {
     case PushResult::pushed: break;

@@ -75,6 +75,16 @@ struct Cursor {
 Composer::Composer(const SessionConfig& config)
     : own_fields_(own_fields_of(config)), header_(texts_of(config, own_fields_)) {}
 
+void Composer::begin(Encoder& encoder, std::string_view msg_type, SeqNum seq, std::string_view header_fields,
+                     std::optional<SeqNum> last_processed, UtcTime now, std::span<char> room) noexcept {
+  encoder.begin_in(room, header_, msg_type, seq, now);
+  if (header_fields.empty() && !last_processed) return;
+  const std::size_t split = last_processed ? place_of(Tag::LastMsgSeqNumProcessed, header_fields) : 0;
+  encoder.fields().append_raw(header_fields.substr(0, split));
+  if (last_processed) encoder.fields().append<Tag::LastMsgSeqNumProcessed>(*last_processed);
+  encoder.fields().append_raw(header_fields.substr(split));
+}
+
 std::size_t Composer::write(const OutgoingMessage& message, UtcTime now, std::span<char> out) noexcept {
   NFX_TRACE();
   const MessageHeader header{

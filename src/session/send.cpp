@@ -7,6 +7,7 @@
 #include "nexusfix/session/logon_check.hpp"
 #include "nexusfix/session/session.hpp"
 #include "nexusfix/session/session_message.hpp"
+#include "nexusfix/wire/encoder.hpp"
 #include "nexusfix/wire/field_writer.hpp"
 #include "nexusfix/wire/secret_fields.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
@@ -57,20 +58,57 @@ void append_reversed_route(FieldWriter& out, const MessageView& message, bool wi
       !complete_fields(message.header_fields)) {
     return std::unexpected(SendError::bad_message);
   }
-  if (out.full()) return std::unexpected(SendError::no_room);
+  if (out.full()) return std::unexpected(SendError::would_block);
   const auto size = composer_.compose({.msg_type = message.msg_type,
                                        .seq = next_out_,
                                        .header_fields = message.header_fields,
                                        .last_processed = last_processed(),
                                        .body = message.body},
                                       now.utc, out.room());
-  if (!size) return std::unexpected(SendError::no_room);
+  if (!size) return std::unexpected(SendError::would_block);
   const SeqNum seq = next_out_;
   const bool keep = !omits_from_store_ || !omitted_from_store(message);
   out.push({.kind = ActionKind::send, .keep = keep, .seq = seq, .bytes = out.take(*size)});
   next_out_ = next(seq);
   last_sent_ = now.monotonic;
   return seq;
+}
+
+std::expected<void, SendError> Session::begin(std::string_view msg_type, std::string_view header_fields, Instant now,
+                                              std::span<char> room, Encoder& encoder) noexcept {
+  if (phase_ != Phase::logged_on) return std::unexpected(SendError::not_logged_on);
+  if (sending_held_) [[unlikely]]
+    return std::unexpected(SendError::on_hold);
+  if (awaits_reset()) [[unlikely]]
+    return std::unexpected(SendError::resetting);
+  if (msg_type.empty() || is_session_msg_type(msg_type) || !complete_fields(header_fields))
+    return std::unexpected(SendError::bad_message);
+  composer_.begin(encoder, msg_type, next_out_, header_fields, last_processed(), now.utc, room);
+  return {};
+}
+
+[[gnu::no_stack_protector]] std::expected<SeqNum, SendError> Session::finish(Encoder& encoder, Instant now,
+                                                                             Actions& out) noexcept {
+  const StepCheck check{*this, out};
+  if (phase_ != Phase::logged_on || sending_held_ || awaits_reset() || out.full())
+    return std::unexpected(SendError::would_block);
+  const bool keep = !omits_from_store_ || !omitted_from_store(encoder.fields().view());
+  const std::string_view bytes = encoder.finish_in();
+  if (bytes.empty()) [[unlikely]]
+    return std::unexpected(SendError::bad_message);
+  NFX_ASSERT(bytes.data() == out.room().data());
+  const SeqNum seq = next_out_;
+  out.push({.kind = ActionKind::send, .keep = keep, .seq = seq, .bytes = out.take(bytes.size())});
+  next_out_ = next(seq);
+  last_sent_ = now.monotonic;
+  return seq;
+}
+
+// Of complete fields that begin with MsgType(35).
+bool Session::omitted_from_store(std::string_view fields) const noexcept {
+  NFX_ASSERT(fields.starts_with("35="));
+  const std::size_t end = fields.find(soh);
+  return omitted_from_store({.msg_type = fields.substr(3, end - 3), .body = fields.substr(end + 1)});
 }
 
 // Bytes within a data field that look like such a field count as one: too few messages are stored rather than too many.
@@ -82,8 +120,10 @@ void append_reversed_route(FieldWriter& out, const MessageView& message, bool wi
     char* const end = std::to_chars(text.data() + 1, text.data() + text.size() - 1, value(tag)).ptr;
     *end = '=';
     const std::string_view field{text.data(), static_cast<std::size_t>(end - text.data()) + 1};
-    return message.body.starts_with(field.substr(1)) || message.body.contains(field) ||
-           message.header_fields.starts_with(field.substr(1)) || message.header_fields.contains(field);
+    const auto has_field = [&](std::string_view fields) {
+      return fields.starts_with(field.substr(1)) || fields.contains(field);
+    };
+    return has_field(message.body) || has_field(message.header_fields);
   });
 }
 
@@ -251,7 +291,7 @@ std::expected<SeqNum, SendError> Session::reject_business(const MessageView& ref
         {.msg_type = msg_type::business_message_reject, .body = body.view(), .header_fields = header.view()}, now, out);
   }
   if (!send_session_message(msg_type::reject, header.view(), body.view(), now, out))
-    return std::unexpected(SendError::no_room);
+    return std::unexpected(SendError::would_block);
   return sent;
 }
 

@@ -63,10 +63,16 @@ std::string_view to_string(SendError error) noexcept {
     case SendError::not_logged_on: return "the session is not logged on";
     case SendError::store_full: return "the message store is full: free space on its disk";
     case SendError::store_failed: return "the message store has failed: see the notice, then restart";
-    case SendError::no_room: return "the send buffer is full: the peer does not read fast enough";
+    case SendError::would_block:
+      return "no space now: the peer does not read fast enough, or the journal waits for its disk";
     case SendError::on_hold: return "an operator holds sending: 'nfx session release' ends that";
     case SendError::resetting: return "a reset of the sequence numbers is not answered yet: send again when it is";
-    case SendError::bad_message: return "no application message type, or fields that do not end with SOH";
+    case SendError::too_long: return "the message is longer than the send buffer: raise send_buffer_size";
+    case SendError::bad_message:
+      return "no application message type, a field that could not be written, or no SOH at the end";
+    case SendError::incomplete: return "a required field of the message is missing";
+    case SendError::not_here: return "this callback must not use the session";
+    case SendError::discarded: return "the session sent another message while this one was written";
   }
   return "?";
 }

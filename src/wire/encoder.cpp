@@ -19,12 +19,11 @@ void Encoder::begin(std::string_view begin_string, std::string_view msg_type) no
   begin_string_ = begin_string;
   header_ = nullptr;
   fields_.clear();
-  fields_.append<Tag::MsgType>(msg_type);
+  msg_type.empty() ? fields_.append_raw("35=\x01") : fields_.append<Tag::MsgType>(msg_type);
 }
 
-void Encoder::begin(HeaderTemplate& header, std::string_view msg_type, SeqNum seq, UtcTime now) noexcept {
-  header_ = &header;
-  fields_.clear();
+inline void Encoder::write_header(std::string_view msg_type, SeqNum seq, UtcTime now) noexcept {
+  HeaderTemplate& header = *header_;
   const MessageHeader fields{.msg_type = msg_type, .seq = seq, .sending_time = now};
   char* end;
   if (msg_type.size() == 1 && msg_type[0] != soh && static_cast<std::size_t>(fields_.room()) >= header.ample_room(1))
@@ -33,7 +32,8 @@ void Encoder::begin(HeaderTemplate& header, std::string_view msg_type, SeqNum se
   } else {
     end = header.write(fields, fields_.begin_, fields_.end_, fields_.sum_);
     if (end == nullptr) {
-      fields_.fail();
+      fields_.fail(Tag::MsgType,
+                   msg_type.find(soh) != std::string_view::npos ? WriteError::contains_soh : WriteError::no_space);
       return;
     }
   }
@@ -41,18 +41,53 @@ void Encoder::begin(HeaderTemplate& header, std::string_view msg_type, SeqNum se
   fields_.at_ = end;
 }
 
-std::string_view Encoder::finish() noexcept {
-  if (header_ == nullptr) return finish_without_template();
+void Encoder::begin(HeaderTemplate& header, std::string_view msg_type, SeqNum seq, UtcTime now) noexcept {
+  header_ = &header;
+  fields_.clear();
+  write_header(msg_type, seq, now);
+}
+
+void Encoder::begin_in(std::span<char> room, HeaderTemplate& header, std::string_view msg_type, SeqNum seq,
+                       UtcTime now) noexcept {
+  constexpr std::size_t usual_body_length = 100;
+  constexpr std::size_t more_digits = 4;  // of max_body_length
+  const std::size_t front = header.front_size(usual_body_length);
+  const std::size_t around = front + more_digits + trailer_size;
+  header_ = &header;
+  room_ = room.data();
+  fields_ = FieldWriter{room.size() > around ? room.subspan(front, room.size() - around) : std::span<char>{}};
+  write_header(msg_type, seq, now);
+}
+
+inline std::string_view Encoder::finish_with_template() noexcept {
   const std::size_t body_length = fields_.size();
-  if (!fields_.ok_ || body_length > HeaderTemplate::max_body_length) [[unlikely]]
-    return {};
-  NFX_ASSERT(fields_.at_ <= fields_.end_);                      // CheckSum has space after the end
   NFX_ASSERT(header_->front_size(body_length) <= prefix_size);  // BodyLength is inside the prefix
   std::uint32_t sum = fields_.sum_;
   char* const message = header_->write_front(fields_.begin_, body_length, sum);
   NFX_ASSERT(message + header_->front_size(body_length) == fields_.begin_);
   write_check_sum_field(fields_.at_, static_cast<std::uint8_t>(sum));
   return {message, static_cast<std::size_t>(fields_.at_ + trailer_size - message)};
+}
+
+std::string_view Encoder::finish_in() noexcept {
+  const std::size_t size = fields_.size();
+  if (!fields_.ok() || size > HeaderTemplate::max_body_length) [[unlikely]]
+    return {};
+  char* const begin = room_ + header_->front_size(size);
+  if (begin != fields_.begin_) [[unlikely]] {
+    std::memmove(begin, fields_.begin_, size);
+    fields_.begin_ = begin;
+    fields_.at_ = begin + size;
+  }
+  return finish_with_template();
+}
+
+std::string_view Encoder::finish() noexcept {
+  if (header_ == nullptr) return finish_without_template();
+  if (!fields_.ok() || fields_.size() > HeaderTemplate::max_body_length) [[unlikely]]
+    return {};
+  NFX_ASSERT(fields_.at_ <= fields_.end_);  // CheckSum has space after the end
+  return finish_with_template();
 }
 
 std::string_view Encoder::finish_without_template() noexcept {

@@ -73,15 +73,39 @@ std::uint32_t copy_and_sum(char* out, const char* bytes, std::size_t size) noexc
   return sum + copy_rest(out + done, bytes + done, size - done);
 }
 
-FieldWriter& FieldWriter::fail() noexcept {
-  ok_ = false;
+std::string_view to_string(WriteError error) noexcept {
+  switch (error) {
+    case WriteError::none: return "no error";
+    case WriteError::no_space: return "no space for the field";
+    case WriteError::empty_value: return "the value is empty";
+    case WriteError::contains_soh: return "the value contains SOH";
+    case WriteError::bad_value: return "the value copied from another message is not valid";
+    case WriteError::bad_tag: return "not a tag";
+    case WriteError::incomplete: return "fields whose last one does not end with SOH";
+  }
+  return "?";
+}
+
+std::string to_string(WriteFault fault) {
+  return "tag " + std::to_string(value(fault.tag)) + ": " + std::string{to_string(fault.error)};
+}
+
+// The first failure is the one that is kept.
+FieldWriter& FieldWriter::fail(Tag tag, WriteError error) noexcept {
+  if (ok()) fault_ = {error, tag};
   limit_ = begin_;
   return *this;
 }
 
 bool FieldWriter::append_exactly(Tag tag, std::string_view value) noexcept {
+  const auto refuse = [&](WriteError error) {
+    fail(tag, error);
+    return false;
+  };
+  if (nfx::value(tag) <= 0) return refuse(WriteError::bad_tag);
+  if (value.empty()) return refuse(WriteError::empty_value);
   TagText head = tag_text(tag);
-  char text[16];  // "-2147483648="
+  char text[16];  // "2147483647="
   if (head.size == 0) {
     char* const end = std::to_chars(text, text + sizeof text - 1, nfx::value(tag)).ptr;
     *end = '=';
@@ -93,10 +117,7 @@ bool FieldWriter::append_exactly(Tag tag, std::string_view value) noexcept {
   // In this order nothing can overflow, however large the value is.
   NFX_ASSERT(head.size >= 2 && head.size <= sizeof text);
   const auto left = static_cast<std::size_t>(std::max(room(), std::ptrdiff_t{0}));
-  if (left < head.size + 1 || left - head.size - 1 < value.size()) {
-    fail();
-    return false;
-  }
+  if (left < head.size + 1 || left - head.size - 1 < value.size()) return refuse(WriteError::no_space);
   std::memcpy(at_, text, head.size);
   char* const out = at_ + head.size;
   const std::uint32_t sum = copy_and_sum(out, value.data(), value.size());
@@ -106,13 +127,14 @@ bool FieldWriter::append_exactly(Tag tag, std::string_view value) noexcept {
 }
 
 FieldWriter& FieldWriter::append_text_anyhow(Tag tag, std::string_view text) noexcept {
-  if (!text.empty() && std::memchr(text.data(), soh, text.size()) != nullptr) return fail();
+  if (!text.empty() && std::memchr(text.data(), soh, text.size()) != nullptr)
+    return fail(tag, WriteError::contains_soh);
   append_exactly(tag, text);
   return *this;
 }
 
 FieldWriter& FieldWriter::append_char_anyhow(Tag tag, char value) noexcept {
-  return append_text_anyhow(tag, {&value, 1});
+  return append_text_anyhow(tag, {&value, value == '\0' ? std::size_t{0} : std::size_t{1}});
 }
 
 FieldWriter& FieldWriter::append_decimal_anyhow(Tag tag, Decimal value) noexcept {
@@ -155,16 +177,17 @@ FieldWriter& FieldWriter::append_data(Tag length_tag, Tag data_tag, std::string_
   char* const before = at_;
   const std::uint32_t sum_before = sum_;
   append_unsigned(length_tag, data.size());
-  if (ok_ && append_exactly(data_tag, data)) return *this;
-  NFX_ASSERT(!ok_ && before <= at_);
+  if (ok() && append_exactly(data_tag, data)) return *this;
+  NFX_ASSERT(!ok() && before <= at_);
   at_ = before;  // never a length without its data
   sum_ = sum_before;
   return *this;
 }
 
 FieldWriter& FieldWriter::append_raw(std::string_view fields) noexcept {
-  if (!ok_ || fields.empty()) return *this;
-  if (fields.back() != soh || static_cast<std::size_t>(room()) < fields.size()) return fail();
+  if (!ok() || fields.empty()) return *this;
+  if (fields.back() != soh) return fail({}, WriteError::incomplete);
+  if (static_cast<std::size_t>(room()) < fields.size()) return fail({}, WriteError::no_space);
   const std::uint32_t sum = copy_and_sum(at_, fields.data(), fields.size());
   return advance(place(), fields.size(), sum);
 }

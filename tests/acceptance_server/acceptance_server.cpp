@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "cli/command_line.hpp"
@@ -76,8 +77,8 @@ class EchoApplication final : public nfx::Application {
     }
     if (type == "d" && has_definitions) return echo(session, message);
     if (session.config().begin_string == "FIXT.1.1") return refuse_over_fixt(session, message);
-    session.reject_business(message, nfx::BusinessRejectReason::unsupported_message_type,
-                            has_definitions ? "Unsupported Message Type" : "Unsupported message type");
+    std::ignore = session.reject_business(message, nfx::BusinessRejectReason::unsupported_message_type,
+                                          has_definitions ? "Unsupported Message Type" : "Unsupported message type");
   }
 
   void on_logout(nfx::SessionHandle& session, std::string_view) override { orders_.erase(session.id()); }
@@ -95,7 +96,7 @@ class EchoApplication final : public nfx::Application {
         .append(nfx::Tag::BusinessRejectReason,
                 static_cast<unsigned>(nfx::BusinessRejectReason::unsupported_message_type))
         .append(nfx::Tag::DefaultApplVerID, session.config().default_appl_ver_id);
-    session.send({.msg_type = nfx::msg_type::business_message_reject, .body = body.view()});
+    std::ignore = session.send({.msg_type = nfx::msg_type::business_message_reject, .body = body.view()});
   }
 
   static void echo(nfx::SessionHandle& session, const nfx::MessageView& message) {
@@ -118,7 +119,7 @@ class EchoApplication final : public nfx::Application {
       }
     }
     const std::string header_fields = joined(header), body_fields = joined(body);
-    session.send({.msg_type = message.msg_type(), .body = body_fields, .header_fields = header_fields});
+    std::ignore = session.send({.msg_type = message.msg_type(), .body = body_fields, .header_fields = header_fields});
   }
 
   std::map<std::size_t, nfx::PossResendFilter> orders_;

@@ -244,7 +244,7 @@ TEST(Builders, that_are_not_ok_have_no_type_to_send) {
   static_cast<void>(order.no_party_ids(1));
   const Outgoing message = sent(order);
   EXPECT_TRUE(message.msg_type.empty());
-  EXPECT_TRUE(message.body.empty());
+  EXPECT_TRUE(message.body.view().empty());
 }
 
 TEST(Builders, write_behind_the_header_of_an_encoder) {

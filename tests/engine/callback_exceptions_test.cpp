@@ -7,6 +7,7 @@
 #include <set>
 #include <stdexcept>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include "engine/loop_rig.hpp"
@@ -258,7 +259,7 @@ TEST_F(CallbackExceptions, on_session_message_of_a_logon_and_of_a_resend_request
   application.in = "";
   loop->find(0)->logon();
   log_on(trader);
-  loop->find(0)->send({.msg_type = "8", .body = order(1)});
+  std::ignore = loop->find(0)->send({.msg_type = "8", .body = std::string_view{order(1)}});
   turn();
   application.in = "on_session_message";
   trader.send(trader.next("2", field(7, "1") + field(16, "0")));
@@ -331,7 +332,7 @@ TEST_F(CallbackExceptions, on_traffic_of_what_is_received_delivers_the_message_a
 TEST_F(CallbackExceptions, on_traffic_of_what_is_sent_stores_the_message_and_logs_out) {
   log_both_on();
   application.in = "on_traffic out";
-  EXPECT_EQ(loop->find(0)->send({.msg_type = "8", .body = order(1)}), SeqNum{2});
+  EXPECT_EQ(loop->find(0)->send({.msg_type = "8", .body = std::string_view{order(1)}}), SeqNum{2});
   turn();
   expect_logged_out();
   EXPECT_EQ(trader.all(Tag::MsgType), (std::vector<std::string>{"A", "8", "5"}));
@@ -349,7 +350,7 @@ TEST_F(CallbackExceptions, on_traffic_of_what_is_sent_stores_the_message_and_log
 
 TEST_F(CallbackExceptions, on_resend_sends_the_message_again_and_logs_out) {
   log_both_on();
-  loop->find(0)->send({.msg_type = "8", .body = order(1)});
+  std::ignore = loop->find(0)->send({.msg_type = "8", .body = std::string_view{order(1)}});
   turn();
   application.in = "on_resend";
   trader.send(trader.next("2", field(7, "1") + field(16, "0")));
@@ -473,7 +474,7 @@ TEST_F(CallbackExceptions, on_turn_is_called_again_and_reported_once_per_second)
 TEST_F(CallbackExceptions, on_submitted) {
   log_both_on();
   application.in = "on_submitted";
-  EXPECT_TRUE(loop->submit(0, {.msg_type = "8", .body = order(1)}, {.report = true}));
+  EXPECT_TRUE(loop->submit(0, {.msg_type = "8", .body = std::string_view{order(1)}}, {.report = true}));
   turn();
   EXPECT_EQ(application.failures, (std::vector<std::string>{"on_submitted: position 17 is not known"}));
   EXPECT_TRUE(loop->find(0)->logged_on());

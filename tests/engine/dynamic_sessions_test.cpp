@@ -151,7 +151,7 @@ TEST_F(DynamicSessions, added_acceptor_listens_and_added_initiator_connects) {
   rig.turn(6);
   EXPECT_TRUE(rig.venue.session(id).logged_on());
   EXPECT_TRUE(rig.trader.session(other).logged_on());
-  ASSERT_TRUE(rig.trader.session(other).send({.msg_type = "D", .body = order(1)}).has_value());
+  ASSERT_TRUE(rig.trader.session(other).send({.msg_type = "D", .body = std::string_view{order(1)}}).has_value());
   rig.turn(3);
   EXPECT_EQ(application.at(id).orders, (std::vector<std::string>{"1"}));
 }
@@ -304,7 +304,7 @@ TEST_F(DynamicSessions, that_an_operator_has_held_stay_held_when_their_place_is_
   EXPECT_TRUE(application.removed.empty());
   log_on(one);
   EXPECT_EQ(application.added, (std::vector<std::size_t>{1}));
-  const auto sent = rig.venue.session(1).send({.msg_type = "8", .body = order(1)});
+  const auto sent = rig.venue.session(1).send({.msg_type = "8", .body = std::string_view{order(1)}});
   ASSERT_FALSE(sent.has_value());
   EXPECT_EQ(sent.error(), SendError::on_hold);
 }

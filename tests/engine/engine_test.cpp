@@ -6,6 +6,7 @@
 #include <atomic>
 #include <latch>
 #include <thread>
+#include <tuple>
 
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/transport/epoll_transport.hpp"
@@ -44,7 +45,7 @@ class Echo final : public Application {
     std::array<char, 64> buffer;
     FieldWriter body{buffer};
     body.append(Tag::ClOrdID, message.get_view(Tag::ClOrdID));
-    session.send({.msg_type = "8", .body = body.view()});
+    std::ignore = session.send({.msg_type = "8", .body = body.view()});
   }
 };
 
@@ -77,7 +78,7 @@ class Counting final : public Application {
     std::array<char, 64> buffer;
     FieldWriter body{buffer};
     body.append(Tag::ClOrdID, number);
-    session.send({.msg_type = "D", .body = body.view()});
+    std::ignore = session.send({.msg_type = "D", .body = body.view()});
   }
   std::vector<One> counts_;
   std::int64_t last_;
@@ -236,11 +237,11 @@ class Coming final : public Application {
  public:
   explicit Coming(std::ptrdiff_t removals) : removed(removals) {}
   void on_logon(SessionHandle& session) override {
-    if (session.config().role == Role::initiator) session.send({.msg_type = "D", .body = "11=1\x01"});
+    if (session.config().role == Role::initiator) std::ignore = session.send({.msg_type = "D", .body = "11=1\x01"});
   }
   void on_message(SessionHandle& session, const MessageView&) override {
     if (session.config().role == Role::acceptor) {
-      session.send({.msg_type = "8", .body = "11=1\x01"});
+      std::ignore = session.send({.msg_type = "8", .body = "11=1\x01"});
     } else {
       answered.fetch_add(1, std::memory_order_release);
       answered.notify_all();

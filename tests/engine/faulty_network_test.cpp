@@ -35,7 +35,7 @@ struct FaultySide {
 
 void try_to_send(FaultySide& side, std::size_t total) {
   if (side.sent == total || !side.session().logged_on()) return;
-  if (side.session().send({.msg_type = "D", .body = order(side.sent)}).has_value()) ++side.sent;
+  if (side.session().send({.msg_type = "D", .body = std::string_view{order(side.sent)}}).has_value()) ++side.sent;
 }
 
 std::vector<std::string> sequence(std::size_t count) {

@@ -49,8 +49,9 @@ class FullLog : public ::testing::Test {
   // Reports from 1 to `last`, each of some 500 bytes.
   void send(std::size_t last) {
     for (std::size_t i = 1; i <= last; ++i) {
-      ASSERT_TRUE(rig.venue.session().send(
-          {.msg_type = "8", .body = order(i) + field(58, std::string(400, 'x')), .header_fields = {}}));
+      ASSERT_TRUE(rig.venue.session().send({.msg_type = "8",
+                                            .body = std::string_view{order(i) + field(58, std::string(400, 'x'))},
+                                            .header_fields = {}}));
       rig.turn(2);
     }
     EXPECT_EQ(rig.trader.application.at(0).orders.size(), last) << "the session continues whatever happens to its log";

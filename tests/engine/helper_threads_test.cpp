@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 #include <thread>
+#include <tuple>
 
 #include "engine/engine_helpers.hpp"
 #include "engine/loop_rig.hpp"
@@ -198,7 +199,7 @@ class Reporting final : public Application {
  public:
   explicit Reporting(std::ptrdiff_t expected = 0) : all_there(expected) {}
   void on_logon(SessionHandle& session) override {
-    if (session.config().role == Role::acceptor) session.send({.msg_type = "8", .body = "11=1\x01"});
+    if (session.config().role == Role::acceptor) std::ignore = session.send({.msg_type = "8", .body = "11=1\x01"});
   }
   void on_message(SessionHandle&, const MessageView&) override { all_there.count_down(); }
   void on_metrics(MetricsPage& page) override { page.counter({"own_total", "Of the program."}, 77); }

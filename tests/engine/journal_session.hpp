@@ -71,7 +71,7 @@ class JournalSession : public ::testing::Test {
     std::optional<SendError> refused;
     for (int i = 0; i < 3000 && !refused; ++i) {
       const auto sent = report("r" + std::to_string(i));
-      if (!sent && sent.error() != SendError::no_room) refused = sent.error();
+      if (!sent && sent.error() != SendError::would_block) refused = sent.error();
       rig.clock.advance(1ms);
       turn();
     }
@@ -93,10 +93,10 @@ class JournalSession : public ::testing::Test {
     return std::ranges::count(rig.venue.application.at(0).notices, notice);
   }
   std::expected<SeqNum, SendError> order(const std::string& id) {
-    return rig.trader.session().send({.msg_type = "D", .body = field(11, id), .header_fields = {}});
+    return rig.trader.session().send({.msg_type = "D", .body = std::string_view{field(11, id)}, .header_fields = {}});
   }
   std::expected<SeqNum, SendError> report(std::string_view id) {
-    return rig.venue.session().send({.msg_type = "8", .body = field(11, id), .header_fields = {}});
+    return rig.venue.session().send({.msg_type = "8", .body = std::string_view{field(11, id)}, .header_fields = {}});
   }
   [[nodiscard]] std::size_t reports_received() { return rig.trader.application.at(0).orders.size(); }
   // The venue's process is killed, and another begins.

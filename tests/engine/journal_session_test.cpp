@@ -36,7 +36,8 @@ TEST_F(JournalSession, asks_for_a_reset_again_after_a_kill_and_takes_it_back_whe
   turn(2);
   const SeqNum out = rig.venue.session().next_outbound(), in = rig.venue.session().next_inbound();
   rig.venue.session().reset_sequence_numbers();
-  EXPECT_EQ(rig.venue.session().send({.msg_type = "8", .body = field(11, "x")}).error(), SendError::resetting);
+  EXPECT_EQ(rig.venue.session().send({.msg_type = "8", .body = std::string_view{field(11, "x")}}).error(),
+            SendError::resetting);
   restart_venue(Durability::interval);  // before the Logon left
   EXPECT_TRUE(rig.venue.session().journal()->reset_asked());
   EXPECT_EQ(rig.venue.session().next_outbound(), out);
@@ -101,11 +102,13 @@ TEST_F(JournalSession, the_durable_lag_of_a_sync_is_the_age_of_its_oldest_record
   rig.clock.advance(1s);
   turn(2);
   const LatencyCounts before = lags();
-  ASSERT_TRUE(rig.venue.session().send({.msg_type = "8", .body = test::order(1), .header_fields = {}}));
+  ASSERT_TRUE(
+      rig.venue.session().send({.msg_type = "8", .body = std::string_view{test::order(1)}, .header_fields = {}}));
   rig.venue.loop->turn(0ns);
   rig.clock.advance(30ms);
   rig.venue.loop->turn(0ns);
-  ASSERT_TRUE(rig.venue.session().send({.msg_type = "8", .body = test::order(2), .header_fields = {}}));
+  ASSERT_TRUE(
+      rig.venue.session().send({.msg_type = "8", .body = std::string_view{test::order(2)}, .header_fields = {}}));
   rig.clock.advance(20ms);
   flush();
   LatencyCounts since = lags();
@@ -290,14 +293,16 @@ TEST_F(JournalSession, keeps_the_peer_waiting_while_the_ring_is_full_and_loses_n
   start(Durability::interval);
   // No turn of the flusher: the ring fills with the answers.
   rig.venue.application.when_message = [](SessionHandle& session, const MessageView& order) {
-    static_cast<void>(
-        session.send({.msg_type = "8",
-                      .body = field(11, std::string{order.get_view(Tag::ClOrdID)}) + field(58, std::string(400, 'x')),
-                      .header_fields = {}}));
+    static_cast<void>(session.send({.msg_type = "8",
+                                    .body = std::string_view{field(11, std::string{order.get_view(Tag::ClOrdID)}) +
+                                                             field(58, std::string(400, 'x'))},
+                                    .header_fields = {}}));
   };
   int sent = 0;
   for (int i = 0; i < 400; ++i) {
-    if (rig.trader.session().send({.msg_type = "D", .body = field(11, std::to_string(i)), .header_fields = {}})) ++sent;
+    if (rig.trader.session().send(
+            {.msg_type = "D", .body = std::string_view{field(11, std::to_string(i))}, .header_fields = {}}))
+      ++sent;
     rig.turn();
   }
   const std::size_t before = rig.venue.application.at(0).orders.size();
@@ -393,7 +398,8 @@ TEST_F(JournalSession, of_a_template_leaves_memory_when_idle_and_goes_on_with_it
   };
   log_on();
   ASSERT_EQ(rig.venue.application.added, (std::vector<std::size_t>{1}));
-  ASSERT_TRUE(rig.venue.session(1).send({.msg_type = "8", .body = field(11, "a"), .header_fields = {}}));
+  ASSERT_TRUE(
+      rig.venue.session(1).send({.msg_type = "8", .body = std::string_view{field(11, "a")}, .header_fields = {}}));
   peer.close();
   turn(2);
   rig.pass(59s, 1s);

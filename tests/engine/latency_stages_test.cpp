@@ -54,7 +54,8 @@ class LatencyStages : public ::testing::Test {
   }
   void send_orders(std::size_t count = 1) {
     for (std::size_t i = 0; i < count; ++i)
-      ASSERT_TRUE(rig->trader.session().send({.msg_type = "D", .body = order(i), .header_fields = {}}));
+      ASSERT_TRUE(
+          rig->trader.session().send({.msg_type = "D", .body = std::string_view{order(i)}, .header_fields = {}}));
     rig->trader.loop->turn(0ns);
   }
 
@@ -69,7 +70,7 @@ TEST_F(LatencyStages, an_order_and_its_report_are_one_of_each_stage) {
   };
   rig->venue.application.when_message = [this](SessionHandle& session, const MessageView&) {
     rig->clock.advance(20us);
-    ASSERT_TRUE(session.send({.msg_type = "8", .body = order(1), .header_fields = {}}));
+    ASSERT_TRUE(session.send({.msg_type = "8", .body = std::string_view{order(1)}, .header_fields = {}}));
     rig->clock.advance(7us);
   };
   send_orders();
@@ -95,7 +96,7 @@ TEST_F(LatencyStages, all_messages_of_a_long_read_and_their_answers_are_counted)
   start();
   rig->venue.application.when_message = [&](SessionHandle& session, const MessageView&) {
     rig->clock.advance(100ns);
-    ASSERT_TRUE(session.send({.msg_type = "8", .body = order(1), .header_fields = {}}));
+    ASSERT_TRUE(session.send({.msg_type = "8", .body = std::string_view{order(1)}, .header_fields = {}}));
   };
   send_orders(60);
   rig->venue.loop->turn(0ns);
@@ -126,7 +127,7 @@ class SampledStages : public LatencyStages {
   void take(Duration callback) {
     rig->venue.application.when_message = [this, callback](SessionHandle& session, const MessageView&) {
       rig->clock.advance(callback);
-      ASSERT_TRUE(session.send({.msg_type = "8", .body = order(1), .header_fields = {}}));
+      ASSERT_TRUE(session.send({.msg_type = "8", .body = std::string_view{order(1)}, .header_fields = {}}));
     };
   }
   [[nodiscard]] std::vector<SlowRecord> slow_moments() {
@@ -229,8 +230,9 @@ TEST_F(SampledStages, answers_that_the_peer_does_not_read_are_moments_of_the_soc
   take(300ns);
   order_each(20us, 2);
   rig->venue.application.when_message = [](SessionHandle& session, const MessageView&) {
-    ASSERT_TRUE(
-        session.send({.msg_type = "8", .body = order(1) + field(58, std::string(6000, 'x')), .header_fields = {}}));
+    ASSERT_TRUE(session.send({.msg_type = "8",
+                              .body = std::string_view{order(1) + field(58, std::string(6000, 'x'))},
+                              .header_fields = {}}));
   };
   send_orders();
   rig->venue.loop->turn(0ns);
@@ -262,9 +264,9 @@ TEST_F(LatencyStages, a_callback_that_throws_within_a_long_read_is_counted_too) 
 
 TEST_F(LatencyStages, what_is_sent_outside_of_a_callback_waits_from_its_send_on) {
   start();
-  ASSERT_TRUE(rig->venue.session().send({.msg_type = "8", .body = order(1), .header_fields = {}}));
+  ASSERT_TRUE(rig->venue.session().send({.msg_type = "8", .body = std::string_view{order(1)}, .header_fields = {}}));
   rig->clock.advance(9us);
-  ASSERT_TRUE(rig->venue.session().send({.msg_type = "8", .body = order(2), .header_fields = {}}));
+  ASSERT_TRUE(rig->venue.session().send({.msg_type = "8", .body = std::string_view{order(2)}, .header_fields = {}}));
   rig->clock.advance(1us);
   rig->venue.loop->turn(0ns);
   const LatencyCounts counts = since(LatencyStage::commit_to_socket);
@@ -277,7 +279,7 @@ TEST_F(LatencyStages, every_sixteenth_send_is_timed_by_itself) {
   start();
   rig->venue.application.when_traffic = [this](SessionHandle&, Direction) { rig->clock.advance(800ns); };
   for (std::size_t i = 0; i < 3 * SessionMeter::send_sample; ++i)
-    ASSERT_TRUE(rig->venue.session().send({.msg_type = "8", .body = order(i), .header_fields = {}}));
+    ASSERT_TRUE(rig->venue.session().send({.msg_type = "8", .body = std::string_view{order(i)}, .header_fields = {}}));
   const LatencyCounts counts = since(LatencyStage::send_to_commit);
   EXPECT_EQ(counts.count(), 3U);
   EXPECT_EQ(counts.sum_ns(), 2400U);
@@ -286,8 +288,9 @@ TEST_F(LatencyStages, every_sixteenth_send_is_timed_by_itself) {
 TEST_F(LatencyStages, messages_that_the_peer_does_not_read_count_when_the_last_byte_has_left) {
   start({.stream_buffer = 4096});
   for (std::size_t i = 0; i < 8; ++i) {
-    ASSERT_TRUE(rig->venue.session().send(
-        {.msg_type = "8", .body = order(i) + field(58, std::string(1000, 'x')), .header_fields = {}}));
+    ASSERT_TRUE(rig->venue.session().send({.msg_type = "8",
+                                           .body = std::string_view{order(i) + field(58, std::string(1000, 'x'))},
+                                           .header_fields = {}}));
   }
   rig->venue.loop->turn(0ns);
   EXPECT_EQ(since(LatencyStage::commit_to_socket).count(), 0U);

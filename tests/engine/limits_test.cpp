@@ -82,13 +82,14 @@ TEST_F(Limits, rejecting_throttle_counts_what_it_refused) {
 TEST_F(Limits, resent_messages_keep_to_the_resend_rate_and_live_ones_do_not_wait) {
   settings().session.resend_rate = 10;
   begin();
-  for (std::size_t i = 1; i <= 30; ++i) ASSERT_TRUE(rig.venue.session().send({.msg_type = "8", .body = order(i)}));
+  for (std::size_t i = 1; i <= 30; ++i)
+    ASSERT_TRUE(rig.venue.session().send({.msg_type = "8", .body = std::string_view{order(i)}}));
   turns(2);
   peer.received.clear();
   peer.send(peer.next(msg_type::resend_request, field(7, "2") + field(16, "0")));
   turns(3);
   EXPECT_EQ(peer.messages().size(), 10U) << "a second's worth in one burst";
-  ASSERT_TRUE(rig.venue.session().send({.msg_type = "8", .body = order(99)}));
+  ASSERT_TRUE(rig.venue.session().send({.msg_type = "8", .body = std::string_view{order(99)}}));
   turns(1);
   EXPECT_EQ(peer.all(Tag::ClOrdID).back(), "99");
   EXPECT_GT(rig.venue.loop->until_next_deadline(), 0ns) << "the loop sleeps until the next one may go";

@@ -26,14 +26,14 @@ class LoopLatencyTest : public ::testing::Test {
     rig.turn(4);
     rig.venue.application.when_message = [this](SessionHandle& session, const MessageView&) {
       rig.clock.advance(per_message);
-      ASSERT_TRUE(session.send({.msg_type = "8", .body = order(1)}));
+      ASSERT_TRUE(session.send({.msg_type = "8", .body = std::string_view{order(1)}}));
     };
   }
   // The venue handles one message from each of the first `sessions` sessions in one iteration, each in `per_message`.
   void handle(Duration takes, std::size_t sessions = 1) {
     per_message = takes;
     for (std::size_t id = 0; id < sessions; ++id)
-      ASSERT_TRUE(rig.trader.session(id).send({.msg_type = "D", .body = order(1)}));
+      ASSERT_TRUE(rig.trader.session(id).send({.msg_type = "D", .body = std::string_view{order(1)}}));
     rig.trader.loop->turn(0ns);
     rig.venue.loop->turn(0ns);
     rig.trader.loop->turn(0ns);

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "engine/loop_rig.hpp"
@@ -75,7 +76,7 @@ TEST_F(TappedLoop, copies_both_directions_of_its_session_alone) {
   attach(tap);
   attach(other);
   send_order(1);
-  rig.venue.session().send({.msg_type = msg_type::execution_report, .body = order(2)});
+  std::ignore = rig.venue.session().send({.msg_type = msg_type::execution_report, .body = std::string_view{order(2)}});
   rig.turn(3);
   const auto copied = taken(tap);
   ASSERT_EQ(copied.size(), 2U);

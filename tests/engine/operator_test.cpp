@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include "engine/loop_rig.hpp"
@@ -187,7 +188,7 @@ TEST_F(Operator, messages_that_are_kept_are_sent_after_a_hold) {
   ASSERT_TRUE(ask(rig.trader, {.kind = SessionCommandKind::hold}));
   const std::string body = field(11, "kept");
   EXPECT_TRUE(rig.trader.loop->submit(0, {.msg_type = "D", .body = body}, {.while_logged_off = WhileLoggedOff::keep}));
-  EXPECT_TRUE(rig.trader.loop->submit(0, {.msg_type = "D", .body = field(11, "not")}));
+  EXPECT_TRUE(rig.trader.loop->submit(0, {.msg_type = "D", .body = std::string_view{field(11, "not")}}));
   rig.pass(1s);
   EXPECT_TRUE(rig.venue.application.at().orders.empty());
   EXPECT_EQ(rig.trader.session().send({.msg_type = "D", .body = body}).error(), SendError::on_hold);
@@ -198,7 +199,8 @@ TEST_F(Operator, messages_that_are_kept_are_sent_after_a_hold) {
 
 TEST_F(Operator, messages_requested_again_reach_the_program_as_duplicates) {
   begin();
-  for (std::size_t i = 1; i <= 3; ++i) rig.trader.session().send({.msg_type = "D", .body = order(i)});
+  for (std::size_t i = 1; i <= 3; ++i)
+    std::ignore = rig.trader.session().send({.msg_type = "D", .body = std::string_view{order(i)}});
   rig.pass(1s);
   ASSERT_EQ(rig.venue.application.at().orders.size(), 3U);
   const SeqNum next = rig.venue.session().next_inbound();

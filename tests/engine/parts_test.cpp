@@ -212,7 +212,7 @@ TEST(Submissions, lose_nothing_between_several_producers_and_the_consumer) {
   for (std::size_t p = 0; p < producers; ++p) {
     threads.emplace_back([&submissions, p] {
       for (int i = 0; i < each;) {
-        if (submissions.submit(p, {.msg_type = "D", .body = std::to_string(i)}, {})) {
+        if (submissions.submit(p, {.msg_type = "D", .body = std::string_view{std::to_string(i)}}, {})) {
           ++i;
         } else {
           std::this_thread::yield();
@@ -226,8 +226,8 @@ TEST(Submissions, lose_nothing_between_several_producers_and_the_consumer) {
   while (next != std::vector<int>(producers, each)) {
     submissions.drain([&](std::span<const char> record) {
       const Submission one = Submission::of(record);
-      in_order =
-          in_order && one.header.ticket == ++ticket && one.message.body == std::to_string(next[one.header.session]++);
+      in_order = in_order && one.header.ticket == ++ticket &&
+                 one.message.body.view() == std::to_string(next[one.header.session]++);
     });
     std::this_thread::yield();
   }

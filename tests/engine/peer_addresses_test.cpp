@@ -157,7 +157,8 @@ TEST(ResendFlood, is_counted_while_it_is_slowed) {
   peer.send(peer.logon());
   rig.turn(2);
   for (int i = 0; i < 20; ++i)
-    ASSERT_TRUE(rig.venue.session().send({.msg_type = "8", .body = field(58, std::string(3000, 'x'))}));
+    ASSERT_TRUE(
+        rig.venue.session().send({.msg_type = "8", .body = std::string_view{field(58, std::string(3000, 'x'))}}));
   std::size_t received = 0;
   for (int i = 0; i < 200; ++i) {
     peer.send(peer.next(msg_type::resend_request, field(7, std::to_string(1 + i % 2)) + field(16, "0")));

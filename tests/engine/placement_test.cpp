@@ -11,6 +11,7 @@
 #include <set>
 #include <string_view>
 #include <thread>
+#include <tuple>
 
 #include "engine/engine_placement.hpp"
 #include "nexusfix/config/placement.hpp"
@@ -323,7 +324,7 @@ TEST(EnginePlacement, puts_a_programs_thread_where_the_plan_has_its_role) {
     engine.leave_role();
     EXPECT_FALSE(engine.enter_role(ThreadRole::model)) << "the plan has none";
     EXPECT_EQ(CpuAffinity::get(), before);
-    EXPECT_THROW(engine.enter_role(ThreadRole::flusher), ConfigError);
+    EXPECT_THROW(static_cast<void>(engine.enter_role(ThreadRole::flusher)), ConfigError);
   }}.join();
 }
 

@@ -1,6 +1,8 @@
 // Answering ResendRequests: everything requested, at a rate that does not delay other sessions.
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "engine/loop_rig.hpp"
 #include "engine/poll_loop_impl.hpp"
 
@@ -13,7 +15,9 @@ class Resend : public ::testing::Test {
     rig.venue.config.sessions = {acceptor("ASKER"), acceptor()};
     rig.trader.config.sessions = {initiator()};
     rig.venue.application.when_message = [](SessionHandle& session, const MessageView& message) {
-      if (session.id() == 1) session.send({.msg_type = "8", .body = field(11, message.get_view(Tag::ClOrdID))});
+      if (session.id() == 1)
+        std::ignore =
+            session.send({.msg_type = "8", .body = std::string_view{field(11, message.get_view(Tag::ClOrdID))}});
     };
     rig.start_both();
     asker.connect();
@@ -27,8 +31,9 @@ class Resend : public ::testing::Test {
   }
   void send_orders(std::size_t count) {
     for (std::size_t i = 1; i <= count; ++i) {
-      ASSERT_TRUE(
-          rig.venue.session(0).send({.msg_type = "8", .body = order(i) + field(58, std::string(60, 'x'))}).has_value());
+      ASSERT_TRUE(rig.venue.session(0)
+                      .send({.msg_type = "8", .body = std::string_view{order(i) + field(58, std::string(60, 'x'))}})
+                      .has_value());
       if (i % 100 == 0) turn();
     }
     turn();
@@ -50,7 +55,7 @@ TEST_F(Resend, of_ten_thousand_messages_is_paced_and_holds_nobody_up) {
   std::size_t turns = 0, most_bytes_a_turn = 0, echoed = 0, out_before = 0;
   bool live_sent = false;
   while (asker.messages().size() < count + 1 && turns < 2000) {
-    ASSERT_TRUE(rig.trader.session().send({.msg_type = "D", .body = order(turns)}).has_value());
+    ASSERT_TRUE(rig.trader.session().send({.msg_type = "D", .body = std::string_view{order(turns)}}).has_value());
     rig.turn(2);
     asker.read();
     turns += 2;
@@ -59,7 +64,8 @@ TEST_F(Resend, of_ten_thousand_messages_is_paced_and_holds_nobody_up) {
     const auto& out = rig.venue.application.at(0).traffic_out;
     for (; out_before < out.size(); ++out_before) bytes += out[out_before].size();
     most_bytes_a_turn = std::max(most_bytes_a_turn, bytes / 2);
-    if (turns == 6) live_sent = rig.venue.session(0).send({.msg_type = "8", .body = field(11, "LIVE")}).has_value();
+    if (turns == 6)
+      live_sent = rig.venue.session(0).send({.msg_type = "8", .body = std::string_view{field(11, "LIVE")}}).has_value();
   }
   EXPECT_TRUE(live_sent);
   EXPECT_LE(most_bytes_a_turn, 2 * 64U * 1024U);
@@ -181,7 +187,8 @@ TEST_F(Resend, of_messages_no_longer_kept_becomes_a_gap_fill) {
   own.turn();
   peer.send(peer.logon());
   own.turn();
-  for (std::size_t i = 1; i <= 10; ++i) own.venue.session().send({.msg_type = "8", .body = order(i)});
+  for (std::size_t i = 1; i <= 10; ++i)
+    std::ignore = own.venue.session().send({.msg_type = "8", .body = std::string_view{order(i)}});
   own.turn();
   peer.read();
   peer.received.clear();
@@ -251,7 +258,9 @@ TEST(ResendToAPeerThatDoesNotRead, lets_the_thread_sleep_and_goes_on_when_it_rea
   asker.send(asker.logon());
   turn();
   for (std::size_t i = 1; i <= count; ++i) {
-    ASSERT_TRUE(loop.find(0)->send({.msg_type = "8", .body = order(i) + field(58, std::string(60, 'x'))}).has_value());
+    ASSERT_TRUE(loop.find(0)
+                    ->send({.msg_type = "8", .body = std::string_view{order(i) + field(58, std::string(60, 'x'))}})
+                    .has_value());
     turn();
   }
   for (int i = 0; i < 200; ++i) turn();

@@ -80,7 +80,7 @@ TEST_F(Scheduled, acceptor_refuses_a_logon_outside_its_time) {
 TEST_F(Scheduled, numbers_start_over_with_the_next_days_session) {
   schedule("11:00:00", "12:05:00");
   rig.start_both();
-  ASSERT_TRUE(rig.trader.session().send({.msg_type = "D", .body = order(1)}).has_value());
+  ASSERT_TRUE(rig.trader.session().send({.msg_type = "D", .body = std::string_view{order(1)}}).has_value());
   rig.pass(6min, 1s);
   ASSERT_FALSE(up());
   EXPECT_GT(rig.trader.session().next_outbound(), SeqNum{2})
@@ -96,7 +96,7 @@ TEST_F(Scheduled, session_of_24_hours_logs_out_and_in_again_with_new_numbers) {
   schedule("12:30:00", "12:30:00");
   rig.start_both();
   ASSERT_TRUE(up());
-  ASSERT_TRUE(rig.trader.session().send({.msg_type = "D", .body = order(1)}).has_value());
+  ASSERT_TRUE(rig.trader.session().send({.msg_type = "D", .body = std::string_view{order(1)}}).has_value());
   rig.pass(29min, 1s);
   EXPECT_EQ(rig.trader.application.at().logons, 1U);
   rig.pass(2min, 1s);
@@ -110,7 +110,7 @@ TEST_F(Scheduled, numbers_stay_when_a_clock_is_set_back_in_front_of_the_boundary
   rig.start_both();
   rig.pass(31min, 1s);
   ASSERT_TRUE(up());
-  ASSERT_TRUE(rig.trader.session().send({.msg_type = "D", .body = order(1)}).has_value());
+  ASSERT_TRUE(rig.trader.session().send({.msg_type = "D", .body = std::string_view{order(1)}}).has_value());
   rig.turn(4);
   const SeqNum before = rig.trader.session().next_outbound();
   const std::size_t notices = rig.venue.application.count(Notice::schedule);
@@ -150,7 +150,7 @@ TEST_F(Scheduled, reset_time_within_the_session_starts_over_on_the_open_connecti
   both([&](SessionSettings& s) { s.schedule = make_schedule(texts); });
   rig.start_both();
   ASSERT_TRUE(up());
-  ASSERT_TRUE(rig.trader.session().send({.msg_type = "D", .body = order(1)}).has_value());
+  ASSERT_TRUE(rig.trader.session().send({.msg_type = "D", .body = std::string_view{order(1)}}).has_value());
   rig.pass(11min, 1s);
   EXPECT_TRUE(up());
   EXPECT_EQ(rig.trader.application.at().logons, 1U) << "no new connection";

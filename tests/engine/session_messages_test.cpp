@@ -96,7 +96,7 @@ TEST_F(SignedLogon, a_callback_of_a_message_being_sent_cannot_use_the_session) {
   };
   start();
   EXPECT_TRUE(rig.trader.session().logged_on());
-  EXPECT_EQ(errors, std::vector<SendError>{SendError::no_room});
+  EXPECT_EQ(errors, std::vector<SendError>{SendError::not_here});
 }
 
 }  // namespace

@@ -137,7 +137,7 @@ TEST_F(SessionTimesOf, a_peer_that_is_not_there_is_no_connection_with_the_reason
 TEST_F(SessionTimesOf, a_connection_that_a_callback_ended_says_so) {
   rig.venue.application.when_message = [](SessionHandle&, const MessageView&) { throw std::runtime_error{"planted"}; };
   log_on();
-  ASSERT_TRUE(rig.trader.session().send({.msg_type = "D", .body = order(1)}));
+  ASSERT_TRUE(rig.trader.session().send({.msg_type = "D", .body = std::string_view{order(1)}}));
   rig.pass(1s);
   EXPECT_EQ(venue().last_end.reason(), EndReason::callback_threw);
 }

@@ -24,8 +24,8 @@ TEST(SlowConsumer, is_cut_when_it_has_read_nothing_for_the_time_allowed) {
   rig.turn(4);
   ASSERT_TRUE(rig.venue.session().logged_on());
   for (int i = 0; i < 100; ++i) {
-    static_cast<void>(
-        rig.venue.session().send({.msg_type = "8", .body = field(58, std::string(200, 'x')), .header_fields = {}}));
+    static_cast<void>(rig.venue.session().send(
+        {.msg_type = "8", .body = std::string_view{field(58, std::string(200, 'x'))}, .header_fields = {}}));
   }
   rig.turn(2);
   rig.pass(4s);

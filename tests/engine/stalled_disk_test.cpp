@@ -124,8 +124,9 @@ class StalledDisk : public ::testing::Test {
 
   void flush(std::uint32_t number) { static_cast<void>(stores->flusher(number).turn(rig.clock.now())); }
   std::expected<SeqNum, SendError> report(SessionHandle& session, std::size_t number) {
-    return session.send(
-        {.msg_type = "8", .body = order(number) + field(58, std::string(400, 'x')), .header_fields = {}});
+    return session.send({.msg_type = "8",
+                         .body = std::string_view{order(number) + field(58, std::string(400, 'x'))},
+                         .header_fields = {}});
   }
   // Sends until the ring is full, and returns how many were accepted.
   std::size_t fill(SessionHandle& session) {
@@ -165,7 +166,7 @@ TEST_F(StalledDisk, refuses_what_its_own_ring_does_not_take_and_counts_it) {
   const std::size_t taken = fill(stalled());
   EXPECT_GT(taken, 50U);
   EXPECT_LT(taken, 200U) << "64 KiB of ring take no more";
-  EXPECT_EQ(report(stalled(), 1).error(), SendError::no_room);
+  EXPECT_EQ(report(stalled(), 1).error(), SendError::would_block);
   EXPECT_EQ(stalled().counters().send_refused, 2U);
   EXPECT_EQ(stalled().journal()->condition(), StoreCondition::busy);
   EXPECT_NE(stalled().journal()->condition_text().find("the disk is slower than what is sent"), std::string::npos);

@@ -46,7 +46,7 @@ class SubmitTest : public ::testing::Test {
     ASSERT_TRUE(loop->find(0)->logged_on());
   }
   SubmitResult submit(std::size_t number, SubmitOptions options = {}) {
-    return loop->submit(0, {.msg_type = "8", .body = order(number)}, options);
+    return loop->submit(0, {.msg_type = "8", .body = std::string_view{order(number)}}, options);
   }
   // ClOrdID of what the peer received, apart from session messages.
   std::vector<std::string> received() {
@@ -83,7 +83,8 @@ TEST_F(SubmitTest, reports_the_sequence_number_only_where_it_was_requested) {
 TEST_F(SubmitTest, passes_header_fields_on) {
   start();
   log_on();
-  EXPECT_TRUE(loop->submit(0, {.msg_type = "8", .body = order(1), .header_fields = field(97, "Y")}));
+  EXPECT_TRUE(loop->submit(
+      0, {.msg_type = "8", .body = std::string_view{order(1)}, .header_fields = std::string_view{field(97, "Y")}}));
   turn();
   EXPECT_EQ(RawPeer::get(peer.messages().back(), Tag::PossResend), "Y");
 }

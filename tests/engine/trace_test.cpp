@@ -35,13 +35,14 @@ class Traces : public ::testing::Test {
   }
   void send_orders(std::size_t count) {
     for (std::size_t i = 0; i < count; ++i)
-      ASSERT_TRUE(rig->trader.session().send({.msg_type = "D", .body = order(i), .header_fields = {}}));
+      ASSERT_TRUE(
+          rig->trader.session().send({.msg_type = "D", .body = std::string_view{order(i)}, .header_fields = {}}));
     rig->trader.loop->turn(0ns);
   }
   void answer_after(Duration time) {
     rig->venue.application.when_message = [this, time](SessionHandle& session, const MessageView&) {
       rig->clock.advance(time);
-      ASSERT_TRUE(session.send({.msg_type = "8", .body = order(1), .header_fields = {}}));
+      ASSERT_TRUE(session.send({.msg_type = "8", .body = std::string_view{order(1)}, .header_fields = {}}));
     };
   }
   [[nodiscard]] std::vector<TraceRecord> traces() {
@@ -116,7 +117,8 @@ TEST_F(Traces, wait_with_the_answer_for_a_peer_that_does_not_read) {
   start(1, {.stream_buffer = 4096});
   rig->venue.application.when_message = [](SessionHandle& session, const MessageView&) {
     for (int i = 0; i < 8; ++i)
-      ASSERT_TRUE(session.send({.msg_type = "8", .body = field(58, std::string(1000, 'x')), .header_fields = {}}));
+      ASSERT_TRUE(session.send(
+          {.msg_type = "8", .body = std::string_view{field(58, std::string(1000, 'x'))}, .header_fields = {}}));
   };
   send_orders(1);
   rig->venue.loop->turn(0ns);

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string_view>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -47,7 +48,7 @@ class Venue final : public Application {
  public:
   void on_message(SessionHandle& session, const MessageView& message) override {
     if (message.msg_type() != msg_type::new_order_single) {
-      session.reject_business(message, BusinessRejectReason::unsupported_message_type, "not traded here");
+      std::ignore = session.reject_business(message, BusinessRejectReason::unsupported_message_type, "not traded here");
       return;
     }
     ++orders;
@@ -65,7 +66,7 @@ class Venue final : public Application {
           .append(Tag::LeavesQty, 0)
           .append(Tag::CumQty, 0)
           .append(Tag::AvgPx, 0);
-      session.send({.msg_type = msg_type::execution_report, .body = body.view()});
+      std::ignore = session.send({.msg_type = msg_type::execution_report, .body = body.view()});
     }
   }
   void on_reject(SessionHandle&, const MessageView&) override { ++rejects; }

@@ -25,7 +25,7 @@ TEST_P(EngineContent, a_message_of_ours_that_quickfix_rejects_reaches_the_applic
   ASSERT_TRUE(rig.logged_on()) << rig.story();
   const std::string order = rig.ours().order_body(900);
   for (const char* field : {"40=", "54=Z", "44=cheap"}) {
-    ASSERT_TRUE(rig.session().send({.msg_type = "D", .body = altered(order, field)})) << field;
+    ASSERT_TRUE(rig.session().send({.msg_type = "D", .body = std::string_view{altered(order, field)}})) << field;
   }
   ASSERT_TRUE(rig.session().send({.msg_type = "ZZ", .body = order}));
   ASSERT_TRUE(rig.pump_until([&] { return rig.ours().rejects().size() >= 4; })) << rig.story();

@@ -72,7 +72,7 @@ Duration TradingApplication::on_turn(Instant) {
   if (session_ == nullptr || !session_->logged_on()) return Duration::max();
   send_answers();
   for (int budget = 32; budget > 0 && orders_left_ > 0; --budget) {
-    if (!session_->send({.msg_type = "D", .body = order_body(orders_out_ + 1)})) break;
+    if (!session_->send({.msg_type = "D", .body = std::string_view{order_body(orders_out_ + 1)}})) break;
     ++orders_out_;
     --orders_left_;
     if (orders_until_own_cut_ != 0 && --orders_until_own_cut_ == 0) {

@@ -22,7 +22,7 @@ TEST(Send, without_space_reports_it_and_consumes_no_sequence_number) {
   SessionRig rig{acceptor_config()};
   log_on_acceptor(rig);
   rig.output_space = 50;
-  EXPECT_EQ(rig.send("D", "11=x\x01").error(), SendError::no_room);
+  EXPECT_EQ(rig.send("D", "11=x\x01").error(), SendError::would_block);
   EXPECT_TRUE(rig.session.logged_on());
   rig.output_space = 500;
   EXPECT_EQ(rig.send("D", "11=x\x01"), SeqNum{2});

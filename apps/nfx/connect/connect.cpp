@@ -211,7 +211,7 @@ class Client final : public Application {
   }
 
   static Sent outcome_of(std::string_view text) noexcept {
-    if (text == to_string(SendError::no_room)) return Sent::no_room;
+    if (text == to_string(SendError::would_block)) return Sent::no_room;
     return text == to_string(SendError::not_logged_on) ? Sent::not_logged_on : Sent::refused;
   }
 

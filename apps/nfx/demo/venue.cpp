@@ -62,8 +62,9 @@ void Venue::dispatch(SessionHandle& session, const MessageView& message) {
   if (type == msg_type::order_cancel_replace_request) return replace(session, message);
   if (type == msg_type::order_cancel_request) return cancel(session, message);
   if (listener_ != nullptr && listener_->on_message(session, message)) return;
-  session.reject_business(message, BusinessRejectReason::unsupported_message_type,
-                          "this venue takes orders, replaces and cancels");
+  const auto refused = session.reject_business(message, BusinessRejectReason::unsupported_message_type,
+                                               "this venue takes orders, replaces and cancels");
+  if (!refused) ++counts_.unsent;
 }
 
 Venue::Request Venue::read_request(const MessageView& message) const {

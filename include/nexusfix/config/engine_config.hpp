@@ -50,7 +50,7 @@ enum class HostSelection : std::uint8_t {
 
 // What happens to a peer that does not read and whose send buffer is full.
 enum class SlowConsumer : std::uint8_t {
-  refuse,      // send() returns no_room until the peer reads again
+  refuse,      // send() returns would_block until the peer reads again
   disconnect,  // also, the connection is closed when the peer has read nothing for slow_consumer_timeout
 };
 

@@ -14,6 +14,7 @@
 
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/time.hpp"
+#include "nexusfix/engine/draft.hpp"
 #include "nexusfix/engine/engine_counters.hpp"
 #include "nexusfix/engine/submit.hpp"
 #include "nexusfix/session/logon_refusal.hpp"
@@ -46,15 +47,26 @@ class SessionHandle {
   // Within on_message: when the kernel or the network card got the bytes, where the session has `timestamps`.
   [[nodiscard]] virtual std::optional<UtcTime> received_at() const noexcept = 0;
 
+  // Begins a message that is written into the session's output: see Draft. header_fields: as Outgoing's.
+  template <TypedMessage Message>
+  [[nodiscard]] TypedDraft<Message> create(BorrowedFields header_fields = {}) noexcept {
+    return TypedDraft<Message>{*this, header_fields};
+  }
+  [[nodiscard]] Draft create(std::string_view msg_type, BorrowedFields header_fields = {}) noexcept {
+    return Draft{*this, msg_type, header_fields};
+  }
   // Encodes and queues the message; it is sent at the end of this iteration of the poll loop. Returns its sequence
   // number.
-  virtual std::expected<SeqNum, SendError> send(const Outgoing& message) noexcept = 0;
+  [[nodiscard]] std::expected<SeqNum, SendError> send(const Outgoing& message) noexcept { return do_send(message); }
   // Sends what is queued now, and not at the end of the iteration: an order that must not wait for the messages after
   // it. Cost: the system call. What the journal or a full network holds back waits as it would have.
   virtual void flush() noexcept = 0;
   // Sends the peer a BusinessMessageReject for its application message.
-  virtual std::expected<SeqNum, SendError> reject_business(const MessageView& refused, BusinessRejectReason reason,
-                                                           std::string_view text) noexcept = 0;
+  [[nodiscard]] std::expected<SeqNum, SendError> reject_business(const MessageView& refused,
+                                                                 BusinessRejectReason reason,
+                                                                 std::string_view text) noexcept {
+    return do_reject_business(refused, reason, text);
+  }
   // Logs out and stays so: an initiator reconnects only after logon().
   virtual void logout(std::string_view text) noexcept = 0;
   virtual void logon() noexcept = 0;
@@ -65,6 +77,16 @@ class SessionHandle {
 
  protected:
   ~SessionHandle() = default;
+
+ private:
+  friend class Draft;
+  // Not the functions above themselves: g++ 12 says nothing when the result of a virtual function is ignored.
+  virtual std::expected<SeqNum, SendError> do_send(const Outgoing& message) noexcept = 0;
+  virtual std::expected<SeqNum, SendError> do_reject_business(const MessageView& refused, BusinessRejectReason reason,
+                                                              std::string_view text) noexcept = 0;
+  virtual void begin_draft(Draft& draft, std::string_view msg_type, std::string_view header_fields) noexcept = 0;
+  virtual std::expected<SeqNum, SendError> send_draft(Draft& draft) noexcept = 0;
+  virtual void end_draft(Draft& draft) noexcept = 0;
 };
 
 enum class Direction : std::uint8_t { in, out };
@@ -141,7 +163,7 @@ class Application {
     static_cast<void>(message);
   }
   // A session message that this session sends, at that moment: MsgSeqNum and SendingTime are known; fields can be
-  // added: the signature of a Logon, for example. Must not use the session: within this call send() returns no_room,
+  // added: the signature of a Logon, for example. Must not use the session: within this call send() returns not_here,
   // and the other requests are ignored.
   virtual void on_session_message_sending(SessionHandle& session, SessionMessage& message) {
     static_cast<void>(session);
@@ -161,7 +183,7 @@ class Application {
     return true;
   }
   // Every message in and out, session messages included, as its bytes. Observes only: the bytes are in the session's
-  // output buffer, so within this call send() returns no_room, and the other requests are ignored.
+  // output buffer, so within this call send() returns not_here, and the other requests are ignored.
   virtual void on_traffic(SessionHandle& session, Direction direction, std::string_view message) {
     static_cast<void>(session);
     static_cast<void>(direction);

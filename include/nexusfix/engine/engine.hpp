@@ -76,7 +76,7 @@ class Engine {
 
   // Queues a message for the session's poll thread, which sends it in its next iteration. From any other thread. Cost:
   // a copy and a system call, under a mutex that a poll thread takes only when a session comes or goes.
-  SubmitResult submit(std::size_t session, const Outgoing& message, SubmitOptions options = {}) noexcept;
+  [[nodiscard]] SubmitResult submit(std::size_t session, const Outgoing& message, SubmitOptions options = {}) noexcept;
   // The number of the session with these names. From any thread. Empty: there is none at present.
   [[nodiscard]] std::optional<std::size_t> find_session(const SessionId& id) const;
 
@@ -88,7 +88,7 @@ class Engine {
   // why_not_added() has the reason.
   // One that was removed and is added again continues with its sequence numbers, also without a journal.
   std::size_t add_session(SessionSettings settings, AddedSession as = {});
-  bool remove_session(std::size_t session, std::string_view text);
+  [[nodiscard]] bool remove_session(std::size_t session, std::string_view text);
   // Why a session of this number could not listen and went again; of the last 16 of a poll thread. It is known once the
   // poll thread has answered a command() for the session. From any thread. Empty: that did not happen.
   [[nodiscard]] std::optional<std::string> why_not_added(std::size_t session) const;
@@ -97,13 +97,14 @@ class Engine {
   void check_added(SessionSettings settings) const;
   // Gives a session the settings that may change while it is connected (nexusfix/config/live_keys.hpp); all others stay
   // as they are. Waits as command() does. `what` is written to the event log. Throws ConfigError as add_session() does.
-  CommandOutcome change_session(std::size_t session, SessionSettings settings, std::string_view what,
-                                Duration timeout = command_timeout);
+  [[nodiscard]] CommandOutcome change_session(std::size_t session, SessionSettings settings, std::string_view what,
+                                              Duration timeout = command_timeout);
 
   // Commands of an operator, from any thread but a poll thread, which would wait for itself. Each is carried out by the
   // session's poll thread between two events; the calling thread waits for the answer. At most 64 wait at a time; one
   // that has not begun within `timeout` never will.
-  CommandOutcome command(std::size_t session, const SessionCommand& command, Duration timeout = command_timeout);
+  [[nodiscard]] CommandOutcome command(std::size_t session, const SessionCommand& command,
+                                       Duration timeout = command_timeout);
   // All sessions, by number; those of a poll thread that does not answer in time are missing. Read in pieces, so that
   // no message waits for more than one piece. Sessions that are being removed are apart from the others.
   struct SessionList {
@@ -114,12 +115,12 @@ class Engine {
   [[nodiscard]] SessionList list_sessions(Duration timeout = command_timeout);
   // Logs all sessions out with this text and refuses Logons until end_drain(), which enables what drain() disabled.
   // False: a poll thread did not answer in time.
-  bool drain(std::string_view text, Duration timeout = command_timeout);
-  bool end_drain(Duration timeout = command_timeout);
+  [[nodiscard]] bool drain(std::string_view text, Duration timeout = command_timeout);
+  [[nodiscard]] bool end_drain(Duration timeout = command_timeout);
   // Whether all poll threads take a request in time. From any thread but a poll thread.
   [[nodiscard]] bool answers(Duration timeout = command_timeout);
   // What the metrics file has, now. False: a poll thread did not answer in time, and its metrics are missing.
-  bool add_metrics(MetricsPage& page, Duration timeout = command_timeout);
+  [[nodiscard]] bool add_metrics(MetricsPage& page, Duration timeout = command_timeout);
   static constexpr Duration command_timeout{std::chrono::seconds{2}};
   // The session's journal: where it is, how far it is synced, which messages it has.
   [[nodiscard]] JournalStatus journal(std::size_t session, Duration timeout = command_timeout);
@@ -139,7 +140,7 @@ class Engine {
   // recorder or ui. It gets the name, CPUs and priority that the plan has for it, and is watched and reported as the
   // engine's own are, until leave_role(). False: the plan has no such thread, and it has only the name. Throws
   // ConfigError for a role of the engine's own.
-  bool enter_role(ThreadRole role, std::uint32_t index = 0);
+  [[nodiscard]] bool enter_role(ThreadRole role, std::uint32_t index = 0);
   void leave_role();
   // Runs `work` on the calling thread, which the program made and no message waits for: under this name and, with a
   // plan, on the housekeeping CPUs, watched and reported as the engine's own threads are. The second one is for a

@@ -15,6 +15,7 @@
 
 namespace nfx {
 
+class Encoder;
 struct SessionConfig;
 
 // One outgoing message. Texts are complete fields ("97=Y<SOH>"), empty where there are none.
@@ -40,6 +41,10 @@ class Composer {
     const std::size_t size = write(message, now, out);
     return size != 0 ? std::optional{size} : std::nullopt;
   }
+
+  // Begins a message whose body the caller writes with the encoder. header_fields: as in OutgoingMessage.
+  void begin(Encoder& encoder, std::string_view msg_type, SeqNum seq, std::string_view header_fields,
+             std::optional<SeqNum> last_processed, UtcTime now, std::span<char> room) noexcept;
 
   // "YYYYMMDD-HH:MM:SS[.fff]" as this session writes it; the view lasts until the next call.
   [[nodiscard]] std::string_view sending_time(UtcTime now) noexcept { return header_.sending_time(now); }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "nexusfix/base/language.hpp"
@@ -10,14 +11,26 @@
 namespace nfx {
 
 enum class SendError : std::uint8_t {
+  // The session cannot send now.
   not_logged_on,  // no Logon yet, or a Logout is under way
-  no_room,        // the output space is full: the peer does not read fast enough
-  store_full,     // the message store's disk is full: nothing that could not be resent is sent
-  store_failed,   // the message store can no longer guarantee its durability
   on_hold,        // an operator holds sending; see docs/control.md
   resetting,      // the peer has not answered a reset of the sequence numbers yet: a moment, or the connection ends
-  bad_message,    // no MsgType, a session message type, or fields that do not end with SOH
+  // There is no space now: the same message can be sent later.
+  would_block,  // the peer does not read fast enough, or the journal waits for its disk or its memory
+  store_full,   // the message store's disk is full: nothing that could not be resent is sent
+  // No later attempt will be different.
+  store_failed,  // the message store can no longer guarantee its durability
+  too_long,      // the message is longer than the session's send buffer or a frame of its replicas
+  bad_message,   // no MsgType, a session message type, a field that could not be written, or no SOH at the end
+  incomplete,    // a typed message without a field that its dictionary requires
+  not_here,      // within a callback that must not use the session: on_traffic, on_resend, on_session_message_sending
+  discarded,     // the message that create() began was given up: the session sent another one, or its callback ended
 };
+
+// Whether the message can be sent when the peer has read, or the disk has written, more.
+[[nodiscard]] constexpr bool is_back_pressure(SendError error) noexcept {
+  return error == SendError::would_block || error == SendError::store_full;
+}
 
 [[nodiscard]] std::string_view to_string(SendError error) noexcept;
 
@@ -31,11 +44,27 @@ enum class BusinessRejectReason : std::uint8_t {
   conditionally_required_field_missing = 5,
 };
 
-// A message for the peer: complete fields "tag=value<SOH>" after the session's own header fields.
+// Complete fields "tag=value<SOH>" that are borrowed. A string that ends with the expression is refused when compiled.
+class BorrowedFields {
+ public:
+  constexpr BorrowedFields() noexcept = default;
+  constexpr BorrowedFields(std::string_view fields) noexcept : fields_(fields) {}    // NOLINT: meant implicit
+  constexpr BorrowedFields(const char* fields) noexcept : fields_(fields) {}         // NOLINT: meant implicit
+  constexpr BorrowedFields(const std::string& fields) noexcept : fields_(fields) {}  // NOLINT: meant implicit
+  BorrowedFields(const std::string&&) = delete;
+  constexpr operator std::string_view() const noexcept { return fields_; }  // NOLINT: meant implicit
+  [[nodiscard]] constexpr std::string_view view() const noexcept { return fields_; }
+  [[nodiscard]] constexpr std::size_t size() const noexcept { return fields_.size(); }
+
+ private:
+  std::string_view fields_;
+};
+
+// A message for the peer: complete fields after the session's own header fields. Lifetime: borrows its texts.
 struct Outgoing {
   std::string_view msg_type;
-  std::string_view body;
-  std::string_view
+  BorrowedFields body;
+  BorrowedFields
       header_fields{};  // optional header fields, ascending by tag: PossResend(97), OnBehalfOfCompID(115) ...
 };
 

@@ -83,6 +83,12 @@ class Session {
 
   // Requests from the application.
   [[nodiscard]] std::expected<SeqNum, SendError> send(const Outgoing& message, Instant now, Actions& out) noexcept;
+  // The same in two parts, so that the caller writes the body where it is sent from, with the encoder's fields().
+  // Between them nothing else happens to the session; `room` is the output space of the second part's actions, or a
+  // part of it.
+  [[nodiscard]] std::expected<void, SendError> begin(std::string_view msg_type, std::string_view header_fields,
+                                                     Instant now, std::span<char> room, Encoder& encoder) noexcept;
+  [[nodiscard]] std::expected<SeqNum, SendError> finish(Encoder& encoder, Instant now, Actions& out) noexcept;
   // Refuses a received application message: BusinessMessageReject, or Reject before FIX 4.2. One that is a
   // BusinessMessageReject itself gets none: bad_message.
   [[nodiscard]] std::expected<SeqNum, SendError> reject_business(const MessageView& refused,
@@ -295,6 +301,7 @@ class Session {
   void refuse(std::string_view text, Instant now, Actions& out, LogonRefusalReason reason = {}) noexcept;
   void disconnect(std::string_view text, Ending ending, Actions& out, LogonRefusalReason reason = {}) noexcept;
   [[nodiscard]] bool omitted_from_store(const Outgoing& message) const noexcept;
+  [[nodiscard]] bool omitted_from_store(std::string_view fields) const noexcept;
   // The value of LastMsgSeqNumProcessed(369), when the session sends it.
   [[nodiscard]] std::optional<SeqNum> last_processed() const noexcept {
     if (!config_.send_last_msg_seq_num_processed) return std::nullopt;

@@ -22,7 +22,8 @@ namespace nfx {
 
 inline constexpr char soh = '\x01';
 
-// "<tag>=" in one word, the first character in the lowest byte. Size 0: the tag is negative or has more than 7 digits.
+// "<tag>=" in one word, the first character in the lowest byte. Size 0: the tag is not positive or has more than 7
+// digits.
 struct TagText {
   std::uint64_t word;
   std::uint32_t size;
@@ -31,13 +32,13 @@ struct TagText {
 
 [[nodiscard]] constexpr TagText tag_text(Tag tag) noexcept {
   const auto number = static_cast<std::uint32_t>(value(tag));  // a negative one becomes too large
-  if (number < 1000) {
+  if (number - 1 < 999) {
     const digit_words::ThreeDigits digits = digit_words::three(number);
     const unsigned zeros = static_cast<unsigned>(std::countr_zero(digits.bytes | 0x10000)) / 8;
     const std::uint32_t text = (digits.bytes + digit_words::three_zero_characters) | std::uint32_t{'='} << 24;
     return {text >> 8 * zeros, 4 - zeros, digits.sum + (3 - zeros) * '0' + '='};
   }
-  if (number > 9'999'999) return {0, 0, 0};
+  if (number - 1 > 9'999'998) return {0, 0, 0};
   const std::uint64_t bytes = digit_words::eight(number);
   const unsigned zeros = digit_words::leading_zeros(bytes);  // at least 1
   const unsigned count = 8 - zeros;

@@ -1,15 +1,17 @@
 // Appends "tag=value<SOH>" fields to a caller's buffer, and sums the bytes written for CheckSum(10).
 // Thread: one owner. Cost: the bytes written; no allocation. Lifetime: borrows the buffer.
-// Errors: when the buffer is full, or a value contains SOH, the writer fails: ok() is false and later appends do
-// nothing. Tags and empty values are not validated. Bytes of the buffer after view() may be overwritten as well, bytes
-// after the buffer never.
+// Errors: the writer fails when the buffer is full, and for a value that is empty or contains SOH. Then ok() is false,
+// fault() has the tag and the reason, later appends do nothing, and view() is a text that no session sends. Bytes of
+// the buffer after view() may be overwritten as well, bytes after the buffer never.
 //   writer.append(tag, value)               for any tag
 //   writer.append<Tag::Price>(value)        faster, for a tag that is known at compile time
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <cstring>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "nexusfix/base/assert.hpp"
@@ -23,6 +25,33 @@ namespace nfx {
 
 template <typename T>
 concept FieldInteger = std::integral<T> && !std::same_as<T, char> && !std::same_as<T, bool>;
+
+// Why a FieldWriter failed.
+enum class WriteError : std::uint8_t {
+  none,
+  no_space,      // the buffer is full
+  empty_value,   // FIX has no empty fields: leave the field out
+  contains_soh,  // the value would end at that byte; append_data() takes any byte
+  bad_tag,       // not a number from 1 to 2147483647
+  bad_value,     // copied from another message, where it is not of the field's type
+  incomplete,    // append_raw() was given fields whose last one has no SOH at its end
+};
+
+// The first field that could not be written.
+struct WriteFault {
+  WriteError error = WriteError::none;
+  Tag tag{};  // 0 where append_raw() failed
+
+  friend constexpr bool operator==(WriteFault, WriteFault) noexcept = default;
+};
+
+// "the value is empty"
+[[nodiscard]] std::string_view to_string(WriteError error) noexcept;
+// "tag 151: the value is empty"
+[[nodiscard]] std::string to_string(WriteFault fault);
+
+// What view() of a failed writer returns: no complete field, so that nothing sends it.
+inline constexpr std::string_view not_sendable = "?";
 
 class FieldWriter {
  public:
@@ -101,8 +130,15 @@ class FieldWriter {
   // Complete fields copied as they are, for example the body of a received message. Must end with SOH unless empty.
   FieldWriter& append_raw(std::string_view fields) noexcept;
 
-  [[nodiscard]] bool ok() const noexcept { return ok_; }
-  [[nodiscard]] std::string_view view() const noexcept { return {begin_, size()}; }
+  // Fails with this fault: for those who write through this writer.
+  void refuse(Tag tag, WriteError error) noexcept { fail(tag, error); }
+
+  [[nodiscard]] bool ok() const noexcept { return fault_.error == WriteError::none; }
+  [[nodiscard]] WriteFault fault() const noexcept { return fault_; }
+  // The fields so far; not_sendable after a failure.
+  [[nodiscard]] std::string_view view() const noexcept {
+    return ok() ? std::string_view{begin_, size()} : not_sendable;
+  }
   [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(at_ - begin_); }
   // Sum of all bytes of view(); modulo 256 it is their part of CheckSum(10).
   [[nodiscard]] std::uint32_t sum() const noexcept { return sum_; }
@@ -110,7 +146,7 @@ class FieldWriter {
     at_ = begin_;
     limit_ = end_;
     sum_ = 0;
-    ok_ = true;
+    fault_ = {};
   }
 
  private:
@@ -128,7 +164,7 @@ class FieldWriter {
   };
   [[nodiscard, gnu::always_inline]] Place place() const noexcept { return {at_, sum_}; }
   [[gnu::always_inline]] FieldWriter& advance(Place from, std::size_t size, std::uint32_t sum) noexcept {
-    NFX_ASSERT(ok_ && from.at == at_ && size <= static_cast<std::size_t>(end_ - at_));
+    NFX_ASSERT(ok() && from.at == at_ && size <= static_cast<std::size_t>(end_ - at_));
     at_ = from.at + size;
     sum_ = from.sum + sum;
     return *this;
@@ -144,7 +180,7 @@ class FieldWriter {
   [[gnu::always_inline]] FieldWriter& put_text(Tag tag, const TagText& head, std::string_view text) noexcept {
     const Place from = place();
     const std::size_t size = text.size();
-    if (limit_ - from.at < quick_room || size > 16 || head.size == 0) [[unlikely]] {
+    if (limit_ - from.at < quick_room || size - 1 > 15 || head.size == 0) [[unlikely]] {
       return append_text_anyhow(tag, text);
     }
     digit_words::store(from.at, head.word);
@@ -155,7 +191,7 @@ class FieldWriter {
       const ByteWord bytes{word};
       digit_words::store(out, word);
       if (bytes.holds_soh()) [[unlikely]]
-        return fail();
+        return fail(tag, WriteError::contains_soh);
       sum = bytes.sum();
     } else {
       // Two overlapping words; the overlap is shifted out of the second before it is summed.
@@ -165,18 +201,18 @@ class FieldWriter {
       digit_words::store(out, first);
       digit_words::store(out + size - 8, last);
       if (front.holds_soh() || back.holds_soh()) [[unlikely]]
-        return fail();
+        return fail(tag, WriteError::contains_soh);
       sum = front.sum() + back.sum();
     }
     return close(from, head, {static_cast<std::uint32_t>(size), sum});
   }
   [[gnu::always_inline]] FieldWriter& put_char(Tag tag, const TagText& head, char value) noexcept {
     const Place from = place();
-    if (limit_ - from.at < quick_room || value == soh || head.size == 0) [[unlikely]] {
+    const auto byte = static_cast<unsigned char>(value);
+    if (limit_ - from.at < quick_room || byte <= soh || head.size == 0) [[unlikely]] {
       return append_char_anyhow(tag, value);
     }
     digit_words::store(from.at, head.word);
-    const auto byte = static_cast<unsigned char>(value);
     digit_words::store(from.at + head.size, static_cast<std::uint16_t>(byte | soh << 8));
     return advance(from, head.size + 2, head.sum + byte + static_cast<unsigned char>(soh));
   }
@@ -223,14 +259,14 @@ class FieldWriter {
   // Writes one field of exact size; the value's bytes are not checked. Without space, returns false and the writer
   // fails.
   bool append_exactly(Tag tag, std::string_view value) noexcept;
-  FieldWriter& fail() noexcept;
+  FieldWriter& fail(Tag tag, WriteError error) noexcept;
 
   char* begin_;
   char* at_;
   char* limit_;  // end_, or begin_ once the writer has failed: then no append finds space
   char* end_;
   std::uint32_t sum_ = 0;
-  bool ok_ = true;
+  WriteFault fault_;
   UtcTimestampWriter clock_;
 };
 

@@ -1,0 +1,158 @@
+// A message that is written where it is sent from: the session's output.
+//
+//   auto news = session.create("B");                                   // untyped
+//   news.append(Tag::Headline, "halted").append(Tag::Symbol, "XYZ");
+//   if (const auto sent = news.send(); !sent) ...
+//   auto report = session.create<fix44::ExecutionReport>();            // typed: its setters, and append() too
+//
+// One at a time for each session. It is sent by send() alone; what is destroyed unsent leaves nothing behind. Anything
+// else that the session sends or receives, and flush(), discard it: then what is written goes nowhere, and send()
+// returns discarded. It stays where create() made it: it can be neither copied nor moved. Thread: the session's poll
+// thread. Cost: the bytes written, each once; no allocation. Lifetime: within the callback. Errors: those of create()
+// and of all fields are kept until send(), which returns the first; why() explains it.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "nexusfix/base/write_digits.hpp"
+#include "nexusfix/session/outgoing.hpp"
+#include "nexusfix/wire/encoder.hpp"
+
+namespace nfx {
+
+class MessageView;
+class SessionHandle;
+
+class Draft {
+ public:
+  Draft(const Draft&) = delete;
+  Draft& operator=(const Draft&) = delete;
+  ~Draft();
+
+  // As FieldWriter::append().
+  template <typename... Value>
+  Draft& append(Tag tag, const Value&... value) noexcept {
+    encoder_.fields().append(tag, value...);
+    return *this;
+  }
+  template <Tag tag, typename... Value>
+  [[gnu::always_inline]] Draft& append(const Value&... value) noexcept {
+    encoder_.fields().template append<tag>(value...);
+    return *this;
+  }
+  Draft& append_data(Tag length_tag, Tag data_tag, std::string_view data) noexcept {
+    encoder_.fields().append_data(length_tag, data_tag, data);
+    return *this;
+  }
+  Draft& append_raw(std::string_view fields) noexcept {
+    encoder_.fields().append_raw(fields);
+    return *this;
+  }
+  [[nodiscard]] FieldWriter& fields() noexcept { return encoder_.fields(); }
+
+  // Whether send() would be tried: create() and all fields succeeded, and nothing discarded it.
+  [[nodiscard]] bool ok() const noexcept { return !error_ && encoder_.fields().ok(); }
+  // The field that could not be written.
+  [[nodiscard]] WriteFault fault() const noexcept { return encoder_.fields().fault(); }
+  // In words, for a log: what send() would return, with the field. Empty when ok(). Allocates.
+  [[nodiscard]] std::string why() const;
+
+  // Sends it; once.
+  [[nodiscard]] std::expected<SeqNum, SendError> send() noexcept;
+  // Sends it as the answer to a message. When the draft itself is at fault (a field that could not be written, a
+  // required one that is missing, too long), that message is refused with a BusinessMessageReject that says so, and the
+  // result is that of the refusal: the peer gets an answer in any case.
+  [[nodiscard]] std::expected<SeqNum, SendError> send_or_reject(const MessageView& answered) noexcept;
+  // Gives it up before its end.
+  void discard() noexcept;
+
+ private:
+  friend class LiveSession;
+  friend class SessionHandle;
+  template <typename Message>
+  friend class TypedDraft;
+
+  Draft(SessionHandle& session, std::string_view msg_type, BorrowedFields header_fields) noexcept;
+  [[nodiscard]] std::expected<SeqNum, SendError> reject(const MessageView& answered, SendError error,
+                                                        std::string_view text) noexcept;
+  // Nothing is written from now on. A field that could not be written stays known.
+  void fail(SendError error) noexcept {
+    error_ = error;
+    if (encoder_.fields().ok()) encoder_ = Encoder{};
+  }
+
+  SessionHandle* session_;
+  std::optional<SendError> error_;  // that send() returns whatever the fields are
+  Encoder encoder_;
+};
+
+// What `nfx codegen` writes for a message has these.
+template <typename Message>
+concept TypedMessage = requires {
+  { Message::msg_type } -> std::convertible_to<std::string_view>;
+  typename Message::template Builder<FieldWriter&>;
+};
+
+// A Draft with the setters of a message of a dictionary. Fields come in any order, except within groups. A setter that
+// is given a value that is missing in another message leaves the field out. send() also refuses a message without a
+// required field (incomplete; missing() lists them) or with a group that is not complete and in order (bad_message).
+template <typename Message>
+class TypedDraft : private Draft, public Message::template Builder<FieldWriter&> {
+  using Builder = typename Message::template Builder<FieldWriter&>;
+
+ public:
+  using Draft::discard;
+  using Draft::fault;
+  using Draft::fields;
+
+  [[nodiscard]] bool ok() const noexcept { return Draft::ok() && Builder::ok() && this->missing().empty(); }
+  [[nodiscard]] std::expected<SeqNum, SendError> send() noexcept {
+    if (Draft::ok()) [[likely]] {
+      if (!Builder::ok()) [[unlikely]]
+        return std::unexpected(SendError::bad_message);
+      if (!this->missing().empty()) [[unlikely]]
+        return std::unexpected(SendError::incomplete);
+    }
+    return Draft::send();
+  }
+  [[nodiscard]] std::expected<SeqNum, SendError> send_or_reject(const MessageView& answered) noexcept {
+    if (!Draft::ok() || ok()) [[likely]]
+      return Draft::send_or_reject(answered);
+    if (!Builder::ok())
+      return this->reject(answered, SendError::bad_message, "a repeating group of the answer is not complete");
+    char text[64] = "the answer requires tag ";
+    const std::size_t head = std::string_view{text}.size();
+    const WrittenText digits = write_digits(text + head, nfx::value(*this->missing().begin()));
+    return this->reject(answered, SendError::incomplete, {text, head + digits.size});
+  }
+  // The same for a message with its type.
+  template <typename Reader>
+    requires requires(const Reader& answered) {
+      { answered.view() } -> std::same_as<const MessageView&>;
+    }
+  [[nodiscard]] std::expected<SeqNum, SendError> send_or_reject(const Reader& answered) noexcept {
+    return send_or_reject(answered.view());
+  }
+  [[nodiscard]] std::string why() const {
+    if (!Draft::ok()) return Draft::why();
+    if (!Builder::ok()) return "a repeating group is not complete, or not in order";
+    std::string text;
+    for (const Tag tag : this->missing()) {
+      text += (text.empty() ? "required fields are missing: " : " ") + std::to_string(nfx::value(tag));
+    }
+    return text;
+  }
+
+ private:
+  friend class SessionHandle;
+  TypedDraft(SessionHandle& session, BorrowedFields header_fields) noexcept
+      : Draft(session, Message::msg_type, header_fields), Builder(Draft::fields()) {}
+};
+
+}  // namespace nfx

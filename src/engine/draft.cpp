@@ -1,0 +1,74 @@
+// The parts of a draft that reach its session.
+#include "nexusfix/engine/draft.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "nexusfix/engine/application.hpp"
+
+namespace nfx {
+
+Draft::Draft(SessionHandle& session, std::string_view msg_type, BorrowedFields header_fields) noexcept
+    : session_(&session) {
+  session.begin_draft(*this, msg_type, header_fields);
+}
+
+Draft::~Draft() { discard(); }
+
+void Draft::discard() noexcept {
+  if (error_) return;
+  session_->end_draft(*this);
+  fail(SendError::discarded);
+}
+
+std::expected<SeqNum, SendError> Draft::send() noexcept {
+  if (error_) [[unlikely]]
+    return std::unexpected(*error_);
+  const auto sent = session_->send_draft(*this);
+  NFX_ASSERT(error_);
+  return sent;
+}
+
+std::expected<SeqNum, SendError> Draft::send_or_reject(const MessageView& answered) noexcept {
+  const WriteFault wrong = fault();
+  const auto sent = send();
+  if (sent) return sent;
+  switch (sent.error()) {
+    case SendError::too_long:
+    case SendError::incomplete: return reject(answered, sent.error(), to_string(sent.error()));
+    case SendError::bad_message: {
+      std::array<char, 96> text;
+      char* at = std::ranges::copy(std::string_view{"field "}, text.data()).out;
+      at = std::to_chars(at, text.data() + text.size(), value(wrong.tag)).ptr;
+      at = std::ranges::copy(std::string_view{" of the answer: "}, at).out;
+      at = std::ranges::copy(to_string(wrong.error), at).out;
+      return reject(answered, sent.error(), {text.data(), at});
+    }
+    case SendError::not_logged_on:
+    case SendError::on_hold:
+    case SendError::resetting:
+    case SendError::would_block:
+    case SendError::store_full:
+    case SendError::store_failed:
+    case SendError::not_here:
+    case SendError::discarded: break;
+  }
+  return sent;
+}
+
+std::expected<SeqNum, SendError> Draft::reject(const MessageView& answered, SendError error,
+                                               std::string_view text) noexcept {
+  SessionHandle& session = *session_;
+  discard();
+  const auto reason = error == SendError::incomplete ? BusinessRejectReason::conditionally_required_field_missing
+                                                     : BusinessRejectReason::other;
+  return session.reject_business(answered, reason, text);
+}
+
+std::string Draft::why() const {
+  if (error_) return std::string{to_string(*error_)};
+  return encoder_.fields().ok() ? std::string{} : to_string(fault());
+}
+
+}  // namespace nfx
