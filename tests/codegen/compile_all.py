@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
-TEMPLATE = re.compile(r"^template <typename (View|Writer)[^>]*>\nclass (\w+)", re.M)
+TEMPLATE = re.compile(r"^template <typename (View|Writer)>\nclass (\w+) ", re.M)
 
 
 def arguments_of(parameter, file):

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstdint>
 #include <expected>
 #include <limits>
@@ -91,7 +92,24 @@ template <Enumeration E>
   return std::unexpected(FieldError::bad_format);
 }
 
+// A type of up to eight characters as a number, for a switch; 0 for longer ones.
+[[nodiscard]] constexpr std::uint64_t type_key(std::string_view msg_type) noexcept {
+  if (msg_type.size() > 8) return 0;
+  std::uint64_t key = 0;
+  for (const char c : msg_type) key = key << 8 | static_cast<unsigned char>(c);
+  return key;
+}
+
 // Readers.
+
+// The first of these fields that the message does not have.
+template <typename View, std::size_t count>
+[[nodiscard]] std::optional<Tag> first_missing(const View& view, const std::array<Tag, count>& required) noexcept {
+  for (const Tag tag : required) {
+    if (!view.has(tag)) return tag;
+  }
+  return std::nullopt;
+}
 
 // `View` is a MessageView or a GroupEntry.
 
@@ -178,6 +196,55 @@ class Group {
 
 // Builders.
 
+// What a setter is given: a value, or one that a reader returned. One that is missing leaves the field out; one that
+// could not be read fails the writer, as an empty text would that is not from a reader. A text is missing when empty.
+template <typename Value>
+class Given {
+ public:
+  template <typename From>
+    requires std::convertible_to<From, Value>
+  [[gnu::always_inline]] Given(const From& value) noexcept : value_(value) {}  // NOLINT: meant implicit
+  template <typename Int>
+    requires(std::same_as<Value, Decimal> && FieldInteger<Int>)
+  [[gnu::always_inline]] Given(Int value) noexcept : value_(static_cast<std::int64_t>(value)) {}  // NOLINT: same
+  [[gnu::always_inline]] Given(const Result<Value>& read) noexcept                                // NOLINT: same
+      : value_(read ? *read : Value{}),
+        error_(read                                  ? none
+               : read.error() == FieldError::missing ? missing
+                                                     : wrong) {}
+  [[gnu::always_inline]] Given(const Result<UtcTimestamp>& read) noexcept  // NOLINT: same
+    requires std::same_as<Value, UtcTime>
+      : value_(read ? read->time : UtcTime{}),
+        error_(read                                  ? none
+               : read.error() == FieldError::missing ? missing
+                                                     : wrong) {}
+  [[gnu::always_inline]] Given(const std::optional<Value>& value) noexcept  // NOLINT: same
+      : value_(value.value_or(Value{})), error_(value ? none : missing) {}
+
+  [[nodiscard, gnu::always_inline]] bool is_missing() const noexcept {
+    if constexpr (std::same_as<Value, std::string_view>) {
+      return error_ == missing || value_.empty();
+    } else {
+      return error_ == missing;
+    }
+  }
+  [[nodiscard, gnu::always_inline]] bool is_wrong() const noexcept { return error_ == wrong; }
+  // As FieldWriter::append() takes it.
+  [[nodiscard, gnu::always_inline]] auto written() const noexcept {
+    if constexpr (std::is_enum_v<Value> && !std::same_as<Value, SeqNum>) {
+      return std::to_underlying(value_);
+    } else {
+      return value_;
+    }
+  }
+
+ private:
+  enum State : std::uint8_t { none, missing, wrong };
+
+  Value value_;
+  State error_ = none;
+};
+
 // Required fields that were not set: a range of tags in the dictionary's order.
 template <std::size_t required_count>
 class MissingFields {
@@ -249,10 +316,15 @@ class FieldSetter {
  protected:
   // `position`: of the field within the entry or message, in the dictionary's order. `bit`: its index among the
   // required ones.
-  template <Tag tag, std::size_t position, std::size_t bit, typename... Value>
-  [[gnu::always_inline]] Derived& put(Value... value) noexcept {
+  template <Tag tag, std::size_t position, std::size_t bit, typename Value, typename... Format>
+  [[gnu::always_inline]] Derived& put(Given<Value> value, Format... format) noexcept {
+    if (value.is_missing()) return derived();
     BuildState<Writer>& state = begin<position, bit>();
-    state.writer.template append<tag>(value...);
+    if (value.is_wrong()) [[unlikely]] {
+      state.writer.refuse(tag, WriteError::bad_value);
+    } else {
+      state.writer.template append<tag>(value.written(), format...);
+    }
     return derived();
   }
   template <Tag length_tag, Tag data_tag, std::size_t position, std::size_t bit>
@@ -262,6 +334,7 @@ class FieldSetter {
   }
   template <Tag tag, std::size_t position, std::size_t bit, template <typename> typename Entry>
   [[nodiscard, gnu::always_inline]] GroupBuilder<Writer, Entry> put_count(std::uint32_t count) noexcept {
+    if (count == 0) return {derived().state(), 0};  // FIX leaves an empty group out
     BuildState<Writer>& state = begin<position, bit>();
     state.writer.template append<tag>(count);
     state.entries_owed += count;
@@ -330,6 +403,7 @@ class MessageBuilder : public FieldSetter<Derived, Writer, required_count> {
 
  private:
   friend FieldSetter<Derived, Writer, required_count>;
+  [[nodiscard]] BuildState<Writer>& state() noexcept { return state_; }
   template <std::size_t>
   [[gnu::always_inline]] BuildState<Writer>& begin_field() noexcept {
     if (state_.entries_owed != 0) [[unlikely]]
@@ -349,6 +423,7 @@ class EntryBuilder : public FieldSetter<Derived, Writer, required_count> {
 
  private:
   friend FieldSetter<Derived, Writer, required_count>;
+  [[nodiscard]] BuildState<Writer>& state() noexcept { return *state_; }
   template <std::size_t position>
   [[gnu::always_inline]] BuildState<Writer>& begin_field() noexcept {
     if constexpr (position == 0) {

@@ -58,12 +58,14 @@ EnumKind enum_kind_of(const FieldDef& field, ValueKind kind, std::string_view be
 }
 
 // Names that the generated classes and their base classes use.
-constexpr std::string_view own_members[] = {"view",     "msg_type",  "shape",    "member_tags",    "nested_shapes",
-                                            "body",     "ok",        "missing",  "fields",         "put",
-                                            "put_data", "put_count", "required", "view_",          "nfx",
-                                            "std",      "value",     "count",    "fraction_digits"};
-constexpr std::string_view own_types[] = {"Header", "View", "Writer", "Base"};
-constexpr std::string_view own_files[] = {"fields", "messages", "header"};
+constexpr std::string_view own_members[] = {
+    "view",        "msg_type",   "shape",           "member_tags", "nested_shapes", "body",   "ok",         "missing",
+    "fields",      "put",        "put_data",        "put_count",   "required",      "view_",  "nfx",        "std",
+    "value",       "count",      "fraction_digits", "send",        "discard",       "fault",  "why",        "append",
+    "append_data", "append_raw", "state",           "begin",       "begin_field",   "forget", "missing_of", "derived",
+    "clear"};
+constexpr std::string_view own_types[] = {"Header", "View", "Writer", "Base", "Builder", "Messages"};
+constexpr std::string_view own_files[] = {"fields", "messages", "header", "forward", "dispatch"};
 
 class Builder {
  public:

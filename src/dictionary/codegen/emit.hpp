@@ -15,6 +15,8 @@ namespace nfx::codegen {
 [[nodiscard]] std::string emit_message(const Ir& ir, const Message& message);
 [[nodiscard]] std::string emit_header(const Ir& ir);
 [[nodiscard]] std::string emit_all_messages(const Ir& ir);
+[[nodiscard]] std::string emit_forward(const Ir& ir);
+[[nodiscard]] std::string emit_dispatch(const Ir& ir);
 
 // The path of a group's file in the output folder.
 [[nodiscard]] std::string group_path(const Group& group);
@@ -41,6 +43,7 @@ enum class Scope : std::uint8_t { message, entry };
 void emit_reader_members(std::string& out, const Ir& ir, const std::vector<Member>& members, Scope scope);
 void emit_builder_members(std::string& out, const Ir& ir, const std::vector<Member>& members,
                           std::string_view class_name);
+void emit_required_tags(std::string& out, const std::vector<Member>& members);
 void emit_required(std::string& out, const std::vector<Member>& members);
 [[nodiscard]] std::size_t count_required(const std::vector<Member>& members);
 // #include lines for the groups among the members; `folder` is the path from the including file to them.

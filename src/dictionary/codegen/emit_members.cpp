@@ -55,18 +55,22 @@ struct Setter {
 };
 
 Setter setter_of(const Ir& ir, const Member& member) {
+  const auto given = [](std::string_view type) {
+    return Setter{"nfx::generated::Given<" + std::string{type} + "> value", "value"};
+  };
   switch (member.kind) {
-    case ValueKind::integer: return {"std::int64_t value", "value"};
-    case ValueKind::seq_num: return {"nfx::SeqNum value", "value"};
-    case ValueKind::decimal: return {"nfx::Decimal value", "value"};
-    case ValueKind::character: return {"char value", "value"};
-    case ValueKind::boolean: return {"bool value", "value"};
+    case ValueKind::integer: return given("std::int64_t");
+    case ValueKind::seq_num: return given("nfx::SeqNum");
+    case ValueKind::decimal: return given("nfx::Decimal");
+    case ValueKind::character: return given("char");
+    case ValueKind::boolean: return given("bool");
     case ValueKind::utc_timestamp:
-      return {"nfx::UtcTime value, unsigned fraction_digits = 3", "value, fraction_digits"};
-    case ValueKind::text:
-    case ValueKind::data: return {"std::string_view value", "value"};
-    case ValueKind::enumerated:
-      return {ir.enumerations[member.enumeration].name + " value", "std::to_underlying(value)"};
+      return {"nfx::generated::Given<nfx::UtcTime> value, unsigned fraction_digits = 3", "value, fraction_digits"};
+    case ValueKind::text: return given("std::string_view");
+    case ValueKind::data:
+      if (member.length_tag == Tag{}) return given("std::string_view");
+      return {"std::string_view value", "value"};
+    case ValueKind::enumerated: return given(ir.enumerations[member.enumeration].name);
     case ValueKind::group: return {"std::uint32_t count", "count"};
   }
   return {};
@@ -162,13 +166,18 @@ std::size_t count_required(const std::vector<Member>& members) {
   return static_cast<std::size_t>(std::ranges::count_if(members, counts_as_required));
 }
 
-void emit_required(std::string& out, const std::vector<Member>& members) {
-  const std::string count = std::to_string(count_required(members));
+void emit_required_tags(std::string& out, const std::vector<Member>& members) {
   std::string tags;
   for (const Member& member : members) {
     if (counts_as_required(member)) tags += (tags.empty() ? "" : ", ") + tag_text(member.tag);
   }
-  line(out, "  static constexpr std::array<nfx::Tag, ", count, "> required{", tags, "};");
+  line(out, "  static constexpr std::array<nfx::Tag, ", std::to_string(count_required(members)), "> required{", tags,
+       "};");
+}
+
+void emit_required(std::string& out, const std::vector<Member>& members) {
+  const std::string count = std::to_string(count_required(members));
+  emit_required_tags(out, members);
   line(out, "  // Required fields that are not set yet.");
   line(out, "  [[nodiscard]] nfx::generated::MissingFields<", count, "> missing() const noexcept {");
   line(out, "    return this->missing_of(required);");

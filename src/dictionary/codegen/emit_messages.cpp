@@ -7,17 +7,30 @@ namespace {
 // The classes are templates, so that only the functions that a program calls are compiled.
 void emit_reader(std::string& out, const Ir& ir, std::string_view name, std::string_view msg_type,
                  const std::vector<Member>& members) {
+  if (!msg_type.empty()) {
+    line(out, "template <typename Writer>");
+    line(out, "class ", name, "Builder;");
+  }
   line(out, "template <typename View>");
   line(out, "class ", name, "Fields {");
   line(out, " public:");
   if (!msg_type.empty()) {
     line(out, "  static constexpr std::string_view msg_type = ", string_literal(msg_type), ";");
+    line(out, "  template <typename Writer>");
+    line(out, "  using Builder = ", name, "Builder<Writer>;");
     line(out);
   }
   line(out, "  explicit ", name, "Fields(const View& view) noexcept : view_(&view) {}");
   line(out, "  explicit ", name, "Fields(const View&&) = delete;");
   line(out);
   line(out, "  [[nodiscard]] const View& view() const noexcept { return *view_; }");
+  if (!msg_type.empty()) {
+    emit_required_tags(out, members);
+    line(out, "  // The first required field that is missing; empty: none.");
+    line(out, "  [[nodiscard]] std::optional<nfx::Tag> missing() const noexcept {");
+    line(out, "    return nfx::generated::first_missing(*view_, required);");
+    line(out, "  }");
+  }
   emit_reader_members(out, ir, members, Scope::message);
   line(out);
   line(out, " private:");
@@ -30,7 +43,7 @@ void emit_builder(std::string& out, const Ir& ir, const Message& message) {
   const std::string name = message.name + "Builder";
   const std::string base = "nfx::generated::MessageBuilder<" + name + "<Writer>, Writer, " +
                            std::to_string(count_required(message.members)) + ">";
-  line(out, "template <typename Writer = nfx::FieldWriter>");
+  line(out, "template <typename Writer>");
   line(out, "class ", name, " : public ", base, " {");
   line(out, "  using Base = ", base, ";");
   line(out);
@@ -148,6 +161,7 @@ std::string emit_all_messages(const Ir& ir) {
   line(out);
   line(out, "#include \"fields.hpp\"");
   line(out, "#include \"header.hpp\"");
+  line(out, "#include \"dispatch.hpp\"");
   for (const Message& message : ir.messages) line(out, "#include \"", message.file, ".hpp\"");
   return out;
 }
