@@ -5,11 +5,11 @@
 //   if (const auto sent = news.send(); !sent) ...
 //   auto report = session.create<fix44::ExecutionReport>();            // typed: its setters, and append() too
 //
-// One at a time for each session. It is sent by send() alone; what is destroyed unsent leaves nothing behind. Anything
-// else that the session sends or receives, and flush(), discard it: then what is written goes nowhere, and send()
-// returns discarded. It stays where create() made it: it can be neither copied nor moved. Thread: the session's poll
-// thread. Cost: the bytes written, each once; no allocation. Lifetime: within the callback. Errors: those of create()
-// and of all fields are kept until send(), which returns the first; why() explains it.
+// A session has one at a time. Only send() sends it; a draft that is destroyed unsent leaves nothing behind. Any other
+// message that the session sends or receives, and flush(), discard it: then appended fields go nowhere, and send()
+// returns discarded. It stays where create() made it: it can be neither copied nor moved.
+// Thread: the session's poll thread. Cost: the bytes written, each once; no allocation. Lifetime: within the callback.
+// Errors: those of create() and of all fields are kept until send(), which returns the first; why() explains it.
 #pragma once
 
 #include <concepts>
