@@ -132,14 +132,18 @@ class Report(unittest.TestCase):
         self.check(examine("<!DOCTYPE html><title>-</title>" + self.svg))
 
     def test_the_picture_has_the_lines_in_their_colours(self):
+        colours = ((0x09, 0x69, 0xda), (0xbc, 0x4c, 0x00))  # of the first and the second line
         for name in ("report.html", "report.svg"):
             picture = self.folder / (name + ".png")
-            browse("--window-size=1000,900", f"--screenshot={picture}", (self.folder / name).as_uri())
-            counts = pixels(picture.read_bytes())
-            white = counts[(255, 255, 255)] / sum(counts.values())
-            self.assertTrue(0.5 < white < 0.98, white)
-            for colour in ((0x09, 0x69, 0xda), (0xbc, 0x4c, 0x00)):  # of the first and the second line
-                self.assertGreater(counts.get(colour, 0), 30, colour)
+            for _ in range(10):  # on a busy machine the browser may draw coarsely at first, and that is what it stores
+                browse("--window-size=1000,900", f"--screenshot={picture}", (self.folder / name).as_uri())
+                counts = pixels(picture.read_bytes())
+                white = counts[(255, 255, 255)] / sum(counts.values())
+                found = [counts.get(colour, 0) for colour in colours]
+                if min(found) > 30 and 0.5 < white < 0.98:
+                    break
+            else:
+                self.fail(f"{name}: {found} pixels of {colours}, {white} of all are white")
 
     def test_the_tables_have_the_bursts_and_the_gaps(self):
         for expected in ("<td>1,101</td><td class=\"l\">messages</td>", "<td>2</td><td class=\"l\">instruments</td>",

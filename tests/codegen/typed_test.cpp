@@ -158,7 +158,7 @@ TEST_P(RandomFields, are_sent_valid_or_not_at_all) {
     for (char& c : value) c = random() % 200 == 0 ? soh : static_cast<char>('!' + random() % 90);
     return value;
   };
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < 1500; ++i) {
     auto order = session().create<fix44::NewOrderSingle>();
     const std::string id = text(), account = text(), symbol = text(), party = text();
     const Decimal price{static_cast<std::int64_t>(random() % 1'000'000) - 500'000,
@@ -211,8 +211,8 @@ TEST_P(RandomFields, are_sent_valid_or_not_at_all) {
     EXPECT_FALSE(validate(view, venue_dictionary(), ValidationPolicy::strict(), report).has_value())
         << with_bars(bytes);
   }
-  EXPECT_GT(sent, 200U);
-  EXPECT_GT(refused, 200U);
+  EXPECT_GT(sent, 100U);
+  EXPECT_GT(refused, 100U);
 }
 
 INSTANTIATE_TEST_SUITE_P(seeds, RandomFields, ::testing::Range(1U, 9U),

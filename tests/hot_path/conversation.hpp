@@ -43,7 +43,7 @@ struct ShiftedClock {
 };
 static_assert(Clock<ShiftedClock>);
 
-// Answers an order with an acknowledgement and a fill.
+// Answers an order with an acknowledgement from a buffer of its own, and with a fill that is written into the output.
 class Venue final : public Application {
  public:
   void on_message(SessionHandle& session, const MessageView& message) override {
@@ -52,9 +52,7 @@ class Venue final : public Application {
       return;
     }
     ++orders;
-    for (const char status : {'0', '2'}) {
-      std::array<char, 512> buffer;
-      FieldWriter body{buffer};
+    const auto report = [&](FieldWriter& body, char status) {
       body.append(Tag::OrderID, orders)
           .append(Tag::ExecID, orders * 2 + (status == '2' ? 1U : 0U))
           .append(Tag::ExecType, status == '2' ? 'F' : '0')
@@ -66,8 +64,14 @@ class Venue final : public Application {
           .append(Tag::LeavesQty, 0)
           .append(Tag::CumQty, 0)
           .append(Tag::AvgPx, 0);
-      std::ignore = session.send({.msg_type = msg_type::execution_report, .body = body.view()});
-    }
+    };
+    std::array<char, 512> buffer;
+    FieldWriter body{buffer};
+    report(body, '0');
+    std::ignore = session.send({.msg_type = msg_type::execution_report, .body = body.view()});
+    auto fill = session.create(msg_type::execution_report);
+    report(fill.fields(), '2');
+    std::ignore = fill.send();
   }
   void on_reject(SessionHandle&, const MessageView&) override { ++rejects; }
   bool on_resend(SessionHandle&, const MessageView&) override {

@@ -1,0 +1,188 @@
+// Whatever is set through the typed interface of a message, in an output of whatever size: what is finished parses,
+// reads back equal, and is valid when the fields that are required are there; anything else has no bytes and says why.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fix44/new_order_single.hpp"
+#include "fuzz_target.hpp"
+#include "nexusfix/dictionary/load.hpp"
+#include "nexusfix/dictionary/validator.hpp"
+#include "nexusfix/session/composer.hpp"
+#include "nexusfix/session/session_config.hpp"
+#include "nexusfix/wire/encoder.hpp"
+
+extern "C" const FuzzTarget nfx_fuzz_target{.format = FuzzFormat::text, .mutations = 100000, .max_input_size = 4096};
+
+namespace {
+
+using nfx::Tag;
+using nfx::fuzz::require;
+namespace fix44 = nfx::fix44;
+using Builder = fix44::NewOrderSingleBuilder<nfx::FieldWriter&>;
+
+// Consumes the input.
+class Choices {
+ public:
+  explicit Choices(std::string_view bytes) : rest_(bytes) {}
+  [[nodiscard]] bool done() const { return rest_.empty(); }
+  std::uint8_t byte() {
+    if (rest_.empty()) return 0;
+    const auto value = static_cast<std::uint8_t>(rest_[0]);
+    rest_.remove_prefix(1);
+    return value;
+  }
+  std::string_view text() {
+    const std::size_t size = byte() % 40;
+    const std::string_view taken = rest_.substr(0, size);
+    rest_.remove_prefix(taken.size());
+    return taken;
+  }
+
+ private:
+  std::string_view rest_;
+};
+
+// What is expected of the message, by plain means.
+struct Expected {
+  std::vector<std::pair<Tag, std::string>> fields;
+  bool wrong = false;
+
+  void text(Tag tag, std::string_view value) {
+    if (value.empty()) return;  // left out
+    wrong = wrong || value.contains('\x01');
+    fields.emplace_back(tag, value);
+  }
+  [[nodiscard]] bool has(Tag tag) const {
+    for (const auto& [each, value] : fields) {
+      if (each == tag) return true;
+    }
+    return false;
+  }
+};
+
+constexpr nfx::UtcTime noon{std::chrono::seconds{1710504000}};
+
+void set_one(Choices& in, Builder& order, Expected& expected) {
+  switch (in.byte() % 9) {
+    case 0: {
+      const std::string_view id = in.text();
+      order.cl_ord_id(id);
+      return expected.text(Tag::ClOrdID, id);
+    }
+    case 1: {
+      const std::string_view account = in.text();
+      order.account(account);
+      return expected.text(Tag::Account, account);
+    }
+    case 2: {
+      const bool buy = in.byte() % 2 == 0;
+      order.side(buy ? fix44::Side::buy : fix44::Side::sell);
+      return expected.text(Tag::Side, buy ? "1" : "2");
+    }
+    case 3: {
+      const nfx::Decimal price{static_cast<std::int64_t>(in.byte()) * 256 + in.byte() - 32768,
+                               static_cast<std::uint8_t>(in.byte() % 10)};
+      order.price(price);
+      char text[nfx::Decimal::max_text_size];
+      return expected.text(Tag::Price, {text, price.write(text)});
+    }
+    case 4: order.transact_time(noon); return expected.text(Tag::TransactTime, "20240315-12:00:00.000");
+    case 5: order.ord_type(fix44::OrdType::market); return expected.text(Tag::OrdType, "1");
+    case 6: {
+      const std::string_view data = in.text();
+      order.encoded_text(data);
+      if (data.empty()) expected.wrong = true;
+      expected.fields.emplace_back(Tag::EncodedTextLen, std::to_string(data.size()));
+      expected.fields.emplace_back(Tag::EncodedText, data);
+      return;
+    }
+    case 7: {
+      // A group that may have too few or too many entries.
+      const std::uint32_t announced = in.byte() % 3, added = in.byte() % 8 == 0 ? announced + 1 : announced;
+      auto parties = order.no_party_ids(announced);
+      if (announced != 0) expected.text(Tag::NoPartyIDs, std::to_string(announced));
+      for (std::uint32_t i = 0; i < added; ++i) {
+        const std::string_view party = in.text();
+        auto entry = parties.add().party_id(party);
+        expected.text(Tag::PartyID, party);
+        expected.wrong = expected.wrong || party.empty();
+        if (in.byte() % 4 == 0) {
+          entry.party_role(fix44::PartyRole::client_id);
+          expected.text(Tag::PartyRole, "3");
+        }
+      }
+      expected.wrong = expected.wrong || added != announced;
+      return;
+    }
+    default: {
+      const std::string_view text = in.text();
+      order.fields().append(Tag::Text, text);
+      if (text.empty()) expected.wrong = true;
+      return expected.text(Tag::Text, text);
+    }
+  }
+}
+
+void check_message(std::string_view bytes, const Expected& expected) {
+  static nfx::MessageView view;
+  require(view.parse(bytes) == nfx::WireError::none, "what is finished parses", bytes);
+  constexpr std::uint32_t header = 7;  // 8 9 35 34 49 52 56
+  require(view.size() == header + expected.fields.size() + 1, "every field is there", bytes);
+  bool twice = false;
+  for (std::uint32_t i = 0; i < expected.fields.size(); ++i) {
+    const auto& [tag, value] = expected.fields[i];
+    require(view.tag_at(header + i) == tag && view.value_at(header + i) == value, "it reads back equal", bytes);
+    for (std::uint32_t k = 0; k < i; ++k)
+      twice = twice || (expected.fields[k].first == tag && tag != Tag::PartyID && tag != Tag::PartyRole);
+  }
+  const bool complete = !fix44::NewOrderSingle{view}.missing();
+  require(complete == (expected.has(Tag::ClOrdID) && expected.has(Tag::Side) && expected.has(Tag::TransactTime) &&
+                       expected.has(Tag::OrdType)),
+          "missing() finds what is missing", bytes);
+  if (!complete || twice) return;
+  static const nfx::Dictionary dictionary = nfx::load_dictionary(nfx::find_shipped_dictionary("FIX44.xml").value());
+  nfx::ValidationReport report;
+  const auto violation = validate(view, dictionary, nfx::ValidationPolicy::strict(), report);
+  require(!violation, "it is valid", bytes);
+}
+
+nfx::SessionConfig session() {
+  nfx::SessionConfig config;
+  config.begin_string = "FIX.4.4";
+  config.sender_comp_id = "A";
+  config.target_comp_id = "B";
+  return config;
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Choices in{nfx::fuzz::text_of(data, size)};
+  static const nfx::SessionConfig config = session();
+  nfx::Composer composer{config};
+  const std::size_t room = in.byte() % 2 == 0 ? 4 * in.byte() : 65536;
+  std::vector<char> output(room);
+  nfx::Encoder encoder;
+  composer.begin(encoder, "D", nfx::SeqNum{in.byte() + 1U}, {}, {}, noon, output);
+  Builder order{encoder.fields()};
+  Expected expected;
+  while (!in.done()) set_one(in, order, expected);
+  const bool ok = order.ok();
+  const nfx::WriteFault fault = encoder.fields().fault();
+  const std::string_view bytes = ok ? encoder.finish_in() : std::string_view{};
+  if (ok) {
+    require(!expected.wrong, "a wrong field is not finished", bytes);
+    require(bytes.data() == output.data() && bytes.size() <= room, "it begins where the output does", bytes);
+    check_message(bytes, expected);
+  } else {
+    require(expected.wrong || (fault.error == nfx::WriteError::no_space && room < 65536),
+            "what is right is refused for want of space only", to_string(fault));
+    require(encoder.fields().ok() || encoder.finish_in().empty(), "a failed writer has no message", "");
+  }
+  return 0;
+}
