@@ -210,7 +210,7 @@ struct OrderByHand {
 
 struct OrderGenerated {
   std::array<char, 512> space{};
-  fix44::NewOrderSingleBuilder order{space};
+  fix44::NewOrderSingleBuilder<FieldWriter> order{space};
 
   std::string_view operator()(const OrderValues& v) noexcept {
     order.clear();
