@@ -8,7 +8,7 @@
 // on_other(), which refuses it with BusinessMessageReject (Reject before FIX 4.2); a program may have its own. Messages
 // is what `nfx codegen` writes into dispatch.hpp.
 // Thread: as Application's. Cost: a switch over the message type. Lifetime: a typed message borrows the one received.
-// Errors: an answer that could not be sent is a line through on_unsent(), and counted by the session.
+// Errors: an answer that could not be sent reaches on_unsent().
 #pragma once
 
 #include <type_traits>
@@ -34,12 +34,12 @@ class TypedApplication : public Application {
                                    "this program does not take messages of this type");
   }
 
-  // A function returned an answer that was not sent: the peer does not get one. The session's end, back-pressure, or a
-  // message that is itself a BusinessMessageReject, which is not answered.
+  // A function returned an answer that was not sent, so the peer does not get one: the session has ended, the peer does
+  // not read, or the message is itself a BusinessMessageReject, which is not answered. A peer that does not read is
+  // logged out, so that it knows.
   void on_unsent(SessionHandle& session, const MessageView& message, SendError error) {
-    static_cast<void>(session);
     static_cast<void>(message);
-    static_cast<void>(error);
+    if (is_back_pressure(error)) session.logout("a message could not be answered");
   }
 
  private:
