@@ -31,13 +31,14 @@ std::expected<SeqNum, SendError> Draft::send() noexcept {
 }
 
 std::expected<SeqNum, SendError> Draft::send_or_reject(const MessageView& answered) noexcept {
-  const WriteFault wrong = fault();
   const auto sent = send();
   if (sent) return sent;
   switch (sent.error()) {
     case SendError::too_long:
     case SendError::incomplete: return reject(answered, sent.error(), to_string(sent.error()));
     case SendError::bad_message: {
+      const WriteFault wrong = fault();
+      if (wrong.error == WriteError::none) return reject(answered, sent.error(), to_string(sent.error()));
       std::array<char, 96> text;
       char* at = std::ranges::copy(std::string_view{"field "}, text.data()).out;
       at = std::to_chars(at, text.data() + text.size(), value(wrong.tag)).ptr;

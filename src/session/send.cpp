@@ -74,13 +74,17 @@ void append_reversed_route(FieldWriter& out, const MessageView& message, bool wi
   return seq;
 }
 
+std::optional<SendError> Session::cannot_send() const noexcept {
+  if (phase_ != Phase::logged_on) return SendError::not_logged_on;
+  if (sending_held_) return SendError::on_hold;
+  if (awaits_reset()) return SendError::resetting;
+  return std::nullopt;
+}
+
 std::expected<void, SendError> Session::begin(std::string_view msg_type, std::string_view header_fields, Instant now,
                                               std::span<char> room, Encoder& encoder) noexcept {
-  if (phase_ != Phase::logged_on) return std::unexpected(SendError::not_logged_on);
-  if (sending_held_) [[unlikely]]
-    return std::unexpected(SendError::on_hold);
-  if (awaits_reset()) [[unlikely]]
-    return std::unexpected(SendError::resetting);
+  if (const auto error = cannot_send()) [[unlikely]]
+    return std::unexpected(*error);
   if (msg_type.empty() || is_session_msg_type(msg_type) || !complete_fields(header_fields))
     return std::unexpected(SendError::bad_message);
   composer_.begin(encoder, msg_type, next_out_, header_fields, last_processed(), now.utc, room);
@@ -90,8 +94,9 @@ std::expected<void, SendError> Session::begin(std::string_view msg_type, std::st
 [[gnu::no_stack_protector]] std::expected<SeqNum, SendError> Session::finish(Encoder& encoder, Instant now,
                                                                              Actions& out) noexcept {
   const StepCheck check{*this, out};
-  if (phase_ != Phase::logged_on || sending_held_ || awaits_reset() || out.full())
-    return std::unexpected(SendError::would_block);
+  if (const auto error = cannot_send()) [[unlikely]]
+    return std::unexpected(*error);
+  if (out.full()) return std::unexpected(SendError::would_block);
   const bool keep = !omits_from_store_ || !omitted_from_store(encoder.fields().view());
   const std::string_view bytes = encoder.finish_in();
   if (bytes.empty()) [[unlikely]]

@@ -73,6 +73,9 @@ std::string_view Encoder::finish_in() noexcept {
   const std::size_t size = fields_.size();
   if (!fields_.ok() || size > HeaderTemplate::max_body_length) [[unlikely]]
     return {};
+  // Somebody has cleared the fields, and the header with them.
+  if (!fields_.view().starts_with("35=")) [[unlikely]]
+    return {};
   char* const begin = room_ + header_->front_size(size);
   if (begin != fields_.begin_) [[unlikely]] {
     std::memmove(begin, fields_.begin_, size);

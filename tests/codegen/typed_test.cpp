@@ -88,6 +88,22 @@ TEST_F(Typed, messages_without_a_function_are_refused_by_their_type) {
             "j: 45=4|58=this program does not take messages of this type|372=U123456789|380=3|");
 }
 
+TEST_F(Typed, an_answer_of_a_type_that_cannot_be_sent_refuses_the_message_without_naming_a_field) {
+  rig.venue.application.when_message = [](SessionHandle& handle, const MessageView& message) {
+    EXPECT_TRUE(handle.create("0").send_or_reject(message).has_value());
+  };
+  EXPECT_EQ(
+      answer("B", "148=x|"),
+      "j: 45=2|58=no application message type, a field that could not be written, or no SOH at the end|372=B|380=0|");
+}
+
+TEST_F(Typed, a_number_that_a_decimal_does_not_hold_fails_with_its_tag) {
+  auto order = session().create<fix44::NewOrderSingle>();
+  order.order_qty(UINT64_MAX);
+  EXPECT_EQ(order.fault(), (WriteFault{WriteError::bad_value, Tag::OrderQty}));
+  EXPECT_EQ(order.send().error(), SendError::bad_message);
+}
+
 TEST_F(Typed, a_refusal_is_not_refused) {
   EXPECT_EQ(answer("j", "45=2|372=8|380=0|"), "");
   EXPECT_TRUE(session().logged_on());

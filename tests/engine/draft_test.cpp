@@ -208,6 +208,31 @@ TEST_F(Drafts, tell_wrong_fields_by_their_tag) {
   EXPECT_EQ(session().next_outbound(), before);
 }
 
+TEST_F(Drafts, whose_fields_were_cleared_are_not_sent) {
+  start();
+  const SeqNum before = session().next_outbound();
+  {
+    auto news = session().create("B");
+    news.fields().clear();
+    news.append(Tag::Text, "no header");
+    EXPECT_EQ(news.send().error(), SendError::bad_message);
+  }
+  const std::string body = field(58, "other");
+  {
+    auto news = session().create("B");
+    news.append(Tag::Text, "");
+    ASSERT_TRUE(session().send({.msg_type = "B", .body = body}).has_value());
+    EXPECT_EQ(news.fault(), (WriteFault{WriteError::empty_value, Tag::Text}));
+    news.fields().clear();
+    news.append(Tag::Text, "into what is sent");
+    EXPECT_EQ(news.send().error(), SendError::discarded);
+  }
+  rig.turn(4);
+  EXPECT_EQ(session().next_outbound(), next(before));
+  EXPECT_EQ(received, std::vector<std::string>{"other"});
+  EXPECT_EQ(rig.trader.session().counters().garbled, 0U);
+}
+
 TEST_F(Drafts, cannot_begin_without_a_session_a_type_or_a_right_to_send) {
   rig.venue.config.sessions = {acceptor()};
   rig.venue.start();

@@ -196,8 +196,8 @@ class Group {
 
 // Builders.
 
-// What a setter is given: a value, or one that a reader returned. One that is missing leaves the field out; one that
-// could not be read fails the writer, as an empty text would that is not from a reader. A text is missing when empty.
+// What a setter is given: a value, or what a reader returned. A value that is missing leaves the field out, and so does
+// an empty text. A value that could not be read fails the writer.
 template <typename Value>
 class Given {
  public:
@@ -206,29 +206,25 @@ class Given {
   [[gnu::always_inline]] Given(const From& value) noexcept : value_(value) {}  // NOLINT: meant implicit
   template <typename Int>
     requires(std::same_as<Value, Decimal> && FieldInteger<Int>)
-  [[gnu::always_inline]] Given(Int value) noexcept : value_(static_cast<std::int64_t>(value)) {}  // NOLINT: same
-  [[gnu::always_inline]] Given(const Result<Value>& read) noexcept                                // NOLINT: same
-      : value_(read ? *read : Value{}),
-        error_(read                                  ? none
-               : read.error() == FieldError::missing ? missing
-                                                     : wrong) {}
+  [[gnu::always_inline]] Given(Int value) noexcept  // NOLINT: same
+      : value_(static_cast<std::int64_t>(value)),
+        state_(std::in_range<std::int64_t>(value) ? State::given : State::wrong) {}
+  [[gnu::always_inline]] Given(const Result<Value>& read) noexcept  // NOLINT: same
+      : value_(read ? *read : Value{}), state_(state_of(read)) {}
   [[gnu::always_inline]] Given(const Result<UtcTimestamp>& read) noexcept  // NOLINT: same
     requires std::same_as<Value, UtcTime>
-      : value_(read ? read->time : UtcTime{}),
-        error_(read                                  ? none
-               : read.error() == FieldError::missing ? missing
-                                                     : wrong) {}
+      : value_(read ? read->time : UtcTime{}), state_(state_of(read)) {}
   [[gnu::always_inline]] Given(const std::optional<Value>& value) noexcept  // NOLINT: same
-      : value_(value.value_or(Value{})), error_(value ? none : missing) {}
+      : value_(value.value_or(Value{})), state_(value ? State::given : State::missing) {}
 
   [[nodiscard, gnu::always_inline]] bool is_missing() const noexcept {
     if constexpr (std::same_as<Value, std::string_view>) {
-      return error_ == missing || value_.empty();
+      return state_ == State::missing || value_.empty();
     } else {
-      return error_ == missing;
+      return state_ == State::missing;
     }
   }
-  [[nodiscard, gnu::always_inline]] bool is_wrong() const noexcept { return error_ == wrong; }
+  [[nodiscard, gnu::always_inline]] bool is_wrong() const noexcept { return state_ == State::wrong; }
   // As FieldWriter::append() takes it.
   [[nodiscard, gnu::always_inline]] auto written() const noexcept {
     if constexpr (std::is_enum_v<Value> && !std::same_as<Value, SeqNum>) {
@@ -239,10 +235,15 @@ class Given {
   }
 
  private:
-  enum State : std::uint8_t { none, missing, wrong };
+  enum class State : std::uint8_t { given, missing, wrong };
+  template <typename Read>
+  [[nodiscard, gnu::always_inline]] static State state_of(const Read& read) noexcept {
+    if (read) return State::given;
+    return read.error() == FieldError::missing ? State::missing : State::wrong;
+  }
 
   Value value_;
-  State error_ = none;
+  State state_ = State::given;
 };
 
 // Required fields that were not set: a range of tags in the dictionary's order.

@@ -3,7 +3,7 @@
 //   auto news = session.create("B");                                   // untyped
 //   news.append(Tag::Headline, "halted").append(Tag::Symbol, "XYZ");
 //   if (const auto sent = news.send(); !sent) ...
-//   auto report = session.create<fix44::ExecutionReport>();            // typed: its setters, and append() too
+//   auto report = session.create<fix44::ExecutionReport>();            // typed: its setters; fields() for others
 //
 // A session has one at a time. Only send() sends it; a draft that is destroyed unsent leaves nothing behind. Any other
 // message that the session sends or receives, and flush(), discard it: then appended fields go nowhere, and send()
@@ -13,12 +13,10 @@
 #pragma once
 
 #include <concepts>
-#include <cstdint>
 #include <expected>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
 
 #include "nexusfix/base/write_digits.hpp"
 #include "nexusfix/session/outgoing.hpp"
@@ -59,7 +57,7 @@ class Draft {
   // Whether send() would be tried: create() and all fields succeeded, and nothing discarded it.
   [[nodiscard]] bool ok() const noexcept { return !error_ && encoder_.fields().ok(); }
   // The field that could not be written.
-  [[nodiscard]] WriteFault fault() const noexcept { return encoder_.fields().fault(); }
+  [[nodiscard]] WriteFault fault() const noexcept { return error_ ? fault_ : encoder_.fields().fault(); }
   // In words, for a log: what send() would return, with the field. Empty when ok(). Allocates.
   [[nodiscard]] std::string why() const;
 
@@ -81,14 +79,16 @@ class Draft {
   Draft(SessionHandle& session, std::string_view msg_type, BorrowedFields header_fields) noexcept;
   [[nodiscard]] std::expected<SeqNum, SendError> reject(const MessageView& answered, SendError error,
                                                         std::string_view text) noexcept;
-  // Nothing is written from now on. A field that could not be written stays known.
+  // Nothing is written into the output from now on. A field that could not be written stays known.
   void fail(SendError error) noexcept {
     error_ = error;
-    if (encoder_.fields().ok()) encoder_ = Encoder{};
+    fault_ = encoder_.fields().fault();
+    encoder_ = Encoder{};
   }
 
   SessionHandle* session_;
   std::optional<SendError> error_;  // that send() returns whatever the fields are
+  WriteFault fault_;                // then
   Encoder encoder_;
 };
 

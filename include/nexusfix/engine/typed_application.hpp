@@ -12,7 +12,6 @@
 #pragma once
 
 #include <type_traits>
-#include <utility>
 
 #include "nexusfix/engine/application.hpp"
 
@@ -52,6 +51,8 @@ class TypedApplication : public Application {
       if constexpr (requires(const Message& typed) { program.on(session, typed); }) {
         const Message typed{message};
         settle(message, [&] { return program.on(session, typed); });
+      } else if constexpr (requires(Message& typed) { program.on(session, typed); }) {
+        static_assert(sizeof(Message) == 0, "on() takes its message by const reference");
       } else {
         take_other(message);
       }

@@ -302,6 +302,7 @@ class Session {
   void disconnect(std::string_view text, Ending ending, Actions& out, LogonRefusalReason reason = {}) noexcept;
   [[nodiscard]] bool omitted_from_store(const Outgoing& message) const noexcept;
   [[nodiscard]] bool omitted_from_store(std::string_view fields) const noexcept;
+  [[nodiscard]] std::optional<SendError> cannot_send() const noexcept;
   // The value of LastMsgSeqNumProcessed(369), when the session sends it.
   [[nodiscard]] std::optional<SeqNum> last_processed() const noexcept {
     if (!config_.send_last_msg_seq_num_processed) return std::nullopt;

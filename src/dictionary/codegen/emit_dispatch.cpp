@@ -39,9 +39,8 @@ std::string emit_dispatch(const Ir& ir) {
   line(out, "namespace ", ir.name_space, " {");
   line(out);
   line(out,
-       "// call(receive, message) for the class of the message's type, which receives it with on(class), or else with");
-  line(out,
-       "// on_other(view). Cost: a switch. A program includes the headers of the messages that it has an on() for.");
+       "// Calls receiver.take<Class>(message) with the class of the message's type, or receiver.take_other(message).");
+  line(out, "// Cost: a switch. A program includes the headers of the messages that it takes.");
   line(out, "struct Messages {");
   line(out, "  template <typename Receiver>");
   line(out, "  static decltype(auto) dispatch(Receiver&& receiver, const nfx::MessageView& message) {");
