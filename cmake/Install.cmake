@@ -1,7 +1,7 @@
 # Components, which are packages in cmake/Package.cmake: tool, develop, license.
 # What `cmake --install` gives: headers, one library per component, nfx, the dictionaries, and packages that
 # find_package(NexusFIX COMPONENTS ...) and pkg-config (nexusfix-core, nexusfix-host, nexusfix-market,
-# nexusfix-fabric, nexusfix-cluster, nexusfix-control) find. The target `uninstall` removes what the last installation from this build wrote.
+# nexusfix-fabric, nexusfix-cluster, nexusfix-control, nexusfix-testing) find. The target `uninstall` removes what the last installation from this build wrote.
 include(CMakePackageConfigHelpers)
 
 get_property(nfx_libraries GLOBAL PROPERTY NFX_LIBRARIES)
@@ -96,7 +96,7 @@ endif()
 # Builds what is installed, and no tests or benchmarks.
 if(NOT TARGET installable)
   add_custom_target(installable DEPENDS ${nfx_library_targets})
-  foreach(target IN ITEMS nfx nfx_documents)
+  foreach(target IN ITEMS nfx nfx_documents nexusfix_messages_files)
     if(TARGET ${target})
       add_dependencies(installable ${target})
     endif()

@@ -1,5 +1,6 @@
 # Turns layers.txt into targets: one object library per module, and one library for users per name in front of the slash
-# (nexusfix::core, nexusfix::host, nexusfix::market, nexusfix::fabric, nexusfix::cluster, nexusfix::control).
+# (nexusfix::core, nexusfix::host, nexusfix::market, nexusfix::fabric, nexusfix::cluster, nexusfix::control,
+# nexusfix::testing).
 
 # The flags that every target of this build gets.
 macro(nfx_common_options)
@@ -201,8 +202,8 @@ set(NFX_PACKAGES_nats PkgConfig::libnats OpenSSL::Crypto)
 set(NFX_HEADERS_control nlohmann_json::nlohmann_json)
 set(NFX_PACKAGES_control OpenSSL::SSL OpenSSL::Crypto)
 
-# Modules that run before the first message or beside the engine; and those of their files that messages pass.
-set(NFX_COLD_MODULES dictionary placement config host nats control)
+# Modules that run before the first message, beside the engine, or in tests; and those of their files that messages pass.
+set(NFX_COLD_MODULES dictionary placement config host nats control testing)
 set(NFX_HOT_FILES
   src/dictionary/dictionary.cpp src/dictionary/field_type.cpp src/dictionary/validation_policy.cpp
   src/dictionary/validator.cpp)

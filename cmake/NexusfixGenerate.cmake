@@ -1,15 +1,16 @@
 # Typed messages from a dictionary, written while building.
 #
 #   nexusfix_generate(TARGET venue_messages DICTIONARY FIX44.xml
-#                     [TRANSPORT FIXT11.xml] [OVERLAYS venue.xml ...] [MESSAGES D 8 ...] [NAMESPACE fix44])
+#                     [TRANSPORT FIXT11.xml] [OVERLAYS venue.xml ...] [MESSAGES D 8 ...] [NAMESPACE fix44]
+#                     [INCLUDE_DIR folder])
 #   target_link_libraries(desk PRIVATE venue_messages)
 #
 #   #include "fix44/new_order_single.hpp"   // nfx::fix44::NewOrderSingle
 #
 # makes an INTERFACE library. Dictionaries are files, seen from the current source folder, or shipped ones by their
 # names; MESSAGES are types or names (all). NAMESPACE is the target's name unless given, and its last part is the
-# folder that headers are included from. Whoever links the library is compiled again when the dictionary has changed
-# what is generated.
+# folder that headers are included from. INCLUDE_DIR is the folder above it: the target's in the build folder unless
+# given. Whoever links the library is compiled again when the dictionary has changed what is generated.
 include_guard(GLOBAL)
 
 set(NEXUSFIX_GENERATE_SHIPPED "${CMAKE_CURRENT_LIST_DIR}/../dictionaries" CACHE INTERNAL "")
@@ -48,7 +49,7 @@ function(nexusfix_find_nfx result)
 endfunction()
 
 function(nexusfix_generate)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "TARGET;DICTIONARY;TRANSPORT;NAMESPACE" "OVERLAYS;MESSAGES")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "TARGET;DICTIONARY;TRANSPORT;NAMESPACE;INCLUDE_DIR" "OVERLAYS;MESSAGES")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "nexusfix_generate: unknown argument '${arg_UNPARSED_ARGUMENTS}'")
   endif()
@@ -60,6 +61,9 @@ function(nexusfix_generate)
   endif()
   string(REGEX REPLACE ".*::" "" folder ${arg_NAMESPACE})
   set(include_dir ${CMAKE_CURRENT_BINARY_DIR}/${arg_TARGET})
+  if(arg_INCLUDE_DIR)
+    set(include_dir ${arg_INCLUDE_DIR})
+  endif()
   set(out ${include_dir}/${folder})
 
   nexusfix_find_dictionary(${arg_DICTIONARY} dictionary)

@@ -16,9 +16,7 @@ using namespace nfx::market;
 void print_side(const OrderBook& book, Side side, const char* name) {
   std::array<Level, 5> levels;
   for (const Level& level : std::span{levels}.first(book.levels(side, levels))) {
-    std::array<char, nfx::Decimal::max_text_size> price;
-    const auto size = static_cast<int>(level.price.decimal().write(price.data()));
-    std::printf("  %s %.*s  %llu in %u orders\n", name, size, price.data(),
+    std::printf("  %s %s  %llu in %u orders\n", name, to_string(level.price.decimal()).c_str(),
                 static_cast<unsigned long long>(level.quantity), level.orders);
   }
 }

@@ -1,26 +1,18 @@
 // A desk that confirms every order: ./desk desk.toml
-#include <nexusfix/engine/run.hpp>
+#include <nexusfix/engine.hpp>
+#include <nexusfix/fix44.hpp>
+namespace fix = nfx::fix44;
 
-struct Desk : nfx::Application {
-  void on_message(nfx::SessionHandle& session, const nfx::MessageView& order) override {
-    const auto sent = answer(session, order);
-    if (!sent && is_back_pressure(sent.error())) session.logout("an order could not be answered");
-  }
-  std::expected<nfx::SeqNum, nfx::SendError> answer(nfx::SessionHandle& session, const nfx::MessageView& order) {
-    using nfx::Tag;
-    if (order.msg_type() != "D")
-      return session.reject_business(order, nfx::BusinessRejectReason::unsupported_message_type, "only orders");
-    auto report = session.create("8");
-    report.append(Tag::OrderID, ++orders).append(Tag::ExecType, '0').append(Tag::OrdStatus, '0');
-    report.append(Tag::ExecID, orders).append(Tag::ClOrdID, order.get_view(Tag::ClOrdID));
-    report.append(Tag::Symbol, order.get_view(Tag::Symbol)).append(Tag::Side, order.get_view(Tag::Side));
-    report.append(Tag::LeavesQty, order.get_view(Tag::OrderQty)).append(Tag::CumQty, 0).append(Tag::AvgPx, 0);
+struct Desk : nfx::TypedApplication<Desk, fix::Messages> {
+  nfx::Sent on(nfx::SessionHandle& session, const fix::NewOrderSingle& order) {
+    const std::string id = std::to_string(++orders);
+    auto report = session.create<fix::ExecutionReport>();
+    report.order_id(id).exec_id(id).exec_type(fix::ExecType::new_).ord_status(fix::OrdStatus::new_);
+    report.cl_ord_id(order.cl_ord_id()).symbol(order.symbol()).side(order.side());
+    report.leaves_qty(order.order_qty()).cum_qty(0).avg_px(0);
     return report.send_or_reject(order);  // rejects an order without OrderQty(38), for example
   }
-  std::uint64_t orders = 0;
+  int orders = 0;
 };
 
-int main(int argc, char** argv) {
-  Desk desk;
-  return nfx::run(argc, argv, desk);
-}
+int main(int argc, char** argv) { return nfx::run<Desk>(argc, argv); }

@@ -1,32 +1,50 @@
-// Live, with market data and orders by one FIX session: market_maker CONFIG.toml SYMBOL [RECORDING]
-// The same program on what it recorded:                 market_maker --backtest RECORDING SYMBOL
-#include <nexusfix/engine/engine.hpp>
+// A market maker for one instrument, live and in a backtest: this file has the strategy, its limits and where it runs.
+// The library connects feed, books, model, limits and orders (nfx::market::Trader). Try it in this folder:
+//   nfx market publish --feed fix --listen 127.0.0.1:9880 --rate 1000 &    a venue, with orders of its own
+//   market_maker market_maker.toml ALFA                                    live, until Ctrl-C
+//   market_maker market_maker.toml ALFA day                                live, recorded in the folder "day"
+//   market_maker --backtest day ALFA                                       the same strategy on what was recorded
 #include <nexusfix/engine/program.hpp>
-#include <nexusfix/engine/stop_on_signal.hpp>
-#include <nexusfix/recording/recording_thread.hpp>
+#include <nexusfix/live/fix_session_trader.hpp>
+#include <nexusfix/strategy/quoter.hpp>
 
+#include <chrono>
 #include <cstdio>
 
-#include "market_maker.hpp"
+using namespace nfx::market;
+using namespace nfx::strategy;
 
 namespace {
 
-void print(const Maker& maker) {
-  for (const auto& [number, intent] : maker.sent) std::printf("%s\n", to_text(number, intent).c_str());
-  for (const auto& row : nfx::counter_rows<nfx::strategy::RiskCounters>) {
-    if (const std::uint64_t count = maker.pipeline.gate().counters().*row.member; count != 0)
-      std::printf("%s %s %llu\n", row.metric.data(), row.label_value.data(), static_cast<unsigned long long>(count));
-  }
-  std::printf("position %lld\n", static_cast<long long>(maker.pipeline.orders().exposure(Maker::only).position));
+// A bid and an ask of 10 each, 0.02 from the microprice. Prices are in billionths.
+const Quoter quoter{{.half_spread = {20'000'000}, .quantity = 10, .most_position = 50}};
+
+TraderOptions limits_for(const char* symbol) {
+  return {.instrument = {symbol},
+          .risk = {.orders_per_second = 1000, .burst = 1000, .max_event_age = std::chrono::seconds{1}},
+          .limits = {.tick = {10'000'000}, .collar = {1'000'000'000}, .max_position = 100},
+          .own_orders_by_number = true};
 }
 
-int run_backtest(const char* folder, const char* symbol) {
-  nfx::market::NoPorts ports;
-  Maker maker{symbol, ports};
-  const auto scan =
-      backtest(maker, {.folder = folder}, {.queue = nfx::strategy::QueueModel::by_order, .fills_by_trade = true});
+// Every request, how many passed the limits and were refused, and the position.
+void print(auto& maker) {
+  for (const auto& [number, intent] : maker.sent()) std::puts(to_text(number, intent).c_str());
+  std::printf("orders: %s\nposition %jd\n", to_text(maker.pipeline().gate().counters()).c_str(),
+              std::intmax_t{maker.position()});
+}
+
+int run_live(const char* config, const char* symbol, const char* recording) {
+  Trader maker{limits_for(symbol), FixSessionVenue{{.symbol = symbol}}, quoter};
+  trade(maker, nfx::load_config(config), recording);
   print(maker);
-  std::printf("%s\n", scan.reason.c_str());
+  return 0;
+}
+
+int run_backtest(const char* recording, const char* symbol) {
+  Trader maker{limits_for(symbol), SimulatedVenue{{.queue = QueueModel::by_order, .fills_by_trade = true}}, quoter};
+  const RecordingScan scan = backtest(maker, {.folder = recording});
+  print(maker);
+  std::puts(scan.reason.c_str());
   return scan.records == 0 ? 1 : 0;
 }
 
@@ -34,26 +52,10 @@ int run_backtest(const char* folder, const char* symbol) {
 
 int main(int argc, char** argv) try {
   if (argc == 4 && std::string_view{argv[1]} == "--backtest") return run_backtest(argv[2], argv[3]);
-  if (argc != 3 && argc != 4) return std::fputs("usage: market_maker CONFIG.toml SYMBOL [RECORDING]\n", stderr), 2;
-  std::optional<nfx::market::RecordingThread> recording;
-  if (argc == 4) recording.emplace(nfx::market::RecorderOptions{.folder = argv[3]});
-  nfx::market::FixSessionPorts ports;
-  Maker maker{argv[2], ports};
-  nfx::market::FixSessionTrader live{{.orders = {.symbol = argv[2]},
-                                      .report = [&](const auto& report) { maker.pipeline.report(report); },
-                                      .recorder = recording ? &recording->recorder() : nullptr},
-                                     ports,
-                                     maker.handler,
-                                     maker.books};
-  maker.now = &live.now();
-  maker.send = [&](const auto& intent, const auto& order) { return live.send(intent, order); };
-  nfx::EngineConfig config = nfx::load_config(argv[1]);
-  nfx::market::make_room_for_snapshots(config);
-  nfx::Engine engine{config, live};
-  const nfx::StopOnSignal stop{engine};
-  engine.run();
-  recording.reset();
-  print(maker);
+  if (argc == 3 || argc == 4) return run_live(argv[1], argv[2], argc == 4 ? argv[3] : "");
+  std::fputs("usage: market_maker CONFIG.toml SYMBOL [RECORDING], or market_maker --backtest RECORDING SYMBOL\n",
+             stderr);
+  return 2;
 } catch (const std::exception&) {
   return nfx::report_exception("market_maker");
 }

@@ -1,13 +1,13 @@
 // A Logon that is signed, as crypto venues expect it, and an acceptor that verifies it:
 //   ./signed_logon venue.toml public.pem  and  ./signed_logon trader.toml private.pem   with Ed25519, or
 //   ./signed_logon venue.toml secret.txt  and  ./signed_logon trader.toml secret.txt    with HMAC-SHA256
-// The signature of MsgType, SenderCompID, TargetCompID, MsgSeqNum and SendingTime, joined by SOH, is in RawData(96) in
-// base64. `openssl genpkey -algorithm ed25519 -out private.pem` makes a key, `openssl pkey -in private.pem -pubout` its
-// public half.
+// RawData(96) has the signature of MsgType, SenderCompID, TargetCompID, MsgSeqNum and SendingTime, joined by SOH, in
+// base64. Keys: `openssl genpkey -algorithm ed25519 -out private.pem` and `openssl pkey -in private.pem -pubout`.
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
 #include <openssl/pem.h>
+#include <nexusfix/engine/authenticator.hpp>
 #include <nexusfix/engine/engine.hpp>
+#include <nexusfix/engine/observer.hpp>
 
 #include <array>
 #include <fstream>
@@ -17,13 +17,12 @@
 #include <stdexcept>
 #include <string>
 
-namespace {
+unsigned char* bytes(std::string& text) { return reinterpret_cast<unsigned char*>(text.data()); }
+const unsigned char* bytes(const std::string& text) { return reinterpret_cast<const unsigned char*>(text.data()); }
 
-std::string base64(const std::string& bytes) {
-  std::string text(4 * ((bytes.size() + 2) / 3) + 1, '\0');
-  const auto* from = reinterpret_cast<const unsigned char*>(bytes.data());
-  const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), from, static_cast<int>(bytes.size()));
-  text.resize(static_cast<std::size_t>(size));
+std::string base64(const std::string& data) {
+  std::string text(4 * ((data.size() + 2) / 3) + 1, '\0');
+  text.resize(static_cast<std::size_t>(EVP_EncodeBlock(bytes(text), bytes(data), static_cast<int>(data.size()))));
   return text;
 }
 
@@ -32,69 +31,57 @@ class Key {
  public:
   explicit Key(const char* path) {
     std::ifstream file{path};
-    secret_.assign(std::istreambuf_iterator<char>{file}, {});
-    if (secret_.empty()) throw std::runtime_error(std::string{path} + ": no key in this file");
-    if (!secret_.starts_with("-----BEGIN")) return;
-    const std::unique_ptr<BIO, int (*)(BIO*)> bio{BIO_new_mem_buf(secret_.data(), -1), BIO_free};
-    is_private_ = secret_.contains("PRIVATE KEY");
-    pair_.reset(is_private_ ? PEM_read_bio_PrivateKey(bio.get(), nullptr, nullptr, nullptr)
-                            : PEM_read_bio_PUBKEY(bio.get(), nullptr, nullptr, nullptr));
-    if (pair_ == nullptr || EVP_PKEY_get_id(pair_.get()) != EVP_PKEY_ED25519)
+    const std::string text{std::istreambuf_iterator<char>{file}, {}};
+    if (text.empty()) throw std::runtime_error(std::string{path} + ": no key in this file");
+    is_secret_ = !text.starts_with("-----BEGIN");
+    can_sign_ = is_secret_ || text.contains("PRIVATE KEY");
+    const std::unique_ptr<BIO, int (*)(BIO*)> pem{BIO_new_mem_buf(text.data(), -1), BIO_free};
+    key_.reset(is_secret_  ? EVP_PKEY_new_raw_private_key(EVP_PKEY_HMAC, nullptr, bytes(text), text.size())
+               : can_sign_ ? PEM_read_bio_PrivateKey(pem.get(), nullptr, nullptr, nullptr)
+                           : PEM_read_bio_PUBKEY(pem.get(), nullptr, nullptr, nullptr));
+    if (key_ == nullptr || (!is_secret_ && EVP_PKEY_get_id(key_.get()) != EVP_PKEY_ED25519))
       throw std::runtime_error(std::string{path} + ": not an Ed25519 key in PEM format");
   }
 
   // Empty: this key cannot sign.
   [[nodiscard]] std::string sign(const std::string& text) const {
-    if (pair_ == nullptr) return base64(hmac(text));
-    if (!is_private_) return {};
-    const auto context = begin();
+    if (!can_sign_) return {};
+    const Context context{EVP_MD_CTX_new(), EVP_MD_CTX_free};
     std::string signature(64, '\0');
     std::size_t size = signature.size();
-    const bool good = EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, pair_.get()) == 1 &&
+    const EVP_MD* const digest = is_secret_ ? EVP_sha256() : nullptr;
+    const bool good = EVP_DigestSignInit(context.get(), nullptr, digest, nullptr, key_.get()) == 1 &&
                       EVP_DigestSign(context.get(), bytes(signature), &size, bytes(text), text.size()) == 1;
-    return good ? base64(signature) : std::string{};
+    return good ? base64(signature.substr(0, size)) : std::string{};
   }
 
-  // Compared in constant time.
-  [[nodiscard]] bool verify(const std::string& text, std::string_view signature) const {
-    if (pair_ == nullptr) {
-      const std::string expected = base64(hmac(text));
-      return signature.size() == expected.size() &&
+  // Secrets are compared in constant time.
+  [[nodiscard]] bool verify(const std::string& text, const std::string& signature) const {
+    if (is_secret_) {
+      const std::string expected = sign(text);
+      return !expected.empty() && signature.size() == expected.size() &&
              CRYPTO_memcmp(signature.data(), expected.data(), expected.size()) == 0;
     }
-    constexpr std::size_t encoded_size = 88;  // 64 bytes, with "==" at the end
-    if (signature.size() != encoded_size || !signature.ends_with("==")) return false;
-    std::array<unsigned char, 66> decoded{};
-    const auto* from = reinterpret_cast<const unsigned char*>(signature.data());
-    if (EVP_DecodeBlock(decoded.data(), from, static_cast<int>(signature.size())) != 66) return false;
-    const auto context = begin();
-    return EVP_DigestVerifyInit(context.get(), nullptr, nullptr, nullptr, pair_.get()) == 1 &&
-           EVP_DigestVerify(context.get(), decoded.data(), 64, bytes(text), text.size()) == 1;
+    std::string decoded(66, '\0');  // 64 bytes, and two for the "==" at the end
+    if (signature.size() != 88 || !signature.ends_with("==")) return false;
+    if (EVP_DecodeBlock(bytes(decoded), bytes(signature), 88) != 66) return false;
+    const Context context{EVP_MD_CTX_new(), EVP_MD_CTX_free};
+    return EVP_DigestVerifyInit(context.get(), nullptr, nullptr, nullptr, key_.get()) == 1 &&
+           EVP_DigestVerify(context.get(), bytes(decoded), 64, bytes(text), text.size()) == 1;
   }
 
  private:
-  static unsigned char* bytes(std::string& text) { return reinterpret_cast<unsigned char*>(text.data()); }
-  static const unsigned char* bytes(const std::string& text) {
-    return reinterpret_cast<const unsigned char*>(text.data());
-  }
-  static std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> begin() { return {EVP_MD_CTX_new(), EVP_MD_CTX_free}; }
-  [[nodiscard]] std::string hmac(const std::string& text) const {
-    std::string digest(32, '\0');
-    unsigned size = 0;
-    HMAC(EVP_sha256(), secret_.data(), static_cast<int>(secret_.size()), bytes(text), text.size(), bytes(digest),
-         &size);
-    return digest;
-  }
+  using Context = std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)>;
 
-  std::string secret_;
-  bool is_private_ = false;
-  std::unique_ptr<EVP_PKEY, void (*)(EVP_PKEY*)> pair_{nullptr, EVP_PKEY_free};
+  bool is_secret_ = false;
+  bool can_sign_ = false;
+  std::unique_ptr<EVP_PKEY, void (*)(EVP_PKEY*)> key_{nullptr, EVP_PKEY_free};
 };
 
 constexpr std::array signed_fields{nfx::Tag::MsgType, nfx::Tag::SenderCompID, nfx::Tag::TargetCompID,
                                    nfx::Tag::MsgSeqNum, nfx::Tag::SendingTime};
 
-struct SignedLogon : nfx::Application {
+struct SignedLogon : nfx::Application, nfx::Authenticator, nfx::Observer {
   explicit SignedLogon(const char* key_file) : key(key_file) {}
 
   // The initiator's side.
@@ -106,14 +93,16 @@ struct SignedLogon : nfx::Application {
   }
   // The acceptor's side.
   bool on_logon_request(const nfx::LogonRequest& request) override {
-    return key.verify(nfx::join_values(request.message, signed_fields), request.message.get_view(nfx::Tag::RawData));
+    return key.verify(nfx::join_values(request.message, signed_fields),
+                      std::string{request.message.get_view(nfx::Tag::RawData)});
   }
   void on_logon_refused(const nfx::LogonRefusal& refusal) override { std::cerr << to_string(refusal) << std::endl; }
 
   void on_logon(nfx::SessionHandle& session) override { say(session, "logged on"); }
   void on_logout(nfx::SessionHandle& session, std::string_view reason) override { say(session, reason); }
-  void on_message(nfx::SessionHandle& session, const nfx::MessageView& message) override {
+  nfx::Handled on_message(nfx::SessionHandle& session, const nfx::MessageView& message) override {
     say(session, message.msg_type());
+    return nfx::Handled::done;
   }
   static void say(const nfx::SessionHandle& session, std::string_view text) {
     std::cout << session.config().sender_comp_id << ": " << text << std::endl;
@@ -121,8 +110,6 @@ struct SignedLogon : nfx::Application {
 
   Key key;
 };
-
-}  // namespace
 
 int main(int argc, char** argv) try {
   if (argc != 3) throw std::runtime_error("usage: signed_logon CONFIG KEY");

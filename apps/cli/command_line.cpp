@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <map>
 
+#include "base/suggest.hpp"
 #include "cli/describe.hpp"
-#include "nexusfix/base/suggest.hpp"
 #include "nexusfix/observe/print.hpp"
 
 namespace nfx::cli {

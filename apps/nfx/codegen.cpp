@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "command.hpp"
-#include "nexusfix/dictionary/codegen.hpp"
+#include "dictionary/codegen.hpp"
 #include "nexusfix/dictionary/load.hpp"
 #include "nexusfix/dictionary/repair.hpp"
 #include "output.hpp"

@@ -9,8 +9,8 @@
 #include <system_error>
 
 #include "command.hpp"
+#include "config/quickfix_settings.hpp"
 #include "config_init.hpp"
-#include "nexusfix/config/quickfix_settings.hpp"
 #include "output.hpp"
 
 namespace nfx::app {

@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "command.hpp"
+#include "config/commented_config.hpp"
 #include "control_access.hpp"
 #include "nexusfix/base/enum_values.hpp"
-#include "nexusfix/config/commented_config.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/dictionary/version.hpp"
 #include "output.hpp"

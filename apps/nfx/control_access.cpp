@@ -15,8 +15,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/regular_file.hpp"
 #include "command.hpp"
-#include "nexusfix/base/regular_file.hpp"
 #include "text.hpp"
 
 namespace nfx::app {

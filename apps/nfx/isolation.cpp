@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "nexusfix/host/apply.hpp"
+#include "host/apply.hpp"
 #include "nexusfix/placement/host_facts.hpp"
 #include "nexusfix/placement/plan.hpp"
 #include "nexusfix/placement/topology.hpp"

@@ -4,7 +4,7 @@
 #include "command.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/engine/program.hpp"
-#include "nexusfix/wire/scan.hpp"
+#include "wire/scan.hpp"
 
 int main(int argc, char** argv) {
   using namespace nfx::app;

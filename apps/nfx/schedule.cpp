@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "command.hpp"
+#include "config/quickfix_settings.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/config/quickfix_settings.hpp"
 #include "nexusfix/session/schedule.hpp"
 #include "text.hpp"
 

@@ -8,6 +8,7 @@
 #include "command.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/dictionary/validator.hpp"
+#include "nexusfix/engine/line_observer.hpp"
 #include "nexusfix/engine/program.hpp"
 #include "nexusfix/wire/field_text.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
@@ -42,9 +43,10 @@ bool is_echoed_header(Tag tag) noexcept {
   }
 }
 
-class Server final : public Application {
+class Server final : public Application, public LineObserver {
  public:
-  Server(const ServeOptions& options, LineLog& log) : options_(options), log_(log) {}
+  Server(const ServeOptions& options, LineLog& log, LineLog& refused)
+      : LineObserver(log, refused), options_(options), log_(log) {}
 
   // Each kind of violation once: a counterparty's extra tag comes with every message.
   void on_violations(SessionHandle& session, const MessageView& message, const ValidationReport& report) override {
@@ -55,20 +57,22 @@ class Server final : public Application {
       if (first_time(identity(session.config()) + what)) line(session, {LogLevel::warning, "violation"}, what);
     }
   }
-  void on_message(SessionHandle& session, const MessageView& message) override {
+  Handled on_message(SessionHandle& session, const MessageView& message) override {
     // Two programs that reject rejections would never stop.
     if (message.msg_type() == msg_type::business_message_reject) {
-      return line(session, {LogLevel::warning, "refused by the peer"},
-                  "the peer refused message " + std::string{message.get_view(Tag::RefSeqNum)},
-                  message.get_view(Tag::Text));
+      line(session, {LogLevel::warning, "refused by the peer"},
+           "the peer refused message " + std::string{message.get_view(Tag::RefSeqNum)}, message.get_view(Tag::Text));
+      return Handled::done;
     }
     const auto sent =
         options_.echo ? echo(session, message)
                       : session.reject_business(message, BusinessRejectReason::application_not_available,
                                                 "nfx serve runs without an application; --echo sends messages back");
+    if (!sent && is_back_pressure(sent.error())) return Handled::not_now;
     if (!sent)
       line(session, {LogLevel::warning, "no answer"},
            "no answer to message " + std::string{message.get_view(Tag::MsgSeqNum)}, to_string(sent.error()));
+    return Handled::done;
   }
   void on_traffic(SessionHandle& session, Direction direction, std::string_view message) override {
     if (!options_.messages) return;
@@ -143,8 +147,7 @@ int serve(const ServeOptions& options) {
   }
   LineLog log{Stream::out, config.log.lines};  // outlives the engine, which prints until its end
   LineLog refused{Stream::err, config.log.lines};
-  Server server{options, log};
-  server.report_to(&log, &refused);
+  Server server{options, log, refused};
   run_program(std::move(config), server, log, options.config);
   return exit_done;
 }

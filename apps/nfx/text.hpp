@@ -5,15 +5,15 @@
 #include <string>
 #include <string_view>
 
+#include "base/json_text.hpp"
 #include "cli/command_line.hpp"
-#include "nexusfix/base/json_text.hpp"
 #include "nexusfix/base/printable.hpp"
 #include "nexusfix/base/tag.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
 #include "nexusfix/wire/message_view.hpp"
-#include "nexusfix/wire/secret_fields.hpp"
 #include "output.hpp"
+#include "wire/secret_fields.hpp"
 
 namespace nfx::app {
 

@@ -1,8 +1,8 @@
 // nfx version: what a bug report has to name: the version, the compiler and the instruction set in use.
 
 #include "command.hpp"
-#include "nexusfix/wire/scan.hpp"
 #include "output.hpp"
+#include "wire/scan.hpp"
 
 namespace nfx::app {
 namespace {

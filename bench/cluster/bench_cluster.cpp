@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cluster/local_cluster.hpp"
+#include "cluster/name_hash.hpp"
 #include "cluster/raw_publisher.hpp"
 #include "cluster/session_reader.hpp"
 #include "cluster/stream_load.hpp"
@@ -18,7 +19,6 @@
 #include "harness/machine.hpp"
 #include "harness/program.hpp"
 #include "harness/report.hpp"
-#include "nexusfix/cluster/name_hash.hpp"
 
 namespace {
 

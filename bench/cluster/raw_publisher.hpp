@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nexusfix/nats/nats_stream.hpp"
+#include "nats/nats_stream.hpp"
 
 namespace nfx::bench {
 

@@ -19,13 +19,13 @@
 #include "harness/machine.hpp"
 #include "harness/program.hpp"
 #include "harness/report.hpp"
+#include "host/hiccup_meter.hpp"
 #include "isolation.hpp"
 #include "nexusfix/engine/engine.hpp"
-#include "nexusfix/host/hiccup_meter.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
-#include "nexusfix/placement/place_thread.hpp"
 #include "nexusfix/wire/message_view.hpp"
 #include "noisy_processes.hpp"
+#include "placement/place_thread.hpp"
 #include "wire/corpus.hpp"
 
 namespace {
@@ -109,7 +109,7 @@ Figures time_round_trips(const Options& options, std::uint64_t seed, const Isola
                  {.name = "one at a time", .requests = options.measured, .window = 1}},
                 seed};
   Venue venue{trader.total_requests()};
-  const auto engine_of = [](Role role, Endpoint endpoint, Application& application) {
+  const auto engine_of = [](Role role, Endpoint endpoint, Callbacks program) {
     EngineConfig config;
     config.idle = IdleMode::spin;
     SessionSettings settings;
@@ -119,7 +119,7 @@ Figures time_round_trips(const Options& options, std::uint64_t seed, const Isola
     settings.prefault = true;
     (role == Role::acceptor ? settings.listen : settings.connect.emplace_back()) = std::move(endpoint);
     config.sessions = {settings};
-    return Engine{std::move(config), application};
+    return Engine{std::move(config), std::move(program)};
   };
   Engine serving = engine_of(Role::acceptor, {"127.0.0.1", 0}, venue);
   serving.start();

@@ -12,8 +12,8 @@
 #include "deferred/rows.hpp"
 #include "nexusfix/concurrent/cycle_counter.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
-#include "nexusfix/observe/message_text.hpp"
 #include "nexusfix/wire/message_view.hpp"
+#include "observe/message_text.hpp"
 
 namespace nfx::bench {
 

@@ -18,6 +18,7 @@
 #include "engine/session_stores.hpp"
 #include "harness/cycle_clock.hpp"
 #include "harness/random.hpp"
+#include "nexusfix/engine/observer.hpp"
 #include "nexusfix/placement/cpu_set.hpp"
 #include "nexusfix/session/composer.hpp"
 #include "nexusfix/store/flusher_thread.hpp"
@@ -121,10 +122,10 @@ class MarkingClock {
 };
 static_assert(Clock<MarkingClock>);
 
-class Answering final : public Application {
+class Answering final : public Application, public Observer {
  public:
   explicit Answering(Marks& marks, const std::vector<std::string>& reports) : marks_(marks), reports_(reports) {}
-  void on_message(SessionHandle& session, const MessageView& message) override {
+  Handled on_message(SessionHandle& session, const MessageView& message) override {
     if (!marks_.long_read) marks_.end(Point::delivered);
     order_id = message.get_view(Tag::ClOrdID);
     const std::string& body = reports_[next_];
@@ -132,6 +133,7 @@ class Answering final : public Application {
     if (!marks_.long_read) marks_.begin(Point::send_begins);
     sent += session.send({.msg_type = "8", .body = body, .header_fields = {}}).has_value() ? 1 : 0;
     marks_.pass(Point::send_ends);
+    return Handled::done;
   }
   void on_traffic(SessionHandle&, Direction direction, std::string_view) override {
     marks_.pass(direction == Direction::in ? Point::message_read : Point::encoded);

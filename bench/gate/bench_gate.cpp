@@ -170,9 +170,13 @@ void measure_round(Measured& row, const CycleClock& clock, double own_cost) {
   }
 }
 
+// Interpolates between the two nearest values, as median() does: the quartiles are on either side of it.
 double quantile(std::vector<double> values, double at) {
   std::ranges::sort(values);
-  return values[static_cast<std::size_t>(at * double(values.size() - 1))];
+  const double place = at * double(values.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const auto above = std::min(below + 1, values.size() - 1);
+  return values[below] + (place - double(below)) * (values[above] - values[below]);
 }
 
 void print(const std::vector<std::unique_ptr<Measured>>& rows, const std::string& machine) {

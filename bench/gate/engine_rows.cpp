@@ -52,8 +52,9 @@ EngineConfig engine_of(const GateInputs& inputs, Role role, const Endpoint& endp
 class Venue final : public Application {
  public:
   explicit Venue(const std::vector<std::string>& reports) : reports_(reports) {}
-  void on_message(SessionHandle& session, const MessageView&) override {
+  Handled on_message(SessionHandle& session, const MessageView&) override {
     if (session.send({.msg_type = "8", .body = reports_[answered % gate_messages]})) ++answered;
+    return Handled::done;
   }
   std::uint64_t answered = 0;
 
@@ -170,9 +171,10 @@ class EngineRow final : public GateRow {
 
 class Trader final : public Application {
  public:
-  void on_message(SessionHandle&, const MessageView& report) override {
+  Handled on_message(SessionHandle&, const MessageView& report) override {
     ++received;
     id = report.get_view(Tag::OrderID);
+    return Handled::done;
   }
   std::uint64_t received = 0;
   std::string id;
@@ -182,8 +184,8 @@ using TcpLoop = PollLoop<EpollTransport, CounterClock<>>;
 
 // One poll loop with what it needs.
 struct Side {
-  Side(const GateInputs& inputs, Role role, const Endpoint& endpoint, Application& application)
-      : config(engine_of(inputs, role, endpoint)), loop(config, 0, transport, clock, application) {
+  Side(const GateInputs& inputs, Role role, const Endpoint& endpoint, Callbacks program)
+      : config(engine_of(inputs, role, endpoint)), loop(config, 0, transport, clock, std::move(program)) {
     loop.start();
   }
   EngineConfig config;

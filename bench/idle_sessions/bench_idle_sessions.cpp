@@ -35,7 +35,7 @@ struct Options {
 
 class Silent final : public nfx::Application {
  public:
-  void on_message(nfx::SessionHandle&, const nfx::MessageView&) override {}
+  nfx::Handled on_message(nfx::SessionHandle&, const nfx::MessageView&) override { return nfx::Handled::done; }
   void on_logon(nfx::SessionHandle&) override { ++up; }
   void on_logout(nfx::SessionHandle&, std::string_view) override { --up; }
   std::size_t up = 0;

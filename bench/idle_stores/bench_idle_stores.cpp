@@ -38,7 +38,7 @@ struct Options {
 
 class Nobody final : public Application {
  public:
-  void on_message(SessionHandle&, const MessageView&) override {}
+  Handled on_message(SessionHandle&, const MessageView&) override { return Handled::done; }
 };
 
 // Of one process, in a pipe.

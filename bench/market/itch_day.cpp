@@ -6,9 +6,9 @@
 #include <stdexcept>
 
 #include "harness/random.hpp"
+#include "market/itch_generator.hpp"
 #include "nexusfix/market/itch.hpp"
 #include "nexusfix/market/itch_bytes.hpp"
-#include "nexusfix/market/itch_generator.hpp"
 #include "nexusfix/market/mold_udp.hpp"
 
 namespace nfx::bench {

@@ -11,6 +11,7 @@
 
 #include "nexusfix/dictionary/load.hpp"
 #include "nexusfix/engine/engine.hpp"
+#include "nexusfix/engine/observer.hpp"
 #include "nexusfix/observe/latency_histogram.hpp"
 #include "nexusfix/wire/field_writer.hpp"
 #include "sustained/flow.hpp"
@@ -32,7 +33,7 @@ std::uint64_t resident_kib() {
 
 namespace {
 
-class Side : public Application {
+class Side : public Application, public Observer {
  public:
   void on_logon(SessionHandle& session) override { handle = &session; }
   void on_logout(SessionHandle&, std::string_view) override {
@@ -55,7 +56,7 @@ class Side : public Application {
 
 class Venue final : public Side {
  public:
-  void on_message(SessionHandle& session, const MessageView& order) override {
+  Handled on_message(SessionHandle& session, const MessageView& order) override {
     const auto number = order.get_int(Tag::ClOrdID);
     if (!number || static_cast<std::uint64_t>(*number) != next_++) wrong = true;
     FieldWriter body{body_};
@@ -66,6 +67,7 @@ class Venue final : public Side {
     body.append(Tag::Text, std::string_view{text_, flow_report_text});
     if (!session.send({.msg_type = "8", .body = body.view(), .header_fields = {}})) wrong = true;
     messages += 2;
+    return Handled::done;
   }
 
  private:
@@ -77,7 +79,7 @@ class Trader final : public Side {
  public:
   explicit Trader(const FlowPlan& plan) : plan_(plan), due_(largest_window) {}
 
-  void on_message(SessionHandle&, const MessageView& report) override {
+  Handled on_message(SessionHandle&, const MessageView& report) override {
     const auto number = report.get_int(Tag::ClOrdID);
     if (!number || static_cast<std::uint64_t>(*number) != answered_ + 1) wrong = true;
     ++answered_;
@@ -86,6 +88,7 @@ class Trader final : public Side {
       const auto took = std::chrono::steady_clock::now() - due_[answered_ % largest_window];
       round_trip.record(static_cast<std::uint64_t>(std::max<std::int64_t>(1, std::chrono::nanoseconds{took}.count())));
     }
+    return Handled::done;
   }
   Duration on_turn(Instant) override {
     if (handle == nullptr || stop) return Duration::max();

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "harness/random.hpp"
-#include "nexusfix/store/memory_message_store.hpp"
+#include "store/memory_message_store.hpp"
 #include "techniques/message_indexes.hpp"
 #include "techniques/rows.hpp"
 

@@ -13,10 +13,10 @@
 
 #include "harness/measure.hpp"
 #include "nexusfix/concurrent/deferred_processor.hpp"
-#include "nexusfix/observe/message_text.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
 #include "nexusfix/wire/encoder.hpp"
 #include "nexusfix/wire/message_view.hpp"
+#include "observe/message_text.hpp"
 #include "techniques/message_indexes.hpp"
 #include "techniques/ring.hpp"
 #include "wire/ladder_parser.hpp"

@@ -16,11 +16,11 @@
 #include "harness/machine.hpp"
 #include "harness/program.hpp"
 #include "nexusfix/live/websocket_handler.hpp"
-#include "nexusfix/publish/websocket_peer.hpp"
 #include "nexusfix/session/composer.hpp"
 #include "nexusfix/session/session.hpp"
 #include "nexusfix/strategy/order_messages.hpp"
 #include "nexusfix/strategy/quoter.hpp"
+#include "publish/websocket_peer.hpp"
 #include "t2m/market_path.hpp"
 
 namespace {

@@ -6,7 +6,7 @@
 
 #include "harness/random.hpp"
 #include "nexusfix/transport/epoll_transport.hpp"
-#include "nexusfix/transport/io_uring_transport.hpp"
+#include "transport/io_uring_transport.hpp"
 #include "transport/ping_pong.hpp"
 #include "transport/raw_socket.hpp"
 

@@ -54,10 +54,10 @@ EngineConfig config_of(const PingPong& plan, const EngineChoice& choice, Role ro
 // An engine whose helper threads run on other cores than the two sides, where the machine has them.
 class PlacedEngine {
  public:
-  PlacedEngine(EngineConfig config, const PingPong& plan, unsigned own_core, Application& application) {
+  PlacedEngine(EngineConfig config, const PingPong& plan, unsigned own_core, Callbacks program) {
     // A thread begins where its maker may run.
     const AffinityResult moved = CpuAffinity::set(plan.helper_cores);
-    engine_.emplace(std::move(config), application);
+    engine_.emplace(std::move(config), std::move(program));
     const auto pinned = pin_to_core(own_core);
     if (!moved || !pinned) throw std::runtime_error(!pinned ? pinned.error() : moved.message());
     engine_->start();

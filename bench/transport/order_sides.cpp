@@ -61,13 +61,14 @@ void OrderSide::send(SessionHandle& session, std::string_view type, FieldWriter&
     note("message " + std::to_string(number) + " could not be sent");
 }
 
-void OrderVenue::on_message(SessionHandle& session, const MessageView& order) {
+Handled OrderVenue::on_message(SessionHandle& session, const MessageView& order) {
   const std::uint64_t number = answered_ + 1;
   const Terms terms = terms_of(number);
   if (order.msg_type() != msg_type::new_order_single ||
       order.get_int(Tag::ClOrdID) != static_cast<std::int64_t>(number) || !says(order, terms)) {
     note("order " + std::to_string(number) + " came in changed");
-    return session.logout("wrong order");
+    session.logout("wrong order");
+    return Handled::done;
   }
   FieldWriter body{buffer_};
   body.append(Tag::OrderID, number).append(Tag::ExecID, number).append(Tag::ExecType, '0').append(Tag::OrdStatus, '0');
@@ -77,6 +78,7 @@ void OrderVenue::on_message(SessionHandle& session, const MessageView& order) {
   body.append(Tag::TransactTime, session.now().utc, 6);
   answered_ = number;
   send(session, msg_type::execution_report, body, number);
+  return Handled::done;
 }
 
 void OrderTrader::send_next(SessionHandle& session) {
@@ -89,19 +91,24 @@ void OrderTrader::send_next(SessionHandle& session) {
   send(session, msg_type::new_order_single, body, number);
 }
 
-void OrderTrader::on_message(SessionHandle& session, const MessageView& report) {
+Handled OrderTrader::on_message(SessionHandle& session, const MessageView& report) {
   const auto elapsed = std::chrono::steady_clock::now() - begin_;
   const std::uint64_t number = answered_ + 1;
   const auto is = [&](Tag tag) { return report.get_int(tag) == static_cast<std::int64_t>(number); };
   if (report.msg_type() != msg_type::execution_report || !is(Tag::ClOrdID) || !is(Tag::OrderID) || !is(Tag::ExecID) ||
       report.get_view(Tag::ExecType) != "0" || !says(report, terms_of(number))) {
     note("the answer to order " + std::to_string(number) + " is not its report");
-    return session.logout("wrong report");
+    session.logout("wrong report");
+    return Handled::done;
   }
   answered_ = number;
   if (number > warm_up_) round_trip.record(elapsed);
-  if (number < all_ && problem.empty()) return send_next(session);
-  session.logout("done");
+  if (number < all_ && problem.empty()) {
+    send_next(session);
+  } else {
+    session.logout("done");
+  }
+  return Handled::done;
 }
 
 }  // namespace nfx::bench

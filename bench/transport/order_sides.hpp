@@ -9,12 +9,13 @@
 #include <string>
 
 #include "nexusfix/engine/application.hpp"
+#include "nexusfix/engine/observer.hpp"
 #include "nexusfix/observe/latency_histogram.hpp"
 #include "nexusfix/wire/field_writer.hpp"
 
 namespace nfx::bench {
 
-class OrderSide : public Application {
+class OrderSide : public Application, public Observer {
  public:
   OrderSide(std::size_t message_size, std::uint64_t seed) : message_size_(message_size), seed_(seed) {}
 
@@ -55,7 +56,7 @@ class OrderSide : public Application {
 class OrderVenue final : public OrderSide {
  public:
   using OrderSide::OrderSide;
-  void on_message(SessionHandle& session, const MessageView& order) override;
+  Handled on_message(SessionHandle& session, const MessageView& order) override;
   [[nodiscard]] std::uint64_t answered() const noexcept { return answered_; }
 
  private:
@@ -67,7 +68,7 @@ class OrderTrader final : public OrderSide {
   OrderTrader(std::size_t message_size, std::uint64_t seed, std::uint64_t warm_up, std::uint64_t measured)
       : OrderSide(message_size, seed), warm_up_(warm_up), all_(warm_up + measured) {}
   void on_logon(SessionHandle& session) override { send_next(session); }
-  void on_message(SessionHandle& session, const MessageView& report) override;
+  Handled on_message(SessionHandle& session, const MessageView& report) override;
   [[nodiscard]] std::uint64_t answered() const noexcept { return answered_; }
 
   LatencyHistogram round_trip;  // of the measured ones

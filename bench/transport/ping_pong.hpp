@@ -23,8 +23,8 @@
 #include "nexusfix/concurrent/idle_strategy.hpp"
 #include "nexusfix/observe/latency_histogram.hpp"
 #include "nexusfix/placement/cpu_set.hpp"
-#include "nexusfix/transport/io_uring_transport.hpp"
 #include "nexusfix/transport/tls_context.hpp"
+#include "transport/io_uring_transport.hpp"
 
 namespace nfx::bench {
 

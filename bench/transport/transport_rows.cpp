@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "nexusfix/transport/epoll_transport.hpp"
-#include "nexusfix/transport/io_uring_transport.hpp"
 #include "nexusfix/transport/tls_transport.hpp"
+#include "transport/io_uring_transport.hpp"
 #include "transport/ping_pong.hpp"
 
 namespace nfx::bench {

@@ -5,7 +5,7 @@
 #include "harness/program.hpp"
 #include "harness/random.hpp"
 #include "harness/report.hpp"
-#include "nexusfix/observe/thread_stats.hpp"
+#include "observe/thread_stats.hpp"
 #include "wire/index_peer.hpp"
 #include "wire/rows.hpp"
 

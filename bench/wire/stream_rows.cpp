@@ -3,7 +3,7 @@
 // with matters most.
 
 #include "harness/random.hpp"
-#include "nexusfix/wire/batch.hpp"
+#include "wire/batch.hpp"
 #include "wire/read_rows.hpp"
 #include "wire/rows.hpp"
 

@@ -1,5 +1,5 @@
 // CRC-32C for journals: an implementation for each instruction set, chosen at start, and tables for all others.
-#include "nexusfix/base/crc32c.hpp"
+#include "base/crc32c.hpp"
 
 #include <array>
 #include <bit>

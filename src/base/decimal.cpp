@@ -90,6 +90,11 @@ std::size_t Decimal::write(char* out) const noexcept {
   return size;
 }
 
+std::string to_string(Decimal value) {
+  char text[Decimal::max_text_size];
+  return {text, value.write(text)};
+}
+
 std::strong_ordering operator<=>(const Decimal& a, const Decimal& b) noexcept {
   if (a.scale_ == b.scale_) return a.mantissa_ <=> b.mantissa_;
   const std::uint8_t scale = std::max(a.scale_, b.scale_);

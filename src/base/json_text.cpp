@@ -1,5 +1,5 @@
 // JSON strings of any bytes.
-#include "nexusfix/base/json_text.hpp"
+#include "base/json_text.hpp"
 
 #include "nexusfix/base/printable.hpp"
 

@@ -1,5 +1,5 @@
 // Checks owners and modes along a path with openat() and fstat(), and corrects the modes of the user's own files.
-#include "nexusfix/base/private_files.hpp"
+#include "base/private_files.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // open(2) with O_NONBLOCK and fstat(2) before the first read(2), so that only a regular file is ever read.
-#include "nexusfix/base/regular_file.hpp"
+#include "base/regular_file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,9 +1,10 @@
 // SHA-256's padding and compression function, in the library itself so that nfx_base depends on no other.
-#include "nexusfix/base/sha256.hpp"
+#include "base/sha256.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <cstring>
 #include <span>
 
 namespace nfx {
@@ -52,6 +53,7 @@ void take_block(State& state, std::span<const std::uint8_t, block_size> block) n
   }
   const State added{a, b, c, d, e, f, g, h};
   for (std::size_t i = 0; i < state.size(); ++i) state[i] += added[i];
+  ::explicit_bzero(words.data(), sizeof words);  // it may have been a secret's text
 }
 
 }  // namespace
@@ -74,6 +76,7 @@ std::array<std::uint8_t, 32> sha256(std::string_view bytes) noexcept {
   }
   for (std::size_t i = 0; i < length_size; ++i) block[block_size - 1 - i] = static_cast<std::uint8_t>(bits >> 8 * i);
   take_block(state, block);
+  ::explicit_bzero(block.data(), block.size());
   std::array<std::uint8_t, 32> digest{};
   for (std::size_t i = 0; i < digest.size(); ++i)
     digest[i] = static_cast<std::uint8_t>(state[i / 4] >> (24 - 8 * (i % 4)));

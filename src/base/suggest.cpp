@@ -1,5 +1,5 @@
 // "Did you mean" for error messages: the nearest name by edit distance.
-#include "nexusfix/base/suggest.hpp"
+#include "base/suggest.hpp"
 
 #include <algorithm>
 #include <numeric>

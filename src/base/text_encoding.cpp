@@ -1,5 +1,7 @@
 // UTF-16 of either byte order to UTF-8, unit by unit.
-#include "nexusfix/base/text_encoding.hpp"
+#include "base/text_encoding.hpp"
+
+#include "nexusfix/base/secret.hpp"
 
 #include <utility>
 
@@ -75,6 +77,7 @@ std::string to_utf8(std::string text) {
   Utf16Converter converter{encoding};
   converter.append(text, out);
   converter.finish(out);
+  clear_text(text);  // it may have passwords
   return out;
 }
 

@@ -1,5 +1,5 @@
 // Walks from / with openat() and O_NOFOLLOW: the folder that was checked is the folder that is used.
-#include "nexusfix/base/trusted_path.hpp"
+#include "base/trusted_path.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

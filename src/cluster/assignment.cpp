@@ -1,10 +1,10 @@
 // Rendezvous hashing with pins and drains, and its explanation.
-#include "nexusfix/cluster/assignment.hpp"
+#include "cluster/assignment.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "nexusfix/cluster/name_hash.hpp"
+#include "cluster/name_hash.hpp"
 
 namespace nfx::cluster {
 

@@ -1,5 +1,5 @@
 // Which frames of a session are of no use.
-#include "nexusfix/cluster/compaction.hpp"
+#include "cluster/compaction.hpp"
 
 #include "nexusfix/base/assert.hpp"
 

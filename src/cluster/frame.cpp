@@ -1,12 +1,12 @@
 // Frames are read and written here; everything in them is checked before anything is used.
-#include "nexusfix/cluster/frame.hpp"
+#include "cluster/frame.hpp"
 
 #include <algorithm>
 #include <cstring>
 
+#include "base/crc32c.hpp"
+#include "cluster/name_hash.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/crc32c.hpp"
-#include "nexusfix/cluster/name_hash.hpp"
 
 namespace nfx::cluster {
 

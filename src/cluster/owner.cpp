@@ -1,5 +1,5 @@
 // The owner's step: who is answered what in which phase. The rules are in owner.hpp.
-#include "nexusfix/cluster/owner.hpp"
+#include "cluster/owner.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -10,16 +10,16 @@
 #include <vector>
 
 #include "config/keys.hpp"
+#include "config/listen_index.hpp"
+#include "config/placement.hpp"
 #include "config/version_text.hpp"
+#include "config/wildcard.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/config/listen_index.hpp"
-#include "nexusfix/config/placement.hpp"
-#include "nexusfix/config/wildcard.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
 #include "nexusfix/store/journal_format.hpp"
 #include "nexusfix/transport/tls_facts.hpp"
 #include "nexusfix/wire/field_text.hpp"
-#include "nexusfix/wire/scan.hpp"
+#include "wire/scan.hpp"
 
 namespace nfx {
 namespace config {
@@ -106,9 +106,9 @@ Bad find_session_problem(const SessionSettings& s) {
     return {{"throttle_burst", "needs throttle_rate, the messages a second"}};
   if (!c.username.empty() && !usable_text(c.username))
     return {{"username", "expected at most 64 printable characters"}};
-  if (c.password.size() > 256 || c.password.contains(soh))
+  if (const std::string_view password = c.password.reveal(); password.size() > 256 || password.contains(soh))
     return {{"password", "expected at most 256 characters, none of them SOH"}};
-  if (c.logon_fields.size() > 1024) return {{"logon_fields", "expected at most 1024 characters altogether"}};
+  if (c.logon_fields.reveal().size() > 1024) return {{"logon_fields", "expected at most 1024 characters altogether"}};
   return std::nullopt;
 }
 

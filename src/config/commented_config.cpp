@@ -1,5 +1,5 @@
 // Writes settings with what the table of keys has about them.
-#include "nexusfix/config/commented_config.hpp"
+#include "config/commented_config.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,13 +1,13 @@
 // Compares the keys of two versions of a configuration.
-#include "nexusfix/config/config_changes.hpp"
+#include "config/config_changes.hpp"
 
 #include <algorithm>
 #include <set>
 #include <span>
 
 #include "config/keys.hpp"
-#include "nexusfix/config/live_keys.hpp"
-#include "nexusfix/config/quickfix_settings.hpp"
+#include "config/live_keys.hpp"
+#include "config/quickfix_settings.hpp"
 
 namespace nfx {
 namespace {

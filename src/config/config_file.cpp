@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "nexusfix/base/regular_file.hpp"
-#include "nexusfix/base/text_encoding.hpp"
+#include "base/regular_file.hpp"
+#include "base/text_encoding.hpp"
 
 namespace nfx::config {
 namespace {
@@ -26,6 +26,7 @@ std::string with_line_feeds(std::string text) {
       out += '\n';
     }
   }
+  clear_text(text);  // it may have passwords
   return out;
 }
 

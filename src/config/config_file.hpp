@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 
+#include "config/masked_text.hpp"
 #include "nexusfix/config/engine_config.hpp"
 
 namespace nfx::config {
@@ -18,6 +19,9 @@ struct ConfigFile {
 };
 
 [[nodiscard]] ConfigFile read_config_file(const std::filesystem::path& file);
+
+// A configuration from a text whose secrets have been replaced.
+[[nodiscard]] EngineConfig parse_masked(const MaskedText& toml, std::string_view name, const std::string& folder);
 
 // What other users can do with a file of this mode that they must not, and the fix; empty: nothing. Whoever may write
 // to it decides what the engine does; whoever may read it has its passwords.

@@ -1,5 +1,5 @@
 // The repairs of all dictionaries of a configuration, each line once, though sessions share dictionaries and files.
-#include "nexusfix/config/dictionary_warnings.hpp"
+#include "config/dictionary_warnings.hpp"
 
 #include <set>
 

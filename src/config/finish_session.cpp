@@ -1,6 +1,4 @@
 // What a session needs once all its keys are read: schedule, validation, store and password depend on several keys.
-#include <cstdlib>
-
 #include "config/keys.hpp"
 #include "nexusfix/base/assert.hpp"
 
@@ -37,13 +35,11 @@ void finish(SessionDraft& draft) {
   NFX_ASSERT(draft.settings.journal.directory.empty() || draft.settings.store_kind != StoreKind::unset);
   if (draft.password_env.empty()) return;
   if (!session.password.empty()) throw KeyProblem("password_env", "password is given too: remove one of them");
-  const char* password = std::getenv(draft.password_env.c_str());
-  if (password == nullptr || *password == '\0') {
+  session.password = environment_secret(draft.password_env);
+  if (session.password.empty()) {
     throw KeyProblem("password_env",
                      "the environment has no variable " + draft.password_env + ": set it, or remove this key");
   }
-  session.password = password;
-  NFX_ASSERT(!session.password.empty());
 }
 
 }  // namespace nfx::config

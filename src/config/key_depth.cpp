@@ -2,9 +2,7 @@
 #include "config/key_depth.hpp"
 
 namespace nfx::config {
-namespace {
 
-// What a text that begins here, at its quote, ends with: past its end, or past the line where it has none there.
 std::size_t end_of_text(std::string_view toml, std::size_t at) noexcept {
   const char quote = toml[at];
   const bool escapes = quote == '"';
@@ -26,8 +24,6 @@ std::size_t end_of_text(std::string_view toml, std::size_t at) noexcept {
   }
   return toml.size();
 }
-
-}  // namespace
 
 std::optional<TextPlace> find_deep_key(std::string_view toml) noexcept {
   std::size_t line = 1, line_begin = 0, key_begin = 0, dots = 0;

@@ -15,6 +15,9 @@ struct TextPlace {
   std::size_t column = 1;
 };
 
+// Where a text ends that begins here, at its quote: past its end, or past the line where it has none there.
+[[nodiscard]] std::size_t end_of_text(std::string_view toml, std::size_t at) noexcept;
+
 // Where the first key of more parts begins.
 [[nodiscard]] std::optional<TextPlace> find_deep_key(std::string_view toml) noexcept;
 

@@ -144,7 +144,7 @@ constexpr auto placement_table = std::to_array<Key<PlacementRequest>>({
     NFX_DURATION(
         "check_interval_ms", check_interval, std::chrono::milliseconds, 0, day_s * 1000,
         "Milliseconds between two checks whether the threads still run as planned. Deviations are reported with "
-        "Application::on_placement_alert. 0: no checks."),
+        "Observer::on_alert. 0: no checks."),
 });
 
 constexpr auto role_table = std::to_array<Key<RoleRequest>>({

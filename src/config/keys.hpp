@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
+#include "config/schedule_config.hpp"
 #include "config/value.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/config/schedule_config.hpp"
 
 namespace nfx::config {
 

@@ -1,5 +1,5 @@
 // Compares a session with those that are at its listen address.
-#include "nexusfix/config/listen_index.hpp"
+#include "config/listen_index.hpp"
 
 #include <algorithm>
 

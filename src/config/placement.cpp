@@ -1,10 +1,10 @@
 // Placement needs values of several sections; this collects them in one place.
-#include "nexusfix/config/placement.hpp"
+#include "config/placement.hpp"
 
 #include <algorithm>
 
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/placement/thread_name.hpp"
+#include "placement/thread_name.hpp"
 
 namespace nfx {
 namespace {

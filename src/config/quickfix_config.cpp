@@ -8,14 +8,14 @@
 
 #include <toml++/toml.h>
 
+#include "config/config_changes.hpp"
 #include "config/config_file.hpp"
 #include "config/keys.hpp"
+#include "config/quickfix_settings.hpp"
 #include "config/quickfix_values.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/config/config_changes.hpp"
-#include "nexusfix/config/quickfix_settings.hpp"
 #include "nexusfix/dictionary/load.hpp"
-#include "nexusfix/wire/secret_fields.hpp"
+#include "wire/secret_fields.hpp"
 
 namespace nfx {
 namespace {
@@ -117,9 +117,11 @@ class Blame {
   std::string name_;
 };
 
-EngineConfig parse(const TranslatedSettings& settings, const fs::path& file) {
+// `secrets` are those of the text that was translated.
+EngineConfig parse(const TranslatedSettings& settings, const config::Secrets& secrets, const fs::path& file) {
   try {
-    return parse_config(settings.toml, file.string(), folder_of(file));
+    return config::parse_masked({.text = settings.toml, .secrets = secrets, .longer = {}}, file.string(),
+                                folder_of(file));
   } catch (const ConfigError& error) {
     throw ConfigError(Blame{settings, file.string()}.of(error.what()));
   }
@@ -309,20 +311,22 @@ TranslatedSettings translate_quickfix_file(const fs::path& file, const fs::path&
 }
 
 EngineConfig load_any_config(const fs::path& file, std::vector<std::string>* warnings) {
-  auto [text, mode] = config::read_config_file(file);
+  auto [original, mode] = config::read_config_file(file);
+  config::MaskedText masked = config::mask(original);
+  const std::string& text = masked.text;
   EngineConfig config;
   if (looks_like_quickfix(text)) {
     const TranslatedSettings settings = translate(text, file, folder_of(file));
-    config = parse(settings, file);
+    config = parse(settings, masked.secrets, file);
     if (warnings != nullptr) {
       *warnings = warning_lines(settings, file);
       warn_of_mode(file, mode, settings.toml, *warnings);
     }
   } else {
-    config = parse_config(text, file.string(), folder_of(file));
+    config = config::parse_masked(masked, file.string(), folder_of(file));
     if (warnings != nullptr) warn_of_mode(file, mode, text, *warnings);
   }
-  config.file_text = std::move(text);
+  config.file_text = std::move(masked.text);
   return config;
 }
 
@@ -332,23 +336,27 @@ ConfigWithKeys load_with_keys(const fs::path& file) {
   return loaded;
 }
 
-ConfigKeys keys_of(std::string_view text, const fs::path& file) {
+ConfigKeys keys_of(std::string_view given, const fs::path& file) {
+  const std::string text =
+      looks_like_quickfix(given) ? config::mask_quickfix(given).text : config::mask_toml(given).text;
   if (!looks_like_quickfix(text)) return KeyReader{file, nullptr}.read(toml::parse(text));
   const TranslatedSettings settings = translate(text, file, folder_of(file));
   return KeyReader{file, &settings}.read(toml::parse(settings.toml));
 }
 
 ExplainedConfig explain_config(const fs::path& file) {
-  const auto [text, mode] = config::read_config_file(file);
+  auto [original, mode] = config::read_config_file(file);
+  const config::MaskedText masked = config::mask(original);
+  const std::string& text = masked.text;
   ExplainedConfig result;
   if (!looks_like_quickfix(text)) {
-    const EngineConfig config = parse_config(text, file.string(), folder_of(file));
+    const EngineConfig config = config::parse_masked(masked, file.string(), folder_of(file));
     warn_of_mode(file, mode, text, result.warnings);
     Explainer{file, toml::parse(text), nullptr}.explain(config, result);
     return result;
   }
   const TranslatedSettings settings = translate(text, file, folder_of(file));
-  const EngineConfig config = parse(settings, file);
+  const EngineConfig config = parse(settings, masked.secrets, file);
   result.is_quickfix = true;
   result.warnings = warning_lines(settings, file);
   warn_of_mode(file, mode, settings.toml, result.warnings);

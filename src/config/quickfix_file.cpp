@@ -5,19 +5,12 @@
 #include <optional>
 #include <utility>
 
-#include "nexusfix/base/suggest.hpp"
+#include "base/suggest.hpp"
 
 namespace nfx::quickfix {
 namespace {
 
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r\n\v\f";
-  const auto begin = text.find_first_not_of(blanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
-}
 
 // Calls visit(number, line) for each line, trimmed; stops when it returns false.
 template <class Visit>

@@ -21,7 +21,7 @@ constexpr std::string_view no_database =
     "FileStorePath";
 constexpr std::string_view no_log_files = "[log] in TOML configures the log files";
 constexpr std::string_view log_has_all = "log files contain all messages, with times in nanoseconds";
-constexpr std::string_view own_log = "not supported: use [log] in TOML, or on_traffic and on_notice in the application";
+constexpr std::string_view own_log = "not supported: use [log] in TOML, or an Observer in the program";
 constexpr std::string_view no_java_keys =
     "Java key stores are not read: with 'keytool -importkeystore -srckeystore STORE -destkeystore keys.p12 "
     "-deststoretype PKCS12' and 'openssl pkcs12 -in keys.p12 -out keys.pem -nodes' make a PEM file, name it in "
@@ -468,6 +468,13 @@ bool stands_for(std::string_view name, std::string_view key) {
 
 bool starts_with_key(std::string_view text, std::string_view prefix) noexcept {
   return text.size() >= prefix.size() && std::ranges::equal(text.substr(0, prefix.size()), prefix, {}, lower, lower);
+}
+
+std::string_view trimmed(std::string_view text) noexcept {
+  constexpr std::string_view blanks = " \t\r\n\v\f";
+  const auto begin = text.find_first_not_of(blanks);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
 bool same_key(std::string_view a, std::string_view b) noexcept { return a.size() == b.size() && starts_with_key(a, b); }

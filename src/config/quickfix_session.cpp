@@ -10,7 +10,7 @@
 #include "config/quickfix_values.hpp"
 #include "config/version_text.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/wire/secret_fields.hpp"
+#include "wire/secret_fields.hpp"
 
 namespace nfx::quickfix {
 namespace {

@@ -9,7 +9,7 @@
 #include "config/quickfix_values.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/transport/tls_facts.hpp"
-#include "nexusfix/transport/tls_option_rows.hpp"
+#include "transport/tls_option_rows.hpp"
 
 namespace nfx::quickfix {
 namespace {

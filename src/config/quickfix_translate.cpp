@@ -3,10 +3,10 @@
 #include <array>
 #include <tuple>
 
+#include "base/suggest.hpp"
 #include "config/quickfix_session.hpp"
 #include "config/quickfix_values.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/suggest.hpp"
 
 namespace nfx {
 namespace quickfix {

@@ -10,17 +10,17 @@
 #include <utility>
 #include <vector>
 
+#include "base/suggest.hpp"
 #include "config/checks.hpp"
 #include "config/config_file.hpp"
 #include "config/key_depth.hpp"
 #include "config/keys.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/suggest.hpp"
 #include "nexusfix/config/added_session.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/dictionary/load.hpp"
 #include "nexusfix/dictionary/repair.hpp"
-#include "nexusfix/transport/tls_option_rows.hpp"
+#include "transport/tls_option_rows.hpp"
 
 namespace nfx {
 namespace {
@@ -32,10 +32,12 @@ using config::SessionDraft;
 // Reads one file. Every error is thrown by fail(), which adds the place.
 class Reader {
  public:
-  Reader(std::string_view name, std::filesystem::path folder) : name_(name), folder_(std::move(folder)) {}
+  // `masked` outlives this.
+  Reader(const config::MaskedText& masked, std::string_view name, std::filesystem::path folder)
+      : masked_(masked), name_(name), folder_(std::move(folder)) {}
 
-  EngineConfig read(std::string_view text) {
-    const toml::table root = parse(text);
+  EngineConfig read() {
+    const toml::table root = parse();
     for (const auto& [key, node] : root) {
       if (key != "engine" && key != "placement" && key != "log" && key != "control" && key != "cluster" &&
           key != "defaults" && key != "session") {
@@ -70,8 +72,8 @@ class Reader {
     return engine;
   }
 
-  SessionSettings read_added(std::string_view text, EngineConfig engine) {
-    const toml::table root = parse(text);
+  SessionSettings read_added(EngineConfig engine) {
+    const toml::table root = parse();
     for (const auto& [key, node] : root) {
       if (key == "session" || key == "defaults") continue;
       fail(node, {}, key.str(), "a session that is added has [[session]] and perhaps [defaults], and no other section");
@@ -119,26 +121,31 @@ class Reader {
                          const std::string& text) const {
     NFX_ASSERT(at.source().begin.line > 0);
     std::ostringstream out;
-    out << name_ << ':' << at.source().begin.line << ':' << at.source().begin.column << ": ";
+    out << place(at.source().begin.line, at.source().begin.column) << ": ";
     if (!section_name.empty()) out << '[' << section_name << "] ";
     out << key << ": " << text;
     throw ConfigError(out.str());
   }
 
-  toml::table parse(std::string_view text) const {
+  // "engine.toml:12:3", for a place in the masked text.
+  std::string place(std::size_t line, std::size_t column) const {
+    return name_ + ':' + std::to_string(line) + ':' + std::to_string(masked_.original_column(line, column));
+  }
+
+  toml::table parse() const {
+    const std::string_view text = masked_.text;
     if (text.size() > config::max_config_size)
       throw ConfigError(name_ + ":1:1: larger than 16 MiB: no configuration is");
     if (const auto deep = config::find_deep_key(text)) {
-      throw ConfigError(name_ + ':' + std::to_string(deep->line) + ':' + std::to_string(deep->column) +
-                        ": a key of more than " + std::to_string(config::max_key_parts) +
+      throw ConfigError(place(deep->line, deep->column) + ": a key of more than " +
+                        std::to_string(config::max_key_parts) +
                         " parts: no key of NexusFIX has more than two, such as placement.poll");
     }
     try {
       return toml::parse(text, name_);
     } catch (const toml::parse_error& error) {
       std::ostringstream out;
-      out << name_ << ':' << error.source().begin.line << ':' << error.source().begin.column
-          << ": not TOML: " << error.description();
+      out << place(error.source().begin.line, error.source().begin.column) << ": not TOML: " << error.description();
       throw ConfigError(out.str());
     }
   }
@@ -178,7 +185,7 @@ class Reader {
              "unknown key" + did_you_mean(name.str(), names) + " ('nfx config keys --nexusfix' lists all keys)");
       }
       try {
-        key->read(target, config::Value{node});
+        key->read(target, config::Value{node, masked_.secrets});
       } catch (const BadValue& bad) {
         fail(node, section_name, name.str(), bad.what());
       }
@@ -343,6 +350,7 @@ class Reader {
              " or among the shipped dictionaries; write a path, or \"none\"");
   }
 
+  const config::MaskedText& masked_;
   std::string name_;
   std::filesystem::path folder_;
   std::map<std::string, std::shared_ptr<const Dictionary>> loaded_;
@@ -350,19 +358,25 @@ class Reader {
 
 }  // namespace
 
+EngineConfig config::parse_masked(const MaskedText& toml, std::string_view name, const std::string& folder) {
+  return Reader{toml, name, folder}.read();
+}
+
 EngineConfig parse_config(std::string_view toml, std::string_view name, const std::string& folder) {
-  return Reader{name, folder}.read(toml);
+  return config::parse_masked(config::mask_toml(toml), name, folder);
 }
 
 SessionSettings parse_added_session(std::string_view toml, std::string_view name, const std::string& folder,
                                     const EngineConfig& engine) {
-  return Reader{name, folder}.read_added(toml, engine);
+  return Reader{config::mask_toml(toml), name, folder}.read_added(engine);
 }
 
 EngineConfig load_config(const std::string& name) {
   const std::filesystem::path file{name};
-  return parse_config(config::read_config_file(file).text, file.string(),
-                      file.has_parent_path() ? file.parent_path() : ".");
+  auto read = config::read_config_file(file);
+  const config::MaskedText masked = config::mask_toml(read.text);
+  clear_text(read.text);
+  return config::parse_masked(masked, file.string(), file.has_parent_path() ? file.parent_path() : ".");
 }
 
 }  // namespace nfx

@@ -86,6 +86,11 @@ template <class Row, std::size_t... count>
   {name, "text", [](auto& t, const Value& v) { t.member = v.text(); }, \
    [](const auto& t) { return in_quotes(t.member); }, meaning}
 
+// A text that is in no log.
+#define NFX_SECRET(name, member, meaning)                                \
+  {name, "text", [](auto& t, const Value& v) { t.member = v.secret(); }, \
+   [](const auto&) { return std::string{"\"\""}; }, meaning}
+
 #define NFX_LIST(name, member, meaning)                                         \
   {name, "text or list", [](auto& t, const Value& v) { t.member = v.texts(); }, \
    [](const auto&) { return std::string{"[]"}; }, meaning}

@@ -1,12 +1,12 @@
 // Checks schedules completely when a configuration is read, so that a wrong one cannot open a session at a wrong time.
-#include "nexusfix/config/schedule_config.hpp"
+#include "config/schedule_config.hpp"
 
 #include <algorithm>
 #include <array>
 #include <optional>
 
+#include "base/suggest.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/suggest.hpp"
 
 namespace nfx {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "config/rows.hpp"
 #include "config/version_text.hpp"
-#include "nexusfix/transport/tls_option_rows.hpp"
 #include "nexusfix/wire/field_text.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
+#include "transport/tls_option_rows.hpp"
 
 namespace nfx::config {
 namespace {
@@ -29,6 +29,27 @@ std::string logon_field(const std::string& text) {
     throw BadValue("the session writes field " + std::to_string(tag) + " itself: use its own key");
   }
   return text + soh;
+}
+
+Secret logon_fields(const Value& value) {
+  std::vector<Secret> secrets;
+  std::vector<std::string> fields;
+  std::size_t size = 0;
+  for (const std::string& text : value.texts()) {
+    fields.push_back(logon_field(text));
+    std::string& field = fields.back();
+    const std::size_t begin = field.find('=') + 1;
+    // Alone, so that its name is recognised.
+    secrets.push_back(value.secret_of(std::string_view{field}.substr(begin, field.size() - 1 - begin)));
+    field.resize(begin);
+    size += begin + secrets.back().reveal().size() + 1;
+  }
+  std::string all;
+  all.reserve(size);
+  for (std::size_t i = 0; i < fields.size(); ++i) all.append(fields[i]).append(secrets[i].reveal()).append(1, soh);
+  Secret made{all};
+  clear_text(all);
+  return made;
 }
 
 std::vector<std::string> omitted_types(std::vector<std::string> types) {
@@ -252,19 +273,15 @@ constexpr auto session_rows = std::to_array<Key<SessionDraft>>({
              "Username(553). An initiator sends it in Logon; an acceptor refuses a Logon with another one. Empty: not "
              "sent and "
              "not checked."),
-    NFX_TEXT("password", settings.session.password,
-             "Password(554). An initiator sends it in Logon; an acceptor refuses a Logon with another one. "
-             "password_env keeps "
-             "it out of the file."),
+    NFX_SECRET("password", settings.session.password,
+               "Password(554). An initiator sends it in Logon; an acceptor refuses a Logon with another one. "
+               "password_env keeps "
+               "it out of the file."),
     NFX_TEXT(
         "password_env", password_env,
         "Name of the environment variable that holds the password, such as \"VENUE_PASSWORD\". Instead of password."),
     {"logon_fields", "text or list",
-     [](SessionDraft& t, const Value& v) {
-       std::string fields;
-       for (const std::string& text : v.texts()) fields += logon_field(text);
-       t.settings.session.logon_fields = fields;
-     },
+     [](SessionDraft& t, const Value& v) { t.settings.session.logon_fields = logon_fields(v); },
      [](const SessionDraft&) { return std::string{"[]"}; },
      "Further fields of our Logon, such as [\"1408=1.0\"]. For what a venue requires and no key provides."},
     NFX_ENUM(
@@ -521,6 +538,10 @@ constexpr auto schedule_rows = std::to_array<Key<SessionDraft>>({
     NFX_DURATION(
         "slow_consumer_timeout_ms", settings.slow_consumer_timeout, std::chrono::milliseconds, 1, day_s * 1000,
         "Milliseconds without reading after which a peer is disconnected, with slow_consumer = \"disconnect\"."),
+    NFX_DURATION(
+        "unhandled_timeout_s", settings.unhandled_timeout, std::chrono::seconds, 0, day_s,
+        "Seconds after which a session logs out whose message on_message does not handle (Handled::not_now). 0: "
+        "never."),
 });
 
 #define NFX_STORE_HELP(name, type, help) "\"" #name "\": " help

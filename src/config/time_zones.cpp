@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "base/suggest.hpp"
+#include "config/schedule_config.hpp"
 #include "config/zone_names.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/suggest.hpp"
-#include "nexusfix/config/schedule_config.hpp"
 
 namespace nfx {
 namespace {

@@ -1,5 +1,5 @@
 // Which certificate names a handshake accepts when sessions share an address, and warnings where any client may log on.
-#include "nexusfix/config/tls_names.hpp"
+#include "config/tls_names.hpp"
 
 #include <algorithm>
 

@@ -32,17 +32,22 @@ std::vector<Endpoint> Value::endpoints() const {
   const auto* list = node_->as_array();
   if (list == nullptr) return {endpoint()};
   std::vector<Endpoint> result;
-  for (const toml::node& each : *list) result.push_back(Value{each}.endpoint());
+  for (const toml::node& each : *list) result.push_back(Value{each, *secrets_}.endpoint());
   if (result.empty()) throw BadValue("expected at least one address");
   NFX_ASSERT(result.size() == list->size());
   return result;
+}
+
+Secret Value::secret() const {
+  if (const auto* value = node_->as_string()) return secret_of(value->get());
+  throw BadValue("expected a text in quotes");
 }
 
 std::vector<std::string> Value::texts() const {
   const auto* list = node_->as_array();
   if (list == nullptr) return {text()};
   std::vector<std::string> result;
-  for (const toml::node& each : *list) result.push_back(Value{each}.text());
+  for (const toml::node& each : *list) result.push_back(Value{each, *secrets_}.text());
   return result;
 }
 

@@ -8,6 +8,7 @@
 
 #include <toml++/toml.h>
 
+#include "config/masked_text.hpp"
 #include "nexusfix/transport/transport.hpp"
 
 namespace nfx::config {
@@ -21,7 +22,8 @@ class BadValue : public std::runtime_error {
 // Read access to one value.
 class Value {
  public:
-  explicit Value(const toml::node& node) noexcept : node_(&node) {}
+  // Of a masked text, whose secrets are these.
+  Value(const toml::node& node, const Secrets& secrets) noexcept : node_(&node), secrets_(&secrets) {}
 
   [[nodiscard]] std::string text() const;
   [[nodiscard]] bool boolean() const;
@@ -29,9 +31,13 @@ class Value {
   [[nodiscard]] Endpoint endpoint() const;
   [[nodiscard]] std::vector<Endpoint> endpoints() const;  // one text or a list of them
   [[nodiscard]] std::vector<std::string> texts() const;   // the same
+  [[nodiscard]] Secret secret() const;
+  // A text, or the secret that it is the name of.
+  [[nodiscard]] Secret secret_of(std::string_view text) const { return secrets_->of(text); }
 
  private:
   const toml::node* node_;
+  const Secrets* secrets_;
 };
 
 }  // namespace nfx::config

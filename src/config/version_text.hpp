@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "nexusfix/base/static_text.hpp"
+#include "base/static_text.hpp"
 #include "nexusfix/dictionary/version.hpp"
 
 namespace nfx::config {

@@ -11,8 +11,8 @@
 #include <charconv>
 #include <utility>
 
-#include "nexusfix/base/regular_file.hpp"
-#include "nexusfix/base/sha256.hpp"
+#include "base/regular_file.hpp"
+#include "base/sha256.hpp"
 #include "nexusfix/config/engine_config.hpp"
 
 namespace nfx::control {

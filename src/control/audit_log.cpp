@@ -8,8 +8,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "nexusfix/base/private_files.hpp"
-#include "nexusfix/base/regular_file.hpp"
+#include "base/private_files.hpp"
+#include "base/regular_file.hpp"
 #include "nexusfix/config/engine_config.hpp"
 
 namespace nfx::control {

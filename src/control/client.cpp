@@ -19,7 +19,7 @@
 #include <boost/beast/http/write.hpp>
 #include <boost/beast/ssl/ssl_stream.hpp>
 
-#include "nexusfix/base/json_depth.hpp"
+#include "base/json_depth.hpp"
 #include "nexusfix/transport/tls_context.hpp"
 #include "transport/tls_material.hpp"
 

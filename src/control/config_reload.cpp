@@ -16,7 +16,7 @@ namespace {
 constexpr std::chrono::seconds time_to_replace{5};
 constexpr std::chrono::milliseconds before_next_try{2};
 
-const SessionStatus* find(const Engine::SessionList& running, std::string_view name) noexcept {
+const SessionStatus* find(const SessionList& running, std::string_view name) noexcept {
   const auto found = std::ranges::find(running.sessions, name, &SessionStatus::name);
   return found == running.sessions.end() ? nullptr : &*found;
 }
@@ -130,7 +130,7 @@ void ConfigReload::plan_fixed(std::size_t index, Plan& plan) {
   plan.steps.push_back(std::move(step));
 }
 
-void ConfigReload::plan_removals(const Engine::SessionList& running, Plan& plan) {
+void ConfigReload::plan_removals(const SessionList& running, Plan& plan) {
   const auto in_new_file = [&plan](std::string_view name) { return has_session(plan.file.config, name); };
   for (const auto& [name, known] : running_) {
     const SessionStatus* there = find(running, name);
@@ -164,7 +164,7 @@ ConfigReload::Plan ConfigReload::make_plan() {
     report.problem = error.what();
     return plan;
   }
-  const Engine::SessionList running = engine_.list_sessions();
+  const SessionList running = engine_.list_sessions();
   if (!running.complete) {
     report.status = ReloadStatus::not_answering;
     report.problem = "a poll thread did not answer in time";

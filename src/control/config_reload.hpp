@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
-#include "nexusfix/config/config_changes.hpp"
-#include "nexusfix/engine/engine.hpp"
+#include "config/config_changes.hpp"
+#include "engine/engine_operations.hpp"
 
 namespace nfx::control {
 
@@ -60,7 +60,7 @@ class ReloadedEngine {
   virtual ~ReloadedEngine() = default;
   [[nodiscard]] virtual const EngineConfig& config() const = 0;  // that it began with
   [[nodiscard]] virtual ConfigWithKeys read_file() = 0;          // as it is now; throws ConfigError
-  [[nodiscard]] virtual Engine::SessionList list_sessions() = 0;
+  [[nodiscard]] virtual SessionList list_sessions() = 0;
   virtual void check_added(const SessionSettings& settings) const = 0;
   virtual void add_session(const SessionSettings& settings, AddedSession as) = 0;
   virtual CommandOutcome command(std::size_t session, const SessionCommand& command) = 0;
@@ -120,7 +120,7 @@ class ConfigReload {
   [[nodiscard]] std::optional<Step> step_of(SessionSettings settings, const GivenKeys& keys,
                                             const SessionStatus* there) const;
   void plan_fixed(std::size_t index, Plan& plan);
-  void plan_removals(const Engine::SessionList& running, Plan& plan);
+  void plan_removals(const SessionList& running, Plan& plan);
   void require_addable(Step& step) const;
   // Returns what failed; empty: nothing.
   [[nodiscard]] std::string carry_out(Step& step, std::string_view who);

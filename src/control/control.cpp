@@ -7,6 +7,7 @@
 #include "control/audit_log.hpp"
 #include "control/engine_target.hpp"
 #include "control/http_server.hpp"
+#include "engine/engine_operations.hpp"
 #include "nexusfix/base/clocks.hpp"
 #include "nexusfix/engine/program.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
@@ -28,7 +29,7 @@ class EngineControl final : public Control {
         }),
         // It does not give way: it adds sessions, and threads that write their journals would inherit the nice value.
         worker_([this, &engine] { engine.run_on_housekeeping("nfx-control-io", [this] { server_.run_work(); }); }) {
-    engine.reload_with_sessions("[control] http", server_.reload());
+    EngineOperations{engine}.reload_with_sessions("[control] http", server_.reload());
   }
   ~EngineControl() override {
     server_.stop();

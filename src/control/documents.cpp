@@ -52,6 +52,7 @@ Json json_of(const SessionStatus& of) {
   json["logged_on_since"] = optional_time(of.times.logged_on_since);
   json["last_in"] = optional_time(of.times.last_in);
   json["last_out"] = optional_time(of.times.last_out);
+  json["unhandled_since"] = optional_time(of.times.unhandled_since);
   json["last_end"] = json_of(of.last_end);
   Json counters;
   for (const auto& row : counter_rows<SessionCounters>) {
@@ -239,7 +240,7 @@ std::string document_of(const SessionStatus& session, std::string_view result) {
   return text_of(json);
 }
 
-std::string document_of(const Engine::SessionList& list) {
+std::string document_of(const SessionList& list) {
   Json sessions = Json::array();
   for (const SessionStatus& each : list.sessions) sessions.push_back(json_of(each));
   return text_of(Json{{"complete", list.complete}, {"sessions", std::move(sessions)}});

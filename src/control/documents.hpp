@@ -18,7 +18,7 @@ namespace nfx::control {
 [[nodiscard]] std::string counter_name(std::string_view metric, std::string_view label_value);
 
 [[nodiscard]] std::string document_of(const SessionStatus& session, std::string_view result = {});
-[[nodiscard]] std::string document_of(const Engine::SessionList& list);
+[[nodiscard]] std::string document_of(const SessionList& list);
 [[nodiscard]] std::string document_of(const EngineView& engine);
 [[nodiscard]] std::string document_of(const std::vector<ThreadReport>& threads,
                                       const std::vector<std::string>& warnings,

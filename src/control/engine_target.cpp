@@ -29,8 +29,8 @@ constexpr const char* stops_or_drains = "the engine stops or drains";
 // Waits until the poll thread has the session and, where it accepts connections, listens: after add_session(). Throws
 // ConfigError where it cannot. A poll thread that is late listens later, and a notice states it where it cannot.
 SessionStatus wait_until_added(Engine& engine, std::size_t session) {
-  CommandOutcome outcome = engine.command(session, {});
-  if (const auto why = engine.why_not_added(session)) throw ConfigError(*why);
+  CommandOutcome outcome = EngineOperations{engine}.command(session, {});
+  if (const auto why = EngineOperations{engine}.why_not_added(session)) throw ConfigError(*why);
   return std::move(outcome.session);
 }
 
@@ -50,7 +50,7 @@ StoreOutcome<Answer> store_outcome(JournalStatus journal, Read&& read) {
 }  // namespace
 
 EngineTarget::EngineTarget(Engine& engine, std::string file)
-    : engine_(engine), file_(std::move(file)), started_(read_utc()) {}
+    : engine_(engine), operations_(engine), file_(std::move(file)), started_(read_utc()) {}
 
 void EngineTarget::Reloaded::add_session(const SessionSettings& settings, AddedSession as) {
   static_cast<void>(wait_until_added(engine_, engine_.add_session(settings, as)));
@@ -62,7 +62,7 @@ CommandOutcome EngineTarget::command(std::size_t session, const SessionCommand& 
   return reload_.command(session, command);
 }
 
-Engine::SessionList EngineTarget::sessions() { return engine_.list_sessions(); }
+SessionList EngineTarget::sessions() { return operations_.list_sessions(); }
 
 SessionSettings EngineTarget::settings_of(std::string_view config) const {
   const std::filesystem::path folder = std::filesystem::path{file_}.parent_path();
@@ -77,7 +77,7 @@ AddOutcome EngineTarget::add(std::string_view config) {
   try {
     SessionSettings settings = settings_of(config);
     const std::string name = identity(settings.session);
-    const Engine::SessionList running = engine_.list_sessions();
+    const SessionList running = operations_.list_sessions();
     if (std::ranges::find(running.sessions, name, &SessionStatus::name) != running.sessions.end())
       return {.status = AddStatus::exists, .problem = "the session " + name + " exists already"};
     if (std::ranges::find(running.leaving, name, &SessionStatus::name) != running.leaving.end()) {
@@ -99,11 +99,11 @@ AddOutcome EngineTarget::add(std::string_view config) {
 std::expected<std::size_t, CommandStatus> EngineTarget::find(std::string_view name) {
   if (const auto replaced = reload_.replaced(name)) return *replaced;
   if (const auto known = numbers_.find(name); known != numbers_.end()) {
-    const CommandOutcome there = engine_.command(known->second, {});
+    const CommandOutcome there = operations_.command(known->second, {});
     // A poll thread that does not answer now has it nevertheless, as far as is known.
     if (there.session.name == name || is_late(there.status)) return known->second;
   }
-  const Engine::SessionList list = engine_.list_sessions();
+  const SessionList list = operations_.list_sessions();
   if (list.complete) numbers_.clear();
   for (const auto* sessions : {&list.leaving, &list.sessions}) {
     for (const SessionStatus& each : *sessions) numbers_.insert_or_assign(each.name, each.number);
@@ -131,7 +131,7 @@ std::vector<RunningThread> EngineTarget::running_threads() {
   constexpr Duration tick{std::chrono::milliseconds{10}};  // of /proc/stat
   const WatchSample sample =
       sample_host(HostFiles{}, {.pid = ::getpid(), .isolated_cpus = {}}, read_monotonic().time_since_epoch());
-  const std::vector<int> poll_threads = engine_.poll_thread_ids();
+  const std::vector<int> poll_threads = operations_.poll_thread_ids();
   std::vector<RunningThread> threads;
   for (const ThreadSample& each : sample.threads) {
     RunningThread& thread = threads.emplace_back(RunningThread{.sample = each});
@@ -151,18 +151,18 @@ std::optional<PlacementReport> EngineTarget::placement() {
 }
 
 StoreOutcome<StoreView> EngineTarget::store(std::size_t session) {
-  return store_outcome<StoreView>(engine_.journal(session),
+  return store_outcome<StoreView>(operations_.journal(session),
                                   [](JournalStatus journal) { return store_view(posix_disk(), std::move(journal)); });
 }
 
 StoreOutcome<StoreVerification> EngineTarget::verify_store(std::size_t session, JournalPosition from) {
-  return store_outcome<StoreVerification>(engine_.journal(session), [from](const JournalStatus& journal) {
+  return store_outcome<StoreVerification>(operations_.journal(session), [from](const JournalStatus& journal) {
     return control::verify_store(posix_disk(), journal, from);
   });
 }
 
 StoreOutcome<std::vector<RecentMessage>> EngineTarget::store_tail(std::size_t session, std::size_t most) {
-  return store_outcome<std::vector<RecentMessage>>(engine_.journal(session), [most](const JournalStatus& journal) {
+  return store_outcome<std::vector<RecentMessage>>(operations_.journal(session), [most](const JournalStatus& journal) {
     return control::store_tail(posix_disk(), journal, most);
   });
 }
@@ -174,11 +174,11 @@ std::optional<LatencyReport> EngineTarget::latency(LatencyWindow window) {
 
 bool EngineTarget::drain(std::string_view text) {
   draining_ = true;
-  return engine_.drain(text);
+  return operations_.drain(text);
 }
 
 bool EngineTarget::end_drain() {
-  if (!engine_.end_drain()) return false;
+  if (!operations_.end_drain()) return false;
   draining_ = false;
   return true;
 }
@@ -190,7 +190,7 @@ ReloadReport EngineTarget::reload(std::string_view who) {
 
 ReloadReport EngineTarget::change(std::size_t session, std::string_view config, std::string_view who) {
   if (draining_ || engine_.stopping()) return {.status = ReloadStatus::stopping, .problem = stops_or_drains};
-  const CommandOutcome there = engine_.command(session, {});
+  const CommandOutcome there = operations_.command(session, {});
   if (there.status == CommandStatus::no_such_session) return {.status = ReloadStatus::no_such_session};
   if (there.status == CommandStatus::being_removed) return {.status = ReloadStatus::being_removed};
   if (!there) return {.status = ReloadStatus::not_answering, .problem = std::string{explain(there)}};

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "control/target.hpp"
+#include "engine/engine_operations.hpp"
 
 namespace nfx::control {
 
@@ -14,10 +15,10 @@ class EngineTarget final : public Target {
   // `file` as make_control() has it.
   EngineTarget(Engine& engine, std::string file);
   CommandOutcome command(std::size_t session, const SessionCommand& command) override;
-  Engine::SessionList sessions() override;
+  SessionList sessions() override;
   AddOutcome add(std::string_view config) override;
   std::expected<std::size_t, CommandStatus> find(std::string_view name) override;
-  bool answers() override { return engine_.answers(); }
+  bool answers() override { return operations_.answers(); }
   EngineView engine() override;
   std::vector<ThreadReport> threads() override { return engine_.thread_reports(); }
   std::vector<std::string> placement_warnings() override { return engine_.placement_warnings(); }
@@ -26,12 +27,12 @@ class EngineTarget final : public Target {
   std::optional<LatencyReport> latency(LatencyWindow window) override;
   std::vector<SlowMoment> slowest(LatencyWindow window) override { return engine_.slowest(window); }
   RecentMessages messages(std::size_t session, std::uint64_t after, std::size_t most) override {
-    return engine_.recent_messages(session, after, most);
+    return operations_.recent_messages(session, after, most);
   }
   StoreOutcome<StoreView> store(std::size_t session) override;
   StoreOutcome<StoreVerification> verify_store(std::size_t session, JournalPosition from) override;
   StoreOutcome<std::vector<RecentMessage>> store_tail(std::size_t session, std::size_t most) override;
-  bool add_metrics(MetricsPage& page) override { return engine_.add_metrics(page); }
+  bool add_metrics(MetricsPage& page) override { return operations_.add_metrics(page); }
   void stop() override { engine_.stop(); }
   bool drain(std::string_view text) override;
   bool end_drain() override;
@@ -44,24 +45,25 @@ class EngineTarget final : public Target {
  private:
   class Reloaded final : public ReloadedEngine {
    public:
-    Reloaded(Engine& engine, const std::string& file) : engine_(engine), file_(file) {}
+    Reloaded(Engine& engine, const std::string& file) : engine_(engine), operations_(engine), file_(file) {}
     const EngineConfig& config() const override { return engine_.config(); }
     ConfigWithKeys read_file() override { return load_with_keys(file_); }
-    Engine::SessionList list_sessions() override { return engine_.list_sessions(); }
-    void check_added(const SessionSettings& settings) const override { engine_.check_added(settings); }
+    SessionList list_sessions() override { return operations_.list_sessions(); }
+    void check_added(const SessionSettings& settings) const override { operations_.check_added(settings); }
     void add_session(const SessionSettings& settings, AddedSession as) override;
     CommandOutcome command(std::size_t session, const SessionCommand& command) override {
-      return engine_.command(session, command);
+      return operations_.command(session, command);
     }
     CommandOutcome change_session(std::size_t session, const SessionSettings& settings,
                                   std::string_view what) override {
-      return engine_.change_session(session, settings, what);
+      return operations_.change_session(session, settings, what);
     }
     void wait(Duration time) override;
     bool stopping() const override { return engine_.stopping(); }
 
    private:
     Engine& engine_;
+    EngineOperations operations_;
     const std::string& file_;
   };
 
@@ -69,6 +71,7 @@ class EngineTarget final : public Target {
   [[nodiscard]] SessionSettings settings_of(std::string_view config) const;
 
   Engine& engine_;
+  EngineOperations operations_;
   const std::string file_;
   Reloaded reloaded_{engine_, file_};
   ConfigReload reload_{reloaded_, file_};

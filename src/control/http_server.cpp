@@ -35,9 +35,9 @@
 #include <boost/beast/http/write.hpp>
 #include <boost/beast/ssl/ssl_stream.hpp>
 
+#include "base/private_files.hpp"
 #include "control/http_request.hpp"
 #include "control/work_queue.hpp"
-#include "nexusfix/base/private_files.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/transport/tls_context.hpp"
 #include "transport/tls_material.hpp"

@@ -98,6 +98,8 @@ Json session_schema(std::string_view help, bool with_result) {
       {"logged_on_since", time_or_null(), "null: it is not logged on."},
       {"last_in", time_or_null(), "When the peer's last message was received. null: none since the start."},
       {"last_out", time_or_null(), "When the last message was sent. null: none since the start."},
+      {"unhandled_since", time_or_null(),
+       "When the message that the application does not handle yet was delivered first. null: there is none."},
       {"last_end", either({refer("SessionEnd"), null()}), "null: it has not ended since the start."},
       {"counters", refer("SessionCounters")},
   };

@@ -6,8 +6,8 @@
 #include <charconv>
 
 #include "control/store_view.hpp"
+#include "engine/recent_messages.hpp"
 #include "nexusfix/engine/latency.hpp"
-#include "nexusfix/engine/recent_messages.hpp"
 
 namespace nfx::control {
 namespace {

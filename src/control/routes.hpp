@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "control/access.hpp"
-#include "nexusfix/engine/session_command.hpp"
+#include "engine/session_command.hpp"
 
 namespace nfx::control {
 

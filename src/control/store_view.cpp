@@ -5,8 +5,8 @@
 #include <deque>
 #include <utility>
 
-#include "nexusfix/observe/message_text.hpp"
-#include "nexusfix/store/journal_archive.hpp"
+#include "observe/message_text.hpp"
+#include "store/journal_archive.hpp"
 
 namespace nfx::control {
 

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "nexusfix/engine/journal_check.hpp"
-#include "nexusfix/engine/journal_status.hpp"
-#include "nexusfix/engine/recent_messages.hpp"
+#include "engine/journal_check.hpp"
+#include "engine/journal_status.hpp"
+#include "engine/recent_messages.hpp"
 #include "nexusfix/store/disk.hpp"
-#include "nexusfix/store/journal_reader.hpp"
+#include "store/journal_reader.hpp"
 
 namespace nfx::control {
 

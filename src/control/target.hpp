@@ -13,10 +13,10 @@
 
 #include "control/config_reload.hpp"
 #include "control/store_view.hpp"
-#include "nexusfix/engine/engine.hpp"
+#include "engine/engine_operations.hpp"
 #include "nexusfix/observe/log_level.hpp"
 #include "nexusfix/observe/metrics.hpp"
-#include "nexusfix/placement/thread_sampler.hpp"
+#include "placement/thread_sampler.hpp"
 
 namespace nfx::control {
 
@@ -67,7 +67,7 @@ class Target {
  public:
   virtual ~Target() = default;
   virtual CommandOutcome command(std::size_t session, const SessionCommand& command) = 0;  // on both threads
-  virtual Engine::SessionList sessions() = 0;
+  virtual SessionList sessions() = 0;
   virtual bool answers() = 0;  // all poll threads
   // By its name, "FIX.4.4:DESK->VENUE". Otherwise no_such_session, or timed_out where a poll thread that may have it
   // does not answer.

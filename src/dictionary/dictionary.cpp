@@ -5,9 +5,9 @@
 #include <bit>
 #include <ranges>
 
+#include "base/same_text.hpp"
 #include "dictionary/tables.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/same_text.hpp"
 
 namespace nfx {
 

@@ -12,8 +12,8 @@
 #include <system_error>
 #include <vector>
 
+#include "dictionary/model_overlay.hpp"
 #include "dictionary/model_reader.hpp"
-#include "nexusfix/dictionary/model_overlay.hpp"
 
 // Folders between colons: absolute ones, and those seen from the folder of the program or library.
 #ifndef NFX_DICTIONARY_PATH

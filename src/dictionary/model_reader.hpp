@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "dictionary/model_overlay.hpp"
 #include "dictionary/xml_source.hpp"
-#include "nexusfix/dictionary/model_overlay.hpp"
 
 namespace nfx {
 

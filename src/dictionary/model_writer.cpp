@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "nexusfix/dictionary/model_overlay.hpp"
+#include "dictionary/model_overlay.hpp"
 
 namespace nfx {
 

@@ -3,9 +3,9 @@
 #include <unordered_map>
 
 #include "dictionary/character_rule.hpp"
+#include "dictionary/model_overlay.hpp"
 #include "dictionary/problems.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/dictionary/model_overlay.hpp"
 
 namespace nfx {
 namespace {

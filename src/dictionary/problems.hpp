@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "nexusfix/base/suggest.hpp"
+#include "base/suggest.hpp"
 #include "nexusfix/dictionary/model.hpp"
 
 namespace nfx {

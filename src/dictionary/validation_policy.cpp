@@ -5,9 +5,9 @@
 #include <charconv>
 #include <utility>
 
+#include "base/suggest.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/enum_values.hpp"
-#include "nexusfix/base/suggest.hpp"
 
 namespace nfx {
 namespace {

@@ -5,8 +5,8 @@
 #include <array>
 #include <cstring>
 
+#include "base/call_trace.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/call_trace.hpp"
 #include "nexusfix/base/read_digits.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/wire/standard_fields.hpp"

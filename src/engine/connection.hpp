@@ -12,12 +12,14 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "engine/oversized_message.hpp"
 #include "engine/partial_message.hpp"
 #include "engine/send_gate.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/page_array.hpp"
+#include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/transport/transport.hpp"
 
@@ -26,7 +28,6 @@ namespace nfx {
 struct ConnectionMemoryOptions {
   std::size_t send_buffer_size = 0;
   std::size_t max_message_size = 0;
-  bool may_park = false;  // what was received may have to wait
 };
 
 class ConnectionMemory {
@@ -38,30 +39,29 @@ class ConnectionMemory {
   explicit ConnectionMemory(const ConnectionMemoryOptions& options)
       : output_size_(options.send_buffer_size),
         partial_size_(options.max_message_size),
-        may_park_(options.may_park),
         output_(map_array<char>(output_size_, "what a session sends; lower send_buffer_size")),
-        partial_(map_array<char>(partial_size_, "what a session receives; lower max_message_size")) {}
+        partial_(map_array<char>(partial_size_, "what a session receives; lower max_message_size")),
+        unhandled_(map_array<char>(partial_size_, "a message that is delivered again; lower max_message_size")) {}
 
   // Before the first connection: parking allocates nothing after it.
-  void prepare() {
-    if (may_park_) parked_.reserve(parking_space);
-  }
+  void prepare() { parked_.reserve(parking_space); }
 
   [[nodiscard]] std::span<char> output() noexcept { return {output_.get(), output_size_}; }
   [[nodiscard]] std::span<char> partial() noexcept { return {partial_.get(), partial_size_}; }
+  [[nodiscard]] std::span<char> unhandled() noexcept { return {unhandled_.get(), partial_size_}; }
   [[nodiscard]] std::string& parked() noexcept { return parked_; }
 
  private:
   std::size_t output_size_;
   std::size_t partial_size_;
-  bool may_park_;
   PageArray<char> output_;
   PageArray<char> partial_;
+  PageArray<char> unhandled_;
   std::string parked_;
 };
 
-// Received, but held back by throttle or journal until a time; the transport holds the connection meanwhile, unless the
-// disk is full and few bytes are parked.
+// Received, but held back by throttle, journal or application until a time; the transport holds the connection
+// meanwhile, unless the disk is full and few bytes are parked.
 class ParkedBytes {
  public:
   explicit ParkedBytes(std::string& memory) noexcept : memory_(&memory) {}
@@ -75,6 +75,10 @@ class ParkedBytes {
     NFX_ASSERT(until != MonotonicTime::max());
     memory_->assign(bytes);
     until_ = until;
+  }
+  void hurry(MonotonicTime until) noexcept {
+    NFX_ASSERT(held());
+    until_ = std::min(until_, until);
   }
   // What was received after that.
   void add(std::string_view bytes) {
@@ -91,6 +95,41 @@ class ParkedBytes {
  private:
   std::string* memory_;
   MonotonicTime until_ = MonotonicTime::max();
+};
+
+// A message that the application did not handle: it is delivered again, first, until it is. At most one.
+class UnhandledMessage {
+ public:
+  static constexpr Duration shortest_wait = std::chrono::microseconds{100},
+                            longest_wait = std::chrono::milliseconds{10};
+
+  explicit UnhandledMessage(std::span<char> memory) noexcept : memory_(memory.data()) {}
+
+  [[nodiscard]] bool held() const noexcept { return size_ != 0; }
+  [[nodiscard]] std::string_view bytes() const noexcept { return {memory_, size_}; }
+  [[nodiscard]] SeqNum seq() const noexcept { return seq_; }
+  [[nodiscard]] Instant since() const noexcept { return since_; }
+
+  // Returns how long it waits now: longer each time.
+  Duration keep(std::string_view bytes, SeqNum seq, Instant now) noexcept {
+    if (!held()) {
+      std::ranges::copy(bytes, memory_);
+      size_ = bytes.size();
+      seq_ = seq;
+      since_ = now;
+      wait_ = shortest_wait;
+    }
+    NFX_ASSERT(seq_ == seq && size_ == bytes.size());
+    return std::exchange(wait_, std::min(wait_ * 2, longest_wait));
+  }
+  void clear() noexcept { size_ = 0; }
+
+ private:
+  char* memory_;
+  std::size_t size_ = 0;
+  SeqNum seq_{};
+  Instant since_{};
+  Duration wait_{};
 };
 
 // The peer's address as text, "192.0.2.7:51234"; cut where it is longer than addresses are.
@@ -111,7 +150,7 @@ class PeerName {
 
 struct Connection {
   explicit Connection(ConnectionMemory& memory) noexcept
-      : out(memory.output()), partial(memory.partial()), parked(memory.parked()) {}
+      : out(memory.output()), partial(memory.partial()), parked(memory.parked()), unhandled(memory.unhandled()) {}
 
   [[nodiscard]] bool exists() const noexcept { return id != no_connection; }
 
@@ -121,7 +160,8 @@ struct Connection {
   PartialMessage partial;
   OversizedMessage oversized;  // in the memory of `partial`, which is empty meanwhile
   ParkedBytes parked;
-  bool resuming = false;  // what was parked is handled again: nothing has arrived
+  UnhandledMessage unhandled;  // while there is one, what follows is parked
+  bool resuming = false;       // what was parked is handled again: nothing has arrived
   MonotonicTime connect_deadline = MonotonicTime::max();
   PeerName peer;  // of an acceptor
 };

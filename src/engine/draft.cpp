@@ -5,7 +5,7 @@
 #include <array>
 #include <charconv>
 
-#include "nexusfix/engine/application.hpp"
+#include "nexusfix/engine/session_handle.hpp"
 
 namespace nfx {
 

@@ -9,12 +9,15 @@
 #include <thread>
 #include <vector>
 
+#include "config/placement.hpp"
 #include "engine/callback_failure.hpp"
 #include "engine/engine_control.hpp"
 #include "engine/engine_helpers.hpp"
 #include "engine/engine_logs.hpp"
 #include "engine/engine_metrics.hpp"
+#include "engine/engine_operations.hpp"
 #include "engine/engine_placement.hpp"
+#include "engine/handed_on.hpp"
 #include "engine/latency_monitor.hpp"
 #include "engine/left_numbers.hpp"
 #include "engine/listen_addresses.hpp"
@@ -23,37 +26,38 @@
 #include "engine/poll_thread.hpp"
 #include "engine/start_checks.hpp"
 #include "nexusfix/base/clocks.hpp"
-#include "nexusfix/config/placement.hpp"
-#include "nexusfix/engine/handed_on.hpp"
-#include "nexusfix/placement/thread_name.hpp"
+#include "nexusfix/engine/observer.hpp"
 #include "nexusfix/store/disk.hpp"
 #include "nexusfix/transport/tls_context.hpp"
+#include "placement/thread_name.hpp"
 
 namespace nfx {
 namespace {
 
-void take_dictionary(SessionSettings& settings) {
+// A session borrows its dictionary. An acceptor compares the peer's password with its own, and never sends it.
+void take_settings(SessionSettings& settings) {
   if (settings.dictionary) settings.session.dictionary = settings.dictionary.get();
+  if (settings.session.role == Role::acceptor) settings.session.password.keep_digest();
 }
 
 }  // namespace
 
 struct Engine::Parts {
-  explicit Parts(EngineConfig checked)
+  Parts(EngineConfig checked, Callbacks program)
       : config(std::move(checked)),
+        callbacks(std::move(program)),
         placement(config, load_this_machine, [] { return read_host_facts(HostFiles{}); }),
         transport(choose_transport(config)),
         addresses(config),
         helpers(config, placement, posix_disk(), [this] { wake_all(); }),
-        logs(config, [this](std::string_view text) {
-          if (application == nullptr) return;
-          guarded("on_log_alert", [&] { application->on_log_alert(text); });
-        }) {}
+        logs(config, [this](std::string_view text) { alert(AlertKind::log, text); }) {}
   ~Parts() { end_threads(); }
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
 
   EngineConfig config;
+  const Callbacks callbacks;
+  std::atomic<std::uint64_t> callback_exceptions{0};  // of callbacks that no poll thread calls; before the logs
   EnginePlacement placement;
   TransportChoice transport;
   ListenAddresses addresses;
@@ -74,15 +78,13 @@ struct Engine::Parts {
   std::optional<LatencyMonitor> monitor;  // ends before the threads; empty: nothing is measured
   const UtcTime made_at = read_utc();
   bool started = false;
-  Application* application = nullptr;
-  bool placed = false;                                // the thread that calls turn()
-  std::atomic<std::uint64_t> callback_exceptions{0};  // of callbacks that no poll thread calls
+  bool placed = false;  // the thread that calls turn()
 
-  void make_thread(std::uint32_t number, Application& to) {
+  void make_thread(std::uint32_t number) {
     threads.push_back(make_poll_thread(transport, {.config = config,
                                                    .number = number,
                                                    .idle = poll_idle(config, placement.plan(), number).mode,
-                                                   .application = to,
+                                                   .callbacks = callbacks,
                                                    .stores = helpers.stores(),
                                                    .handshakes = &helpers.handshakes()}));
     threads.back()->log_to(
@@ -128,7 +130,7 @@ struct Engine::Parts {
     if (config.cluster.hands_on()) add_hand_on(page, config.cluster.gateway, hand_on.counters());
     add_callback_exceptions(page, callback_exceptions.load(std::memory_order_relaxed));
     const std::lock_guard lock{on_metrics_mutex};
-    guarded("on_metrics", [&] { application->on_metrics(page); });
+    guarded("on_metrics", [&](Observer& each) { each.on_metrics(page); });
   }
   void add_latencies(MetricsPage& page) {
     if (!monitor) return;
@@ -196,29 +198,34 @@ struct Engine::Parts {
     added_tls.emplace_back(session, context);
   }
 
-  // Calls a callback that no poll thread calls. What it throws is reported and counted.
+  // Calls the observers where no poll thread does. What one throws is reported and counted.
   template <class Call>
   void guarded(std::string_view callback, Call&& call) noexcept {
-    try {
-      call();
-    } catch (...) {
-      callback_threw(callback);
+    for (Observer* const each : callbacks.observers) {
+      try {
+        call(*each);
+      } catch (...) {
+        callback_threw(callback);
+      }
     }
+  }
+  void alert(AlertKind kind, std::string_view text) noexcept {
+    guarded("on_alert", [&](Observer& each) { each.on_alert(kind, text); });
   }
   void callback_threw(std::string_view callback) noexcept {
     const CallbackFailure failure{callback};
     callback_exceptions.fetch_add(1, std::memory_order_relaxed);
-    try {
-      application->on_callback_threw(failure.callback(), failure.what());
-    } catch (...) {
-      callback_exceptions.fetch_add(1, std::memory_order_relaxed);
+    for (Observer* const each : callbacks.observers) {
+      try {
+        each->on_alert(AlertKind::callback, failure.text());
+      } catch (...) {
+        callback_exceptions.fetch_add(1, std::memory_order_relaxed);
+      }
     }
   }
 
   void watch() {
-    placement.watch([this](const std::string& text) {
-      guarded("on_placement_alert", [&] { application->on_placement_alert(text); });
-    });
+    placement.watch([this](const std::string& text) { alert(AlertKind::placement, text); });
     if (monitor) monitor->begin(placement);
   }
 
@@ -238,7 +245,7 @@ struct Engine::Parts {
 
   // What a session needs that is added, and what refuses it. Returns the certificate names that its handshake requires.
   std::vector<std::string> prepare(SessionSettings& settings) const {
-    take_dictionary(settings);
+    take_settings(settings);
     std::vector<std::string> names = addresses.handshake_names(settings);
     load_certificates(settings, names);
     if (settings.tls_enabled && !transport.tls) {
@@ -260,17 +267,16 @@ struct Engine::Parts {
   }
 };
 
-Engine::Engine(EngineConfig config, Application& application) {
+Engine::Engine(EngineConfig config, Callbacks program) {
   check_config(config);
-  for (SessionSettings& settings : config.sessions) take_dictionary(settings);
+  for (SessionSettings& settings : config.sessions) take_settings(settings);
   load_certificates(config);
   if (const auto in_use = check_listen_addresses(config); !in_use.empty()) throw ConfigError(in_use.front());
-  parts_ = std::make_unique<Parts>(std::move(config));
-  parts_->application = &application;
+  parts_ = std::make_unique<Parts>(std::move(config), std::move(program));
   // The plan may have given sessions other threads.
   if (parts_->placement.plan() != nullptr) check_config(parts_->config);
   for (std::uint32_t i = 0; i < parts_->config.poll_threads; ++i) {
-    parts_->placement.build(i, [&] { parts_->make_thread(i, application); });
+    parts_->placement.build(i, [&] { parts_->make_thread(i); });
     for (const SessionSettings& settings : parts_->config.sessions) {
       auto& longest = parts_->threads.back()->longest_logout;
       if (settings.poll_thread == i) longest = std::max(longest, settings.session.logout_timeout);
@@ -286,9 +292,8 @@ Engine::Engine(EngineConfig config, Application& application) {
     std::vector<const MeasuredThread*> measured;
     for (const auto& thread : parts_->threads) measured.push_back(thread.get());
     if (parts_->config.log.trace_every != 0) {
-      parts_->traces.emplace(parts_->config.log, [parts = parts_.get()](std::string_view text) {
-        parts->guarded("on_log_alert", [&] { parts->application->on_log_alert(text); });
-      });
+      parts_->traces.emplace(parts_->config.log,
+                             [parts = parts_.get()](std::string_view text) { parts->alert(AlertKind::log, text); });
     }
     parts_->monitor.emplace(std::move(measured), parts_->traces ? &*parts_->traces : nullptr);
   }
@@ -368,7 +373,7 @@ std::optional<std::size_t> Engine::find_session(const SessionId& id) const {
   return std::nullopt;
 }
 
-void Engine::check_added(SessionSettings settings) const {
+void EngineOperations::check_added(SessionSettings settings) const {
   static_cast<void>(parts_->prepare(settings));
   parts_->addresses.check(settings);
   parts_->addresses.require_free(settings);
@@ -407,7 +412,7 @@ std::size_t Engine::add_session(SessionSettings settings, AddedSession as) {
   }
 }
 
-std::optional<std::string> Engine::why_not_added(std::size_t session) const {
+std::optional<std::string> EngineOperations::why_not_added(std::size_t session) const {
   return parts_->thread_of(session).why_not_added(session);
 }
 
@@ -417,21 +422,21 @@ bool Engine::remove_session(std::size_t session, std::string_view text) {
   return true;
 }
 
-CommandOutcome Engine::command(std::size_t session, const SessionCommand& command, Duration timeout) {
+CommandOutcome EngineOperations::command(std::size_t session, const SessionCommand& command, Duration timeout) const {
   CommandOutcome outcome = command_on(parts_->thread_of(session), session, command, timeout);
   if (command.kind == SessionCommandKind::remove && outcome) parts_->placement.leave_mapping(session);
   return outcome;
 }
 
-CommandOutcome Engine::change_session(std::size_t session, SessionSettings settings, std::string_view what,
-                                      Duration timeout) {
-  take_dictionary(settings);
+CommandOutcome EngineOperations::change_session(std::size_t session, SessionSettings settings, std::string_view what,
+                                                Duration timeout) const {
+  take_settings(settings);
   settings.poll_thread = static_cast<std::uint32_t>(parts_->thread_number_of(session));  // it stays there
   parts_->addresses.check(settings);
   return change_on(parts_->thread_of(session), session, std::move(settings), what, timeout);
 }
 
-Engine::SessionList Engine::list_sessions(Duration timeout) {
+SessionList EngineOperations::list_sessions(Duration timeout) const {
   SessionList list;
   for (const auto& thread : parts_->threads) list.complete = list_of(*thread, list.sessions, timeout) && list.complete;
   std::ranges::sort(list.sessions, {}, &SessionStatus::number);
@@ -440,27 +445,30 @@ Engine::SessionList Engine::list_sessions(Duration timeout) {
   return list;
 }
 
-bool Engine::drain(std::string_view text, Duration timeout) {
+bool EngineOperations::drain(std::string_view text, Duration timeout) const {
   return parts_->on_all([&](PollThread& thread) { return drain_on(thread, text, timeout); });
 }
 
-bool Engine::end_drain(Duration timeout) {
+bool EngineOperations::end_drain(Duration timeout) const {
   return parts_->on_all([&](PollThread& thread) { return end_drain_on(thread, timeout); });
 }
 
-bool Engine::answers(Duration timeout) {
+bool EngineOperations::answers(Duration timeout) const {
   return std::ranges::all_of(parts_->threads, [timeout](const auto& thread) { return answers_in(*thread, timeout); });
 }
 
-RecentMessages Engine::recent_messages(std::size_t session, std::uint64_t after, std::size_t most, Duration timeout) {
+RecentMessages EngineOperations::recent_messages(std::size_t session, std::uint64_t after, std::size_t most,
+                                                 Duration timeout) const {
   return parts_->taps.read(parts_->thread_of(session), session, after, most, read_monotonic(), timeout);
 }
 
-JournalStatus Engine::journal(std::size_t session, Duration timeout) {
+JournalStatus EngineOperations::journal(std::size_t session, Duration timeout) const {
   return journal_on(parts_->thread_of(session), session, timeout);
 }
 
-bool Engine::add_metrics(MetricsPage& page, Duration timeout) { return parts_->add_metrics(page, timeout); }
+bool EngineOperations::add_metrics(MetricsPage& page, Duration timeout) const {
+  return parts_->add_metrics(page, timeout);
+}
 
 std::optional<Endpoint> Engine::local_endpoint(std::size_t session) const {
   const SessionSettings& settings = parts_->config.sessions.at(session);
@@ -483,13 +491,15 @@ void Engine::run_on_housekeeping(std::string_view name, const std::function<void
   parts_->placement.run_on_housekeeping(name, work);
 }
 
-void Engine::adopt_housekeeping(int tid, std::string_view name) { parts_->placement.adopt_housekeeping(tid, name); }
+void EngineOperations::adopt_housekeeping(int tid, std::string_view name) const {
+  parts_->placement.adopt_housekeeping(tid, name);
+}
 
 const std::vector<std::string>& Engine::placement_warnings() const noexcept { return parts_->placement.warnings(); }
 
 std::vector<ThreadReport> Engine::thread_reports() const { return parts_->thread_reports(); }
 
-std::vector<int> Engine::poll_thread_ids() const {
+std::vector<int> EngineOperations::poll_thread_ids() const {
   std::vector<int> ids;
   for (const auto& thread : parts_->threads) ids.push_back(thread->thread_id());
   return ids;
@@ -523,7 +533,7 @@ std::vector<std::string> Engine::reload_tls() {
   return problems;
 }
 
-void Engine::reload_with_sessions(const std::string& name, std::function<std::string()> reload) {
+void EngineOperations::reload_with_sessions(const std::string& name, std::function<std::string()> reload) const {
   const std::lock_guard lock{parts_->added_tls_mutex};
   parts_->reloads.emplace_back(name, std::move(reload));
 }
@@ -543,7 +553,7 @@ std::string to_string(const ThreadReport& report) {
   return text;
 }
 
-HandOnQueue& Engine::hand_on_queue() noexcept { return parts_->hand_on; }
+HandOnQueue& EngineOperations::hand_on_queue() const noexcept { return parts_->hand_on; }
 
 const EngineConfig& Engine::config() const noexcept { return parts_->config; }
 

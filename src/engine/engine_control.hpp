@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/journal_status.hpp"
 #include "engine/loop_call.hpp"
 #include "engine/poll_thread.hpp"
-#include "nexusfix/engine/journal_status.hpp"
-#include "nexusfix/engine/session_command.hpp"
+#include "engine/session_command.hpp"
 
 namespace nfx {
 

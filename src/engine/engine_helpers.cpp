@@ -8,7 +8,7 @@
 
 #include "engine/clock.hpp"
 #include "engine/engine_metrics.hpp"
-#include "nexusfix/placement/thread_name.hpp"
+#include "placement/thread_name.hpp"
 
 namespace nfx {
 

@@ -14,11 +14,11 @@
 #include <thread>
 #include <vector>
 
+#include "config/placement.hpp"
 #include "engine/engine_placement.hpp"
 #include "engine/handshake_queue.hpp"
 #include "engine/session_stores.hpp"
 #include "engine/thread_watch.hpp"
-#include "nexusfix/config/placement.hpp"
 #include "nexusfix/observe/metrics.hpp"
 
 namespace nfx {

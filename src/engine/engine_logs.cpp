@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "nexusfix/base/clocks.hpp"
-#include "nexusfix/placement/thread_name.hpp"
+#include "placement/thread_name.hpp"
 
 namespace nfx {
 namespace {

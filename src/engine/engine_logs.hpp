@@ -13,16 +13,16 @@
 #include <string_view>
 #include <vector>
 
+#include "concurrent/snapshot_box.hpp"
 #include "engine/engine_metrics.hpp"
 #include "engine/session_figures.hpp"
 #include "engine/thread_watch.hpp"
-#include "nexusfix/concurrent/snapshot_box.hpp"
 #include "nexusfix/concurrent/wake_signal.hpp"
 #include "nexusfix/concurrent/worker_thread.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/observe/event_log.hpp"
-#include "nexusfix/observe/message_log.hpp"
 #include "nexusfix/observe/metrics.hpp"
+#include "observe/event_log.hpp"
+#include "observe/message_log.hpp"
 
 namespace nfx {
 

@@ -56,7 +56,7 @@ std::optional<double> number(const std::optional<std::uint64_t>& count) {
 
 using enum MetricRow<SessionFigures>::Kind;
 
-constexpr std::array<MetricRow<SessionFigures>, 9> session_metric_rows{{
+constexpr std::array<MetricRow<SessionFigures>, 10> session_metric_rows{{
     {"nfx_session_up", gauge, "1 while the session is logged on, otherwise 0.",
      [](const SessionFigures& of) -> std::optional<double> { return of.logged_on ? 1 : 0; }},
     {"nfx_session_within_schedule", gauge,
@@ -71,6 +71,10 @@ constexpr std::array<MetricRow<SessionFigures>, 9> session_metric_rows{{
     {"nfx_session_last_out_timestamp_seconds", gauge,
      "When the last message was sent, as UNIX time. Absent: none since the start.",
      [](const SessionFigures& of) { return unix_time(of.times.last_out); }},
+    {"nfx_session_unhandled_timestamp_seconds", gauge,
+     "When the message that the application does not handle yet was delivered first, as UNIX time. Absent: there is "
+     "none.",
+     [](const SessionFigures& of) { return unix_time(of.times.unhandled_since); }},
     {"nfx_next_inbound", gauge, "MsgSeqNum expected in the peer's next message.",
      [](const SessionFigures& of) -> std::optional<double> { return static_cast<double>(value(of.next_inbound)); }},
     {"nfx_next_outbound", gauge, "MsgSeqNum of our next message.",

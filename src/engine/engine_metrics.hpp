@@ -10,16 +10,16 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/handed_on.hpp"
 #include "engine/loop_latency.hpp"
 #include "engine/session_figures.hpp"
 #include "nexusfix/base/counter_rows.hpp"
 #include "nexusfix/base/latency_counts.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/engine/engine_counters.hpp"
-#include "nexusfix/engine/handed_on.hpp"
-#include "nexusfix/observe/deferred_log.hpp"
 #include "nexusfix/observe/metrics.hpp"
 #include "nexusfix/transport/transport_counters.hpp"
+#include "observe/deferred_log.hpp"
 
 namespace nfx {
 
@@ -71,7 +71,7 @@ struct HistogramRow {
   const LatencyCounts* (*value)(const Source&);  // null: not on the page now
 };
 
-extern const std::array<MetricRow<SessionFigures>, 9> session_metric_rows;
+extern const std::array<MetricRow<SessionFigures>, 10> session_metric_rows;
 extern const std::array<MetricRow<ThreadReport>, 4> thread_metric_rows;
 extern const std::array<MetricRow<HelperFigures>, 2> helper_metric_rows;
 extern const std::array<MetricRow<ThreadFigures>, 1> loop_metric_rows;

@@ -9,11 +9,11 @@
 #include <exception>
 #include <utility>
 
-#include "nexusfix/config/placement.hpp"
+#include "config/placement.hpp"
 #include "nexusfix/placement/host_files.hpp"
-#include "nexusfix/placement/place_thread.hpp"
-#include "nexusfix/placement/thread_name.hpp"
-#include "nexusfix/placement/thread_sampler.hpp"
+#include "placement/place_thread.hpp"
+#include "placement/thread_name.hpp"
+#include "placement/thread_sampler.hpp"
 
 namespace nfx {
 namespace {

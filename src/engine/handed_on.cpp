@@ -1,7 +1,9 @@
 // The queue of connections that are handed on.
-#include "nexusfix/engine/handed_on.hpp"
+#include "engine/handed_on.hpp"
 
 #include <unistd.h>
+
+#include "nexusfix/base/secret.hpp"
 
 namespace nfx {
 
@@ -16,6 +18,7 @@ HandedOn& HandedOn::operator=(HandedOn&& other) noexcept {
 }
 
 HandedOn::~HandedOn() {
+  clear_text(bytes);  // they begin with a Logon
   if (socket >= 0) ::close(socket);
 }
 

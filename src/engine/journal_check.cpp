@@ -1,5 +1,5 @@
 // Compares each record with the sequence number that is due, and each message with the record that has it.
-#include "nexusfix/engine/journal_check.hpp"
+#include "engine/journal_check.hpp"
 
 #include <utility>
 

@@ -4,8 +4,8 @@
 
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/engine/latency.hpp"
-#include "nexusfix/observe/hdr_log.hpp"
-#include "nexusfix/placement/thread_name.hpp"
+#include "observe/hdr_log.hpp"
+#include "placement/thread_name.hpp"
 
 namespace nfx {
 

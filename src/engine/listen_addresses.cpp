@@ -1,10 +1,10 @@
 // Counts the sessions of each listen address.
 #include "engine/listen_addresses.hpp"
 
+#include "config/tls_names.hpp"
 #include "engine/start_checks.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/config/tls_names.hpp"
-#include "nexusfix/transport/listen_address.hpp"
+#include "transport/listen_address.hpp"
 
 namespace nfx {
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "nexusfix/config/listen_index.hpp"
+#include "config/listen_index.hpp"
 
 namespace nfx {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/call_trace.hpp"
 #include "engine/session_runner.hpp"
-#include "nexusfix/base/call_trace.hpp"
 
 namespace nfx {
 namespace {
@@ -35,9 +35,7 @@ LiveSession::LiveSession(SessionRunner& owner, SessionStores& its_stores, LiveSe
       longest_received(longest_received_of(settings, stores_received, options.max_message_size)),
       journal_room(answer_room + (stores_received ? longest_received : 0)),
       logon_rate(settings.max_logon_rate, std::uint64_t{10} * settings.max_logon_rate),
-      memory({.send_buffer_size = settings.send_buffer_size,
-              .max_message_size = options.max_message_size,
-              .may_park = may_park()}),
+      memory({.send_buffer_size = settings.send_buffer_size, .max_message_size = options.max_message_size}),
       from_template(options.from_template) {
   session.restore(store.next_inbound(), store.next_outbound());
   reset_recorded = store.reset_asked();
@@ -183,6 +181,7 @@ void LiveSession::reset_sequence_numbers() noexcept {
     if (session.reset_numbers(runner.now(), out) == OperatorResult::not_possible)
       session.reset_sequence_numbers(runner.now(), out);
   });
+  note_logon();
 }
 
 void LiveSession::drop_connection() noexcept {
@@ -195,9 +194,11 @@ void LiveSession::drop_connection() noexcept {
 }
 
 void LiveSession::on_sending(SessionMessage& message) noexcept {
+  Authenticator* const authenticator = runner.authenticator();
+  if (authenticator == nullptr) return;
   in_callback = true;
   try {
-    runner.application().on_session_message_sending(*this, message);
+    authenticator->on_session_message_sending(*this, message);
   } catch (...) {
     message.cancel("internal error");  // a Logon without what the program computes is not sent
     runner.callback_threw(*this, "on_session_message_sending");

@@ -16,15 +16,15 @@
 #include "engine/line_limits.hpp"
 #include "engine/reconnect.hpp"
 #include "engine/send_gate.hpp"
+#include "engine/session_end.hpp"
 #include "engine/session_meter.hpp"
 #include "engine/session_stores.hpp"
 #include "engine/submissions.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/engine/application.hpp"
-#include "nexusfix/engine/session_end.hpp"
+#include "nexusfix/engine/session_handle.hpp"
 #include "nexusfix/session/session.hpp"
 #include "nexusfix/session/session_message.hpp"
-#include "nexusfix/store/session_store.hpp"
+#include "store/session_store.hpp"
 
 namespace nfx {
 
@@ -76,6 +76,9 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
   void begin_draft(Draft& draft, std::string_view msg_type, std::string_view header_fields) noexcept override;
   [[nodiscard]] std::expected<SeqNum, SendError> send_draft(Draft& draft) noexcept override;
   void end_draft(Draft& draft) noexcept override;
+  // Our Logon has the password of an initiator: a Logon was encoded just now, or has been sent.
+  void note_logon() noexcept { logon_end = std::max(logon_end, is_initiator() ? connection.out.end() : 0); }
+  void clear_logon() noexcept { connection.out.clear_sent(std::exchange(logon_end, std::size_t{0})); }
   // The output is about to be used otherwise.
   void discard_draft() noexcept {
     if (open_draft == nullptr) [[likely]]
@@ -99,8 +102,8 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
   }
   // Submitted messages are before the next one.
   [[nodiscard]] bool has_kept() const noexcept { return kept != nullptr && kept->size() != 0; }
-  // What was received may have to wait: for the throttle, or for space in the journal.
-  [[nodiscard]] bool may_park() const noexcept { return delays() || journal_store != nullptr; }
+  // What was received may have to wait before it is processed: for the throttle, or for space in the journal.
+  [[nodiscard]] bool may_wait() const noexcept { return delays() || journal_store != nullptr; }
   [[nodiscard]] JournalCommits commits() const noexcept { return {journal_store}; }
   // What the application has logged out is remembered as that, while a callback's failure is not its decision.
   [[nodiscard]] bool logged_out_by_program() const noexcept { return !enabled && !callback_failed; }
@@ -111,6 +114,7 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
     return {.logged_on_since = when(logged_on_since),
             .last_in = when(last_in),
             .last_out = when(last_out),
+            .unhandled_since = when(connection.unhandled.held() ? connection.unhandled.since().utc : UtcTime{}),
             .in_hours = in_hours};
   }
   // The earliest time at which something is due.
@@ -149,6 +153,7 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
 
   ConnectionMemory memory;
   Connection connection{memory};
+  std::size_t logon_end = 0;  // of the output's memory, where our Logons were
 
   Draft* open_draft = nullptr;  // begun in the output's room, and neither sent nor given up
 

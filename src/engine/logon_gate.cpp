@@ -3,14 +3,14 @@
 
 #include <cstring>
 
-#include "nexusfix/config/wildcard.hpp"
+#include "config/wildcard.hpp"
 #include "nexusfix/session/schedule.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 
 namespace nfx {
 
-LogonGate::LogonGate(const EngineConfig& config, std::uint32_t thread, Application& application)
-    : application_(application),
+LogonGate::LogonGate(const EngineConfig& config, std::uint32_t thread, Authenticator* authenticator)
+    : authenticator_(authenticator),
       most_bytes_(config.pending_logon_bytes),
       timeout_(config.pending_logon_timeout),
       addresses_({.hold_off = config.hold_off,
@@ -144,11 +144,13 @@ void LogonGate::drop_front(std::uint32_t index, std::size_t bytes) noexcept {
   NFX_ASSERT(bytes <= pending.size);
   pending.size -= bytes;
   std::memmove(bytes_[index].get(), bytes_[index].get() + bytes, pending.size);
+  clear_bytes({bytes_[index].get() + pending.size, bytes});
 }
 
 void LogonGate::release(std::uint32_t index) noexcept {
   NFX_ASSERT(index < pending_.size());
   NFX_ASSERT(pending_[index].id != no_connection);
+  clear_bytes({bytes_[index].get(), pending_[index].size});  // a Logon has a password
   pending_[index] = {};
   admission_.release(index);
 }
@@ -225,8 +227,10 @@ bool LogonGate::may_log_on(const SessionSettings& settings, const MessageView& l
                            bool is_new, const TlsPeer* certificate) {
   if (!may_come_from(settings, pending, certificate)) return false;
   // A Logon that waited for its session to be opened, or for a connected peer, comes here again.
-  if (!pending.approved)
-    pending.approved = application_.on_logon_request({settings.session, logon, pending.peer, is_new, certificate});
+  if (!pending.approved) {
+    pending.approved = authenticator_ == nullptr ||
+                       authenticator_->on_logon_request({settings.session, logon, pending.peer, is_new, certificate});
+  }
   if (pending.approved) return true;
   pending.refused = LogonRefusalReason::application;
   return false;

@@ -20,7 +20,7 @@
 #include "engine/session_index.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/engine/application.hpp"
+#include "nexusfix/engine/authenticator.hpp"
 #include "nexusfix/engine/engine_counters.hpp"
 #include "nexusfix/session/logon_refusal.hpp"
 #include "nexusfix/transport/admission.hpp"
@@ -46,7 +46,7 @@ struct PendingLogon {
   bool handed_on = false;
   const SessionSettings* hands_on = nullptr;  // its session, which another gateway owns: it is given to that
   bool counted = false;                       // for max_logons_per_address
-  bool approved = false;                      // by Application::on_logon_request, which is called once for a Logon
+  bool approved = false;                      // by Authenticator::on_logon_request, which is called once for a Logon
   // Why its Logon is refused, once that is known; details, a constant; and the session that it names,
   // where there is one.
   LogonRefusalReason refused = LogonRefusalReason::none;
@@ -65,7 +65,7 @@ struct IncomingConnection {
 class LogonGate {
  public:
   // For the sessions and templates of `thread`. `config` and `application` outlive this.
-  LogonGate(const EngineConfig& config, std::uint32_t thread, Application& application);
+  LogonGate(const EngineConfig& config, std::uint32_t thread, Authenticator* authenticator);
 
   // Listeners.
   void listening(ListenerId listener, const Endpoint& endpoint);
@@ -214,7 +214,7 @@ class LogonGate {
   }
   std::uint32_t occupy(std::uint32_t index, const IncomingConnection& incoming, MonotonicTime now);
 
-  Application& application_;
+  Authenticator* const authenticator_;
   std::size_t most_bytes_;
   Duration timeout_;
   std::vector<const SessionSettings*> templates_;

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "nexusfix/base/printable.hpp"
-#include "nexusfix/engine/application.hpp"
+#include "nexusfix/engine/observer.hpp"
 
 namespace nfx {
 namespace {

@@ -1,4 +1,4 @@
-// Passes a loop's events to the application and the logs, with one line per kind and second where a peer causes them.
+// Passes a loop's events to the observers and the logs, with one line per kind and second where a peer causes them.
 #include "engine/loop_reports.hpp"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ bool LoopReports::notice(SessionHandle& session, LineLimits& limits, Notice noti
 
 void LoopReports::write(SessionHandle& session, Notice notice, SeqNum seq, std::string_view text, UtcTime now) {
   event(session, to_string(notice), text, now);
-  application_.on_notice(session, notice, seq, text);
+  observe([&](Observer& each) { each.on_notice(session, notice, seq, text); });
 }
 
 void LoopReports::peer_reject(const SessionHandle& session, LineLimits& limits, std::string_view text,
@@ -96,24 +96,35 @@ void LoopReports::event(std::string_view what, std::string_view detail, UtcTime 
 
 void LoopReports::callback_threw(const CallbackFailure& failure) noexcept {
   try {
-    application_.on_callback_threw(failure.callback(), failure.what());
+    alert(AlertKind::callback, failure.text());
   } catch (...) {
     // The event log has the first one; the counters have both.
   }
 }
 
+void LoopReports::alert(AlertKind kind, std::string_view text) {
+  observe([&](Observer& each) { each.on_alert(kind, text); });
+}
+
 void LoopReports::refused(const LogonRefusal& refusal) {
   if (logs_.events) logs_.events->record(no_log_session, refusal.time, "Logon refused", to_string(refusal));
-  application_.on_logon_refused(refusal);
+  observe([&](Observer& each) { each.on_logon_refused(refusal); });
+}
+
+void LoopReports::record_masked(std::size_t number, Direction direction, std::string_view bytes, Instant now) {
+  if (!logs_.messages && !taps_.any()) return;
+  std::string masked{bytes};
+  mask_secrets(masked);
+  record(number, direction, masked, now);
 }
 
 void LoopReports::added(SessionHandle& session, const std::string& name) {
   if (logs_.name_session) logs_.name_session(session.id(), &name);
-  application_.on_added(session);
+  observe([&](Observer& each) { each.on_added(session); });
 }
 
 void LoopReports::removed(SessionHandle& session) {
-  application_.on_removed(session);
+  observe([&](Observer& each) { each.on_removed(session); });
   if (logs_.name_session) logs_.name_session(session.id(), nullptr);
 }
 

@@ -1,12 +1,13 @@
-// Where a poll loop writes what happens: the application's callbacks, the message log, the event log and the message
-// taps. Lines that a peer causes are limited to one per kind and second.
-// Thread: the poll thread. Cost: a message is one copy into the message log's queue, where that log is on, one into a
-// tap's, while there is one, and one virtual call.
+// Where a poll loop writes what happens: the observers, the message log, the event log and the message taps. Lines that
+// a peer causes are limited to one per kind and second. Thread: the poll thread. Cost: a message is one copy into the
+// message log's queue, where that log is on, one into a tap's, while there is one, and one virtual call for each
+// observer.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,9 +15,9 @@
 #include "engine/callback_failure.hpp"
 #include "engine/line_limits.hpp"
 #include "engine/message_tap.hpp"
-#include "nexusfix/engine/application.hpp"
-#include "nexusfix/observe/event_log.hpp"
-#include "nexusfix/observe/message_log.hpp"
+#include "nexusfix/engine/observer.hpp"
+#include "observe/event_log.hpp"
+#include "observe/message_log.hpp"
 
 namespace nfx {
 
@@ -33,20 +34,21 @@ struct LoopLogs {
 
 class LoopReports {
  public:
-  explicit LoopReports(Application& application) noexcept : application_(application) {}
+  // `observers` outlive it.
+  explicit LoopReports(std::span<Observer* const> observers) noexcept : observers_(observers) {}
 
   // Before the first event.
   void log_to(LoopLogs logs) { logs_ = std::move(logs); }
 
-  // Every message in and out; `number` is the session's.
-  void message(SessionHandle& session, std::size_t number, Direction direction, std::string_view bytes, Instant now) {
-    if (logs_.messages) {
-      logs_.messages->record(static_cast<std::uint32_t>(number),
-                             direction == Direction::in ? LogDirection::in : LogDirection::out, now.utc, bytes);
+  // Every message in and out; `number` is the session's. Before it is logged on the queues get no passwords.
+  void message(SessionHandle& session, std::size_t number, Direction direction, std::string_view bytes, Instant now,
+               bool logged_on) {
+    if (logged_on) [[likely]] {
+      record(number, direction, bytes, now);
+    } else {
+      record_masked(number, direction, bytes, now);
     }
-    if (taps_.any()) [[unlikely]]
-      taps_.record(number, direction, now, bytes);
-    application_.on_traffic(session, direction, bytes);
+    observe([&](Observer& each) { each.on_traffic(session, direction, bytes); });
   }
   [[nodiscard]] LoopTaps& taps() noexcept { return taps_; }
   // `limits` are the session's. False: no line was written; the next line of this kind includes it in its count.
@@ -63,6 +65,12 @@ class LoopReports {
   void event(std::string_view what, std::string_view detail, UtcTime now) noexcept;  // of no session
   // Of a callback whose failure is not a notice.
   void callback_threw(const CallbackFailure& failure) noexcept;
+  void alert(AlertKind kind, std::string_view text);
+  // Calls each observer; what one throws is for the caller.
+  template <class Call>
+  void observe(Call&& call) const {
+    for (Observer* const each : observers_) call(*each);
+  }
   // A Logon was refused, or several were.
   void refused(const LogonRefusal& refusal);
   // A session was added or removed while the loop runs.
@@ -70,9 +78,19 @@ class LoopReports {
   void removed(SessionHandle& session);
 
  private:
+  void record(std::size_t number, Direction direction, std::string_view bytes, Instant now) noexcept {
+    if (logs_.messages) {
+      logs_.messages->record(static_cast<std::uint32_t>(number),
+                             direction == Direction::in ? LogDirection::in : LogDirection::out, now.utc, bytes);
+    }
+    if (taps_.any()) [[unlikely]]
+      taps_.record(number, direction, now, bytes);
+  }
+  [[gnu::cold, gnu::noinline]] void record_masked(std::size_t number, Direction direction, std::string_view bytes,
+                                                  Instant now);
   void write(SessionHandle& session, Notice notice, SeqNum seq, std::string_view text, UtcTime now);
 
-  Application& application_;
+  std::span<Observer* const> observers_;
   LoopLogs logs_;
   LoopTaps taps_;
   MonotonicTime omitted_due_ = MonotonicTime::max();

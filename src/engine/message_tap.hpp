@@ -13,11 +13,11 @@
 #include <span>
 #include <string_view>
 
+#include "engine/recent_messages.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/cache_line.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/concurrent/spsc_queue.hpp"
-#include "nexusfix/engine/recent_messages.hpp"
 
 namespace nfx {
 

@@ -13,7 +13,7 @@
 
 #include "engine/engine_control.hpp"
 #include "engine/message_tap.hpp"
-#include "nexusfix/engine/recent_messages.hpp"
+#include "engine/recent_messages.hpp"
 
 namespace nfx {
 

@@ -6,10 +6,12 @@
 //           0              head                 tail            capacity
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <span>
 
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/secret.hpp"
 
 namespace nfx {
 
@@ -41,6 +43,14 @@ class OutputBuffer {
     if (head_ == tail_) head_ = tail_ = 0;
   }
   [[nodiscard]] bool empty() const noexcept { return head_ == tail_; }
+  // The end of what is pending, from the beginning of the memory on.
+  [[nodiscard]] std::size_t end() const noexcept { return tail_; }
+  // Overwrites what was sent, and was in the first `size` bytes of the memory. What is pending stays.
+  void clear_sent(std::size_t size) noexcept {
+    NFX_ASSERT(size <= capacity_);
+    clear_bytes({bytes_, std::min(size, head_)});
+    if (size > tail_) clear_bytes({bytes_ + tail_, size - tail_});
+  }
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
  private:

@@ -21,19 +21,19 @@
 #include "engine/thread_check.hpp"
 #include "engine/thread_watch.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/engine/application.hpp"
+#include "nexusfix/engine/callbacks.hpp"
 #include "nexusfix/transport/transport.hpp"
-#include "nexusfix/wire/batch.hpp"
 #include "nexusfix/wire/message_view.hpp"
+#include "wire/batch.hpp"
 
 namespace nfx {
 
 template <Transport T, Clock C>
 class PollLoop {
  public:
-  // `config`, `application` and `stores` outlive the loop; it serves the sessions whose poll_thread is `thread`.
-  // Throws StoreError when a session's store cannot be opened.
-  PollLoop(const EngineConfig& config, std::uint32_t thread, T& transport, C& clock, Application& application,
+  // `config`, the objects of `callbacks` and `stores` outlive the loop; it serves the sessions whose poll_thread is
+  // `thread`. Throws StoreError when a session's store cannot be opened.
+  PollLoop(const EngineConfig& config, std::uint32_t thread, T& transport, C& clock, Callbacks callbacks,
            SessionStores& stores = memory_stores());
   PollLoop(const PollLoop&) = delete;
   PollLoop& operator=(const PollLoop&) = delete;
@@ -153,6 +153,7 @@ class PollLoop {
   void settle() noexcept;
   void take_commands();
   void fire_timer(LiveSession& session);
+  void deliver_again(LiveSession& session);
   void resume(LiveSession& session);
   void receive_pending(std::uint32_t index, std::span<const char> bytes);
   void receive(LiveSession& session, std::string_view bytes);

@@ -11,8 +11,9 @@
 #include <system_error>
 #include <utility>
 
+#include "base/call_trace.hpp"
 #include "engine/poll_loop.hpp"
-#include "nexusfix/base/call_trace.hpp"
+#include "nexusfix/base/secret.hpp"
 #include "nexusfix/session/logon_check.hpp"
 #include "nexusfix/wire/encoder.hpp"
 #include "nexusfix/wire/framer.hpp"
@@ -20,8 +21,8 @@
 namespace nfx {
 
 template <Transport T, Clock C>
-PollLoop<T, C>::PollLoop(const EngineConfig& config, std::uint32_t thread, T& transport, C& clock,
-                         Application& application, SessionStores& stores)
+PollLoop<T, C>::PollLoop(const EngineConfig& config, std::uint32_t thread, T& transport, C& clock, Callbacks callbacks,
+                         SessionStores& stores)
     : transport_(transport),
       clock_(clock),
       network_(transport, clock),
@@ -29,7 +30,7 @@ PollLoop<T, C>::PollLoop(const EngineConfig& config, std::uint32_t thread, T& tr
       runner_({.config = config,
                .thread = thread,
                .network = network_,
-               .application = application,
+               .callbacks = std::move(callbacks),
                .stores = stores,
                .now = clock.now()}),
       frames_(config.max_message_size),
@@ -165,7 +166,7 @@ void PollLoop<T, C>::take_commands() {
   for (LoopCommand& command : runner_.commands().take()) {
     const std::optional<std::uint32_t> pending = runner_.execute_command(command);
     if (!pending) continue;
-    const std::string rest = std::exchange(runner_.logons()[*pending].rest, {});
+    std::string rest = std::exchange(runner_.logons()[*pending].rest, {});
     receive_pending(*pending, rest);
   }
 }
@@ -227,16 +228,35 @@ void PollLoop<T, C>::resume(LiveSession& session) {
   session.connection.parked.take(resumed_);
   session.connection.resuming = true;
   const ConnectionId id = session.connection.id;
+  const bool logs_on = !session.up;
+  if (session.connection.unhandled.held()) deliver_again(session);
   drain_queue(session);
   if (session.connection.parked.held()) {
     session.connection.parked.add(resumed_);
   } else if (session.connection.id == id) {
     receive(session, resumed_);
   }
+  if (logs_on) [[unlikely]] {  // a Logon has a password
+    clear_bytes(resumed_);
+    if (!session.connection.parked.held()) clear_bytes(session.memory.parked());
+  }
   resumed_.clear();
   if (session.connection.id != id) return;
   session.connection.resuming = false;
   if (!session.connection.parked.held()) transport_.hold(id, false);
+}
+
+// It is the session's next one, unless an operator has set another number. What parks it again keeps it.
+template <Transport T, Clock C>
+void PollLoop<T, C>::deliver_again(LiveSession& session) {
+  UnhandledMessage& message = session.connection.unhandled;
+  const bool next = session.session.next_inbound() == message.seq();
+  if (next && queued_message_.parse(message.bytes()) == WireError::none) {
+    runner_.step_received(session, queued_message_, message.bytes(), [&](Actions& out) {
+      session.session.on_queued_message(queued_message_, runner_.now(), out);
+    });
+  }
+  if (!session.connection.parked.held()) message.clear();
 }
 
 // Bytes to messages.
@@ -288,7 +308,7 @@ BatchEnd PollLoop<T, C>::receive_batch(LiveSession& session, std::string_view by
   const BatchEnd end = read_batch(bytes, frames_, message_, [&](const BatchItem& item) {
     NFX_ASSERT(item.bytes.data() >= bytes.data() &&
                item.bytes.data() + item.bytes.size() <= bytes.data() + bytes.size());
-    if (session.may_park() && item.error == WireError::none) {
+    if (session.may_wait() && item.error == WireError::none) {
       const MonotonicTime until = may_receive_at(session);
       if (until > runner_.now().monotonic) {
         runner_.park(session, bytes.substr(static_cast<std::size_t>(item.bytes.data() - bytes.data())), until);
@@ -453,7 +473,9 @@ template <Transport T, Clock C>
 template <Transport T, Clock C>
 void PollLoop<T, C>::drain_queue(LiveSession& session) {
   NFX_TRACE();
-  while (const auto bytes = session.session.take_queued()) {
+  while (!session.connection.parked.held()) {
+    const auto bytes = session.session.take_queued();
+    if (!bytes) return;
     // It was parsed once already, when it arrived.
     if (queued_message_.parse(*bytes) != WireError::none) continue;
     runner_.step_received(session, queued_message_, *bytes, [&](Actions& out) {
@@ -471,10 +493,16 @@ void PollLoop<T, C>::drain_queue(LiveSession& session) {
 template <Transport T, Clock C>
 void PollLoop<T, C>::receive_pending(std::uint32_t index, std::span<const char> bytes) {
   LogonGate& logons = runner_.logons();
-  std::size_t taken = logons.collect(index, bytes);
+  const auto collect = [&](std::span<const char> from) {
+    const std::size_t size = logons.collect(index, from);
+    // The transport's buffer would have the password until other bytes are in its place.
+    clear_bytes({const_cast<char*>(from.data()), size});
+    return size;
+  };
+  std::size_t taken = collect(bytes);
   if (logons[index].from_gateway) [[unlikely]] {
     if (!runner_.take_proxy_header(index)) return;
-    taken += logons.collect(index, bytes.subspan(taken));
+    taken += collect(bytes.subspan(taken));
   }
   const std::span<const char> rest = bytes.subspan(taken);
   const std::string_view received = logons.received(index);
@@ -529,7 +557,9 @@ void PollLoop<T, C>::receive_pending(std::uint32_t index, std::span<const char> 
 template <Transport T, Clock C>
 LiveSession* PollLoop<T, C>::find_session(PendingLogon& pending) {
   try {
-    return runner_.session_for_logon(message_, pending);
+    LiveSession* const session = runner_.session_for_logon(message_, pending);
+    if (session != nullptr) runner_.prepare_connection(*session);
+    return session;
   } catch (const std::bad_alloc&) {
     runner_.note_refusal(pending, LogonRefusalReason::no_memory, {});
   } catch (const std::system_error& error) {
@@ -565,6 +595,14 @@ void PollLoop<T, C>::on_connect(ConnectionId id) {
   NFX_ASSERT(session.connection.id == id && session.connection.connecting);
   // The session's time ended while it was connecting.
   if (!runner_.may_connect_now(session)) {
+    runner_.close_connection(session);
+    return runner_.detach(session);
+  }
+  try {
+    runner_.prepare_connection(session);
+  } catch (const std::exception& error) {
+    runner_.report_notice(session, Notice::connect_failed, SeqNum{}, error.what());
+    if (session.connection.id != id) return;
     runner_.close_connection(session);
     return runner_.detach(session);
   }
@@ -604,6 +642,9 @@ void PollLoop<T, C>::on_writable(ConnectionId id) {
   NFX_ASSERT(session.connection.id == id);
   session.connection.out.unblock();
   runner_.mark_dirty(session);
+  if (!session.connection.unhandled.held()) return;
+  session.connection.parked.hurry(runner_.now().monotonic);
+  runner_.rearm(session);
 }
 
 template <Transport T, Clock C>

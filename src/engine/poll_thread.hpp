@@ -22,6 +22,7 @@
 #include "engine/session_stores.hpp"
 #include "engine/thread_watch.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
+#include "nexusfix/engine/callbacks.hpp"
 #include "nexusfix/engine/engine_counters.hpp"
 #include "nexusfix/engine/submit.hpp"
 
@@ -99,7 +100,7 @@ struct PollThreadOptions {
   const EngineConfig& config;  // this and what follows outlives the thread
   std::uint32_t number = 0;
   IdleMode idle = IdleMode::block;  // never automatic
-  Application& application;
+  const Callbacks& callbacks;
   SessionStores& stores;
   HandshakeExecutor* handshakes = nullptr;  // null: a poll thread with TLS computes them
 };

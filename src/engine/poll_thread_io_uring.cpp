@@ -1,6 +1,6 @@
 // Instantiates the poll loop for io_uring, with the probe whether this kernel has it.
 #include "engine/poll_thread_over.hpp"
-#include "nexusfix/transport/io_uring_transport.hpp"
+#include "transport/io_uring_transport.hpp"
 
 namespace nfx {
 

@@ -1,6 +1,6 @@
 // Instantiates the poll loop for TLS over io_uring.
 #include "engine/poll_thread_over_tls.hpp"
-#include "nexusfix/transport/io_uring_transport.hpp"
+#include "transport/io_uring_transport.hpp"
 
 namespace nfx {
 

@@ -58,7 +58,7 @@ class PollThreadOver final : public PollThread {
   PollThreadOver(const PollThreadOptions& thread, const Options& options)
       : PollThread(thread.idle),
         layers_(thread, options),
-        loop_(thread.config, thread.number, layers_.outer(), clock, thread.application, thread.stores) {}
+        loop_(thread.config, thread.number, layers_.outer(), clock, thread.callbacks, thread.stores) {}
 
   void start() override { loop_.start(); }
   void turns_follow() noexcept override { loop_.turns_follow(); }

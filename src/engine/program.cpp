@@ -18,15 +18,17 @@
 #include <utility>
 #include <vector>
 
+#include "config/dictionary_warnings.hpp"
+#include "config/quickfix_settings.hpp"
+#include "config/tls_names.hpp"
+#include "engine/engine_operations.hpp"
+#include "engine/reload_on_hangup.hpp"
 #include "engine/service_manager.hpp"
 #include "engine/start_checks.hpp"
 #include "nexusfix/base/clocks.hpp"
-#include "nexusfix/config/dictionary_warnings.hpp"
-#include "nexusfix/config/quickfix_settings.hpp"
-#include "nexusfix/config/tls_names.hpp"
+#include "nexusfix/base/secret.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
 #include "nexusfix/engine/engine.hpp"
-#include "nexusfix/engine/reload_on_hangup.hpp"
 #include "nexusfix/engine/stop_on_signal.hpp"
 #include "nexusfix/observe/print.hpp"
 #include "nexusfix/placement/plan.hpp"
@@ -261,14 +263,15 @@ std::shared_ptr<void> start_control_part(Engine& engine, const std::string& file
   return engine.config().control.wanted() ? make_control_part(engine, file) : nullptr;
 }
 
-void run_program(EngineConfig config, Application& application, LineLog& lines, const std::string& file) {
+void run_program(EngineConfig config, Callbacks program, LineLog& lines, const std::string& file) {
   require_parts(config);
   LineLog::set_least_level(config.log.level);
   const bool has_files = config.control.encrypted() || !config.control.tokens.empty() ||
                          std::ranges::any_of(config.sessions, &SessionSettings::tls_enabled);
+  hide_environment_secrets();
   ReloadOnHangup on_hangup;  // before the engine, whose threads inherit the blocked signal
   {
-    Engine engine{std::move(config), application};
+    Engine engine{std::move(config), std::move(program)};
     const StopOnSignal stop_on_signal{engine};
     // Before the sessions begin, so that an address in use ends the program before a peer has seen it.
     std::shared_ptr<void> control = start_control_part(engine, file);
@@ -280,18 +283,19 @@ void run_program(EngineConfig config, Application& application, LineLog& lines, 
     const auto on_housekeeping = [&engine](std::string_view name, const std::function<void()>& work) {
       engine.run_on_housekeeping(name, work);
     };
-    engine.adopt_housekeeping(lines.thread_id(), LineLog::thread_name);
+    EngineOperations{engine}.adopt_housekeeping(lines.thread_id(), LineLog::thread_name);
     on_hangup.begin([&engine, &lines, has_files] { reload(engine, has_files, lines); }, on_housekeeping);
     // The service is ready when the poll threads, which run() starts, answer.
-    ServiceManager service{read_service_environment(),
-                           {.answers = [&engine](Duration timeout) { return engine.answers(timeout); },
-                            .stopping = [&engine] { return engine.stopping(); },
-                            .problem =
-                                [&lines](std::string_view text) {
-                                  announce_as(lines, LogLevel::warning, "service manager", std::string{text});
-                                  lines.flush();
-                                },
-                            .in_place = on_housekeeping}};
+    ServiceManager service{
+        read_service_environment(),
+        {.answers = [&engine](Duration timeout) { return EngineOperations{engine}.answers(timeout); },
+         .stopping = [&engine] { return engine.stopping(); },
+         .problem =
+             [&lines](std::string_view text) {
+               announce_as(lines, LogLevel::warning, "service manager", std::string{text});
+               lines.flush();
+             },
+         .in_place = on_housekeeping}};
     service.begin();
     engine.run();
     service.end();

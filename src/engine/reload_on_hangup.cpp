@@ -1,5 +1,5 @@
 // Waits for SIGHUP on a thread of its own and calls the reload there; the signal is blocked in all other threads.
-#include "nexusfix/engine/reload_on_hangup.hpp"
+#include "engine/reload_on_hangup.hpp"
 
 #include <pthread.h>
 

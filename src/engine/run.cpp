@@ -11,10 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "nexusfix/base/suggest.hpp"
+#include "base/suggest.hpp"
+#include "nexusfix/engine/line_observer.hpp"
 #include "nexusfix/engine/program.hpp"
 #include "nexusfix/observe/print.hpp"
-#include "nexusfix/wire/scan.hpp"
+#include "wire/scan.hpp"
 
 namespace nfx {
 namespace {
@@ -88,7 +89,7 @@ void print_help(std::string_view program) {
   print(out);
 }
 
-int run_as(std::string_view program, std::span<char*> arguments, Application& application) {
+int run_as(std::string_view program, std::span<char*> arguments, Callbacks callbacks) {
   const CommandLine line = parse(arguments);
   if (line.mode == Mode::help) {
     print_help(program);
@@ -105,24 +106,22 @@ int run_as(std::string_view program, std::span<char*> arguments, Application& ap
     return ExitCode::done;
   }
   LineLog lines{Stream::err, config.log.lines};  // outlives the engine, which writes until its end
-  application.report_to(&lines, &lines);
-  run_program(std::move(config), application, lines, line.config);
+  LineObserver observer{lines, lines};
+  callbacks.observers.insert(callbacks.observers.begin(), &observer);  // one of the program's may throw
+  run_program(std::move(config), std::move(callbacks), lines, line.config);
   return ExitCode::done;
 }
 
 }  // namespace
 
-int run(int argc, char** argv, Application& application) noexcept {
+int run(int argc, char** argv, Callbacks callbacks) noexcept {
   std::string program = "nfx";
   try {
     occupy_standard_descriptors();
     if (argc > 0) program = std::filesystem::path{argv[0]}.filename().string();
     const std::span<char*> arguments{argv, static_cast<std::size_t>(argc)};
-    const int exit_code = run_as(program, arguments.subspan(argc > 0 ? 1 : 0), application);
-    application.report_to(nullptr, nullptr);
-    return exit_code;
+    return run_as(program, arguments.subspan(argc > 0 ? 1 : 0), std::move(callbacks));
   } catch (...) {
-    application.report_to(nullptr, nullptr);
     return report_exception(program);
   }
 }

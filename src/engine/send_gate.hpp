@@ -15,9 +15,9 @@
 #include <cstdint>
 #include <span>
 
+#include "base/call_trace.hpp"
 #include "engine/output_buffer.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/call_trace.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/transport/transport.hpp"
 
@@ -54,6 +54,9 @@ class SendGate {
   }
   [[nodiscard]] std::size_t pending() const noexcept { return output_.pending().size(); }
   [[nodiscard]] bool empty() const noexcept { return output_.empty(); }
+  // See OutputBuffer.
+  [[nodiscard]] std::size_t end() const noexcept { return output_.end(); }
+  void clear_sent(std::size_t size) noexcept { output_.clear_sent(size); }
 
   // The front of what is pending that may be given to the transport now. Followed by sent(), unless it is empty.
   template <CommitSource Source>

@@ -5,9 +5,10 @@
 #include <optional>
 #include <string>
 
+#include "engine/session_end.hpp"
 #include "nexusfix/base/seq_num.hpp"
-#include "nexusfix/engine/application.hpp"
-#include "nexusfix/engine/session_end.hpp"
+#include "nexusfix/engine/engine_counters.hpp"
+#include "nexusfix/engine/session_handle.hpp"
 #include "nexusfix/store/journal_store.hpp"
 
 namespace nfx {

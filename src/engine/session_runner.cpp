@@ -2,6 +2,7 @@
 #include "engine/session_runner.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace nfx {
@@ -17,11 +18,11 @@ SessionRunner::SessionRunner(const SessionRunnerOptions& options)
     : config_(options.config),
       thread_(options.thread),
       network_(options.network),
-      application_(options.application),
+      callbacks_(options.callbacks),
       stores_(options.stores),
       now_(options.now),
-      reports_(options.application),
-      logons_(options.config, options.thread, options.application),
+      reports_(callbacks_.observers),
+      logons_(options.config, options.thread, callbacks_.authenticator),
       owners_(most_sessions(options.config) + options.config.max_pending_logons +
               options.config.max_pending_known_logons + 1),
       deadlines_(most_sessions(options.config)),
@@ -52,7 +53,7 @@ SessionRunner::SessionRunner(const SessionRunnerOptions& options)
 }
 
 // What follows the call also does where it throws.
-void SessionRunner::deliver_timed(LiveSession& session, const MessageView& message, SeqNum seq) {
+Handled SessionRunner::deliver_timed(LiveSession& session, const MessageView& message, SeqNum seq) {
   struct Timed {
     SessionRunner& runner;
     LiveSession& session;
@@ -68,7 +69,30 @@ void SessionRunner::deliver_timed(LiveSession& session, const MessageView& messa
   // What was sent between two messages of one read.
   if (notes_.has_open()) [[unlikely]]
     notes_.left_at(timed.called);
-  application_.on_message(session, message);
+  return callbacks_.application->on_message(session, message);
+}
+
+// The session's number, and so its store's, is the one before the message until it is handled: if the connection or
+// this process ends meanwhile, the peer is asked for it again.
+[[gnu::cold]] void SessionRunner::not_handled(LiveSession& session, const MessageView& message, SeqNum seq,
+                                              Handled result) {
+  if (!result.is_not_now()) {
+    constexpr std::string_view what = "the answer: ";
+    std::array<char, 64> text;
+    const std::string_view why = to_string(result.error());
+    char* end = std::ranges::copy(what, text.begin()).out;
+    end = std::ranges::copy(why.substr(0, text.size() - what.size()), end).out;
+    return report_notice(session, Notice::not_sent, seq, {text.data(), end});
+  }
+  ++session.counts.not_handled;
+  session.received = {};  // it is stored when it is handled
+  UnhandledMessage& unhandled = session.connection.unhandled;
+  if (!session.session.take_back(seq)) return unhandled.clear();
+  const Duration wait = unhandled.keep(message.bytes(), seq, now_);
+  const std::chrono::seconds longest = session.settings.unhandled_timeout;
+  if (longest.count() != 0 && now_.monotonic - unhandled.since().monotonic >= longest && session.session.logged_on())
+    step(session, 0, [&](Actions& out) { session.session.logout("a message was not handled in time", now_, out); });
+  if (session.connection.exists()) park(session, {}, now_.monotonic + wait);
 }
 
 // Actions other than a message to send or to deliver as it is.
@@ -79,24 +103,20 @@ void SessionRunner::carry_out(LiveSession& session, const Action& action) {
     case ActionKind::deliver:
       NFX_ASSERT(action.message != nullptr && action.report != nullptr);
       ++session.counts.reported;
-      try {
-        application_.on_violations(session, *action.message, *action.report);
-      } catch (...) {
-        callback_threw(session, "on_violations");
-      }
+      notify_observers(session, "on_violations",
+                       [&](Observer& each) { each.on_violations(session, *action.message, *action.report); });
       return deliver(session, *action.message, action.seq);
-    case ActionKind::session_message: try { application_.on_session_message(session, *action.message);
-      } catch (...) {
-        callback_threw(session, "on_session_message");
-      }
-      return;
+    case ActionKind::session_message:
+      return notify_observers(session, "on_session_message",
+                              [&](Observer& each) { each.on_session_message(session, *action.message); });
     case ActionKind::deliver_reject:
       reports_.peer_reject(session, session.line_limits, action.message->get_view(Tag::Text), now_);
-      return application_.on_reject(session, *action.message);
+      return callbacks_.application->on_reject(session, *action.message);
     case ActionKind::logged_on:
       NFX_ASSERT(session.connection.exists() && !session.connection.connecting);
       session.reconnect.logged_on();
       session.up = true;
+      session.clear_logon();
       session.logged_on_since = now_.utc;
       session.submit_state.logged_on.store(true, std::memory_order_release);
       session.cancel_at = MonotonicTime::max();
@@ -104,7 +124,8 @@ void SessionRunner::carry_out(LiveSession& session, const Action& action) {
       static_cast<void>(session.logon_rate.take(now_.monotonic));
       if (session.is_acceptor()) logons_.addresses().remember(PeerAddress::of_peer(session.connection.peer.view()));
       log_event(session, "logged on");
-      return application_.on_logon(session);
+      notify_observers(session, "on_session_up", [&](Observer& each) { each.on_session_up(session); });
+      return callbacks_.application->on_logon(session);
     case ActionKind::logged_out: return logged_out(session, action);
     case ActionKind::replay:
       if (replaying_.contains(session.index)) return;
@@ -122,8 +143,9 @@ void SessionRunner::logged_out(LiveSession& session, const Action& action) {
   note_end(session, end_reason_of(session, action, was_up), action.text);
   session.submit_state.logged_on.store(false, std::memory_order_release);
   log_event(session, "logged out", action.text);
+  notify_observers(session, "on_session_down", [&](Observer& each) { each.on_session_down(session, action.text); });
   try {
-    application_.on_logout(session, action.text);
+    callbacks_.application->on_logout(session, action.text);
   } catch (...) {
     callback_threw(session, "on_logout");
   }
@@ -186,6 +208,7 @@ void SessionRunner::note(LiveSession& session, const Action& action) {
   if (action.notice == Notice::queue_full) ++session.counts.queue_drops;
   if (action.notice == Notice::too_large) ++session.counts.too_large;
   if (action.notice == Notice::throttled) ++session.counts.throttled;
+  if (action.notice == Notice::sequence_reset) session.note_logon();  // ours was the answer
   if (action.notice == Notice::too_many_invalid) {
     ++session.counts.invalid_disconnects;
     if (session.is_acceptor())
@@ -346,7 +369,7 @@ void SessionRunner::pump_replay(LiveSession& session) {
     session.in_callback = true;
     bool wanted = true;
     try {
-      wanted = application_.on_resend(session, replayed_message_);
+      wanted = callbacks_.application->on_resend(session, replayed_message_);
     } catch (...) {
       callback_threw(session, "on_resend");
     }

@@ -22,9 +22,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/call_trace.hpp"
 #include "engine/connection_owners.hpp"
 #include "engine/deadline_heap.hpp"
+#include "engine/handed_on.hpp"
 #include "engine/index_list.hpp"
+#include "engine/journal_status.hpp"
 #include "engine/latency_ledger.hpp"
 #include "engine/live_session.hpp"
 #include "engine/logon_gate.hpp"
@@ -33,14 +36,12 @@
 #include "engine/loop_reports.hpp"
 #include "engine/reconnect.hpp"
 #include "engine/roster.hpp"
+#include "engine/session_command.hpp"
 #include "engine/session_figures.hpp"
 #include "engine/stage_notes.hpp"
 #include "engine/submissions.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/call_trace.hpp"
-#include "nexusfix/engine/handed_on.hpp"
-#include "nexusfix/engine/journal_status.hpp"
-#include "nexusfix/engine/session_command.hpp"
+#include "nexusfix/engine/callbacks.hpp"
 #include "nexusfix/session/actions.hpp"
 #include "nexusfix/session/logon_check.hpp"
 
@@ -50,7 +51,7 @@ struct SessionRunnerOptions {
   const EngineConfig& config;  // this and what follows outlives the runner
   std::uint32_t thread = 0;    // the poll thread whose sessions it runs
   LoopNetwork& network;
-  Application& application;
+  Callbacks callbacks;
   SessionStores& stores;
   Instant now{};
 };
@@ -135,7 +136,7 @@ class SessionRunner {
     NFX_TRACE();
     session.in_callback = true;
     try {
-      reports_.message(session, session.number, direction, message, now_);
+      reports_.message(session, session.number, direction, message, now_, session.up);
     } catch (...) {
       callback_threw(session, "on_traffic");
     }
@@ -157,12 +158,21 @@ class SessionRunner {
   void callback_threw(LiveSession& session, std::string_view callback) noexcept;
   void callback_threw(LiveSession& session, const Action& action) noexcept;
   void callback_threw(std::string_view callback) noexcept;  // one without a session
+  // Calls the observers, within the rules of a callback of this session.
+  template <class Call>
+  void notify_observers(LiveSession& session, std::string_view callback, Call&& call) noexcept {
+    try {
+      reports_.observe(call);
+    } catch (...) {
+      callback_threw(session, callback);
+    }
+  }
   [[nodiscard]] bool has_failed() const noexcept { return !failed_.empty(); }
   void end_failed() noexcept;
   // Application::on_turn, which is called again soon when it throws.
   [[nodiscard]] Duration on_turn() noexcept {
     try {
-      return application_.on_turn(now_);
+      return callbacks_.application->on_turn(now_);
     } catch (...) {
       callback_threw("on_turn");
       return turn_after_failure;
@@ -176,6 +186,8 @@ class SessionRunner {
   [[nodiscard]] bool kept_can_go_on() const noexcept;
 
   // Connections.
+  // Takes the memory that a connection of the session needs, or throws. Before attach().
+  void prepare_connection(LiveSession& session);
   // The connection is established, and the session is notified. `peer` is the address of an accepted one.
   void attach(LiveSession& session, ConnectionId id, std::string_view peer = {});
   void detach(LiveSession& session) noexcept;  // it has ended, and the session has been notified
@@ -242,7 +254,7 @@ class SessionRunner {
 
   // Commands of an operator.
   [[nodiscard]] CommandOutcome command(std::size_t number, const SessionCommand& command);
-  // Exchanges the settings that may change at any time (nexusfix/config/live_keys.hpp) with those of `wanted`, and with
+  // Exchanges the settings that may change at any time (config/live_keys.hpp) with those of `wanted`, and with
   // `rules`, a copy of its session. `what` is for the notice.
   [[nodiscard]] CommandOutcome change(std::size_t number, SessionSettings& wanted, SessionConfig& rules,
                                       std::string_view what);
@@ -271,11 +283,12 @@ class SessionRunner {
   [[nodiscard]] LoopReports& reports() noexcept { return reports_; }
   [[nodiscard]] const LoopReports& reports() const noexcept { return reports_; }
   [[nodiscard]] LoopNetwork& network() noexcept { return network_; }
-  [[nodiscard]] Application& application() noexcept { return application_; }
+  [[nodiscard]] Authenticator* authenticator() const noexcept { return callbacks_.authenticator; }
 
  private:
   void deliver(LiveSession& session, const MessageView& message, SeqNum seq);
-  void deliver_timed(LiveSession& session, const MessageView& message, SeqNum seq);
+  [[nodiscard]] Handled deliver_timed(LiveSession& session, const MessageView& message, SeqNum seq);
+  void not_handled(LiveSession& session, const MessageView& message, SeqNum seq, Handled result);
   // Carries actions out, in their order.
   void execute(LiveSession& session, const Actions& actions);
   void carry_out(LiveSession& session, const Action& action);
@@ -354,7 +367,7 @@ class SessionRunner {
   const EngineConfig& config_;
   const std::uint32_t thread_;
   LoopNetwork& network_;
-  Application& application_;
+  const Callbacks callbacks_;
   SessionStores& stores_;
   Instant now_;
   HandOnQueue* hand_on_ = nullptr;  // null: such connections are refused
@@ -460,9 +473,15 @@ inline void SessionRunner::execute(LiveSession& session, const Actions& actions)
 
 // Calls on_message, and times it where it is to be timed.
 inline void SessionRunner::deliver(LiveSession& session, const MessageView& message, SeqNum seq) {
-  if (session.meter.times()) return deliver_timed(session, message, seq);
-  if (session.meter.on()) session.meter.not_timed();
-  application_.on_message(session, message);
+  Handled result = Handled::done;
+  if (session.meter.times()) {
+    result = deliver_timed(session, message, seq);
+  } else {
+    if (session.meter.on()) session.meter.not_timed();
+    result = callbacks_.application->on_message(session, message);
+  }
+  if (!result.is_done()) [[unlikely]]
+    not_handled(session, message, seq, result);
 }
 
 template <class Sender>

@@ -71,9 +71,9 @@ void SessionRunner::end_failed() noexcept {
 
 void SessionRunner::store_alert(const std::string& text) noexcept {
   try {
-    application_.on_store_alert(text);
+    reports_.alert(AlertKind::store, text);
   } catch (...) {
-    callback_threw("on_store_alert");
+    callback_threw("on_alert");
   }
 }
 

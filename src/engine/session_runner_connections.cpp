@@ -9,14 +9,7 @@
 
 namespace nfx {
 
-void SessionRunner::attach(LiveSession& session, ConnectionId id, std::string_view peer) {
-  NFX_ASSERT(!session.connection.exists() || (session.connection.id == id && session.connection.connecting));
-  NFX_ASSERT(session.session.phase() == Phase::disconnected);
-  // Nothing of the last connection is left.
-  NFX_ASSERT(session.connection.out.empty() && !session.connection.out.blocked());
-  NFX_ASSERT(!session.connection.out.waits_for_commit());
-  NFX_ASSERT(session.connection.partial.empty() && !session.connection.parked.held());
-  owners_.set(id, {ConnectionOwner::Kind::session, session.index});
+void SessionRunner::prepare_connection(LiveSession& session) {
   session.memory.prepare();
   if (config_.latency && session.book == nullptr) {
     session.book = latencies_.enter(session.name);
@@ -25,6 +18,16 @@ void SessionRunner::attach(LiveSession& session, ConnectionId id, std::string_vi
     if (session.journal_store != nullptr)
       session.journal_store->record_lags_in({session.book, &session.book->pages.set()[LatencyStage::durable_lag]});
   }
+}
+
+void SessionRunner::attach(LiveSession& session, ConnectionId id, std::string_view peer) {
+  NFX_ASSERT(!session.connection.exists() || (session.connection.id == id && session.connection.connecting));
+  NFX_ASSERT(session.session.phase() == Phase::disconnected);
+  // Nothing of the last connection is left.
+  NFX_ASSERT(session.connection.out.empty() && !session.connection.out.blocked());
+  NFX_ASSERT(!session.connection.out.waits_for_commit());
+  NFX_ASSERT(session.connection.partial.empty() && !session.connection.parked.held());
+  owners_.set(id, {ConnectionOwner::Kind::session, session.index});
   session.meter.start_over();
   session.connection = Connection{session.memory};
   session.connection.id = id;
@@ -37,6 +40,7 @@ void SessionRunner::attach(LiveSession& session, ConnectionId id, std::string_vi
   }
   if (session.journal_store != nullptr) session.journal_store->prepare();
   step(session, 0, [&](Actions& out) { session.session.on_connect(now_, out); });
+  if (session.connection.exists()) session.note_logon();
 }
 
 void SessionRunner::close_connection(LiveSession& session) noexcept {
@@ -51,6 +55,7 @@ void SessionRunner::detach(LiveSession& session) noexcept {
   NFX_ASSERT(session.session.phase() == Phase::disconnected);
   if (!session.connection.connecting) ++session.counts.disconnects;
   session.connection = Connection{session.memory};
+  session.clear_logon();
   if (session.removing) leaving_.add(session.index);
   gone(session);
   if (session.challenger != no_connection) {
@@ -104,13 +109,13 @@ bool SessionRunner::may_connect_now(const LiveSession& session) const noexcept {
   return !session.settings.schedule || session.settings.schedule->logon_allowed(now_.utc);
 }
 
-// Throttle and journal: a message that came too early waits here, those after it in the network. A full disk may stay
-// full for long: then the connection is still read, up to most_parked bytes, so that its end and the peer's silence are
-// noticed.
+// Throttle, journal and application: a message that came too early waits here, those after it in the network. A disk
+// may stay full, and a message unhandled, for long: then the connection is still read, up to most_parked bytes, so that
+// its end and the peer's silence are noticed.
 void SessionRunner::park(LiveSession& session, std::string_view bytes, MonotonicTime until) {
   Connection& connection = session.connection;
   const bool full = session.journal_store != nullptr && session.journal_store->condition() == StoreCondition::full;
-  const bool reads_on = full && bytes.size() <= ConnectionMemory::most_parked;
+  const bool reads_on = (full || connection.unhandled.held()) && bytes.size() <= ConnectionMemory::most_parked;
   network_.hold(connection.id, !reads_on);
   connection.parked.park(bytes, until);
   // Bytes parked once more were reported when they came.
@@ -145,8 +150,10 @@ void SessionRunner::cancel_when_due(LiveSession& session) {
   if (session.cancel_at > now_.monotonic) return;
   session.cancel_at = MonotonicTime::max();
   log_event(session, "open orders are to be cancelled", session.cancel_reason);
+  notify_observers(session, "on_cancel_due",
+                   [&](Observer& each) { each.on_cancel_due(session, session.cancel_reason); });
   try {
-    application_.on_cancel(session, session.cancel_reason);
+    callbacks_.application->on_cancel(session, session.cancel_reason);
   } catch (...) {
     callback_threw(session, "on_cancel");
   }
@@ -269,6 +276,7 @@ void SessionRunner::apply_schedule(LiveSession& session) {
     } else if (!time.over && session.is_initiator() && time.starts_over && session.session.logged_on()) {
       // A reset within the session: the initiator requests it on the open connection.
       step(session, 0, [&](Actions& out) { session.session.reset_sequence_numbers(now_, out); });
+      session.note_logon();
     }
   } else if (time.open && session.is_initiator() && session.enabled && !stopping_ && !connection.exists() &&
              session.reconnect.at() == MonotonicTime::max()) {

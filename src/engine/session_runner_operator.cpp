@@ -2,9 +2,9 @@
 #include <string>
 #include <utility>
 
+#include "config/live_keys.hpp"
+#include "engine/session_command.hpp"
 #include "engine/session_runner.hpp"
-#include "nexusfix/config/live_keys.hpp"
-#include "nexusfix/engine/session_command.hpp"
 
 namespace nfx {
 namespace {

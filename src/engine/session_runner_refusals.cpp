@@ -1,8 +1,8 @@
 // Connections that have no session yet: which are accepted, and what is reported of those that are refused.
 
 #include "engine/session_runner.hpp"
-#include "nexusfix/transport/proxy_header.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
+#include "transport/proxy_header.hpp"
 
 namespace nfx {
 

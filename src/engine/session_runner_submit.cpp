@@ -110,7 +110,7 @@ void SessionRunner::settle(LiveSession& session, const Submission& submission, s
 void SessionRunner::complete(const Submission& submission, std::expected<SeqNum, SendError> result) noexcept {
   if (!submission.header.report) return;
   try {
-    application_.on_submitted(
+    callbacks_.application->on_submitted(
         {.session = submission.header.session, .ticket = submission.header.ticket, .result = result});
   } catch (...) {
     callback_threw("on_submitted");

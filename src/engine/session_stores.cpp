@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "engine/clock.hpp"
-#include "nexusfix/store/journal_reader.hpp"
-#include "nexusfix/store/journal_replica.hpp"
 #include "nexusfix/wire/message_view.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
+#include "store/journal_reader.hpp"
+#include "store/journal_replica.hpp"
 
 namespace nfx {
 namespace {

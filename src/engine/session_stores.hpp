@@ -20,8 +20,8 @@
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/store/disk.hpp"
 #include "nexusfix/store/journal_flusher.hpp"
-#include "nexusfix/store/session_store.hpp"
-#include "nexusfix/store/template_stores.hpp"
+#include "store/session_store.hpp"
+#include "store/template_stores.hpp"
 
 namespace nfx {
 

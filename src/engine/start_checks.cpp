@@ -9,9 +9,9 @@
 #include <string_view>
 #include <utility>
 
-#include "nexusfix/config/tls_names.hpp"
-#include "nexusfix/transport/listen_address.hpp"
+#include "config/tls_names.hpp"
 #include "nexusfix/transport/tls_context.hpp"
+#include "transport/listen_address.hpp"
 
 namespace nfx {
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "nexusfix/observe/latency_stages.hpp"
-#include "nexusfix/placement/thread_name.hpp"
+#include "placement/thread_name.hpp"
 
 namespace nfx {
 namespace {

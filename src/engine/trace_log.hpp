@@ -17,7 +17,7 @@
 #include "engine/trace_sampler.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/observe/log_file.hpp"
+#include "observe/log_file.hpp"
 
 namespace nfx {
 

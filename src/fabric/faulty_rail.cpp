@@ -1,5 +1,5 @@
 // Carries writes between two regions of one process, with the faults that were drawn for each of them.
-#include "nexusfix/fabric/faulty_rail.hpp"
+#include "fabric/faulty_rail.hpp"
 
 #include <algorithm>
 #include <cerrno>

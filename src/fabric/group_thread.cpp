@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "nexusfix/placement/cpu_affinity.hpp"
-#include "nexusfix/placement/place_thread.hpp"
+#include "placement/place_thread.hpp"
 
 namespace nfx::fabric {
 namespace {

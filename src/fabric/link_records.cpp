@@ -111,6 +111,8 @@ void LinkCore::deliver_records(std::size_t index) noexcept {
     RecordHeader header;
     const std::byte* const at = region_.data() + layout_.record_in(seq);
     std::memcpy(&header, at, sizeof header);
+    // Checked when it arrived; while it waited for earlier ones the peer could change it.
+    if (header.seq != seq || header.length > options_.record_size) return lose(LossReason::protocol);
     const std::span body{at + sizeof header, header.length};
     if (header.kind != RecordKind::application) {
       TransferNote note;

@@ -1,5 +1,5 @@
 // Groups of rails with their threads, memory and rates, out of a machine's topology.
-#include "nexusfix/fabric/rail_plan.hpp"
+#include "fabric/rail_plan.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,6 +1,6 @@
 // The discrete events: the next step of each thread at one of its cards. Between two steps everything about a card
 // follows from the times at which its pages end, so that only threads need a place in the queue of events.
-#include "nexusfix/fabric/rail_simulation.hpp"
+#include "fabric/rail_simulation.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <optional>
 
+#include "cluster/frame.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/cluster/frame.hpp"
 #include "nexusfix/store/disk.hpp"
 
 namespace nfx::gateway {

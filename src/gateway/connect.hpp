@@ -8,10 +8,10 @@
 #include <thread>
 #include <utility>
 
+#include "nats/nats_stream.hpp"
 #include "nexusfix/base/clocks.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/nats/nats_stream.hpp"
 
 namespace nfx::gateway {
 

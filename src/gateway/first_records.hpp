@@ -8,10 +8,10 @@
 #include <optional>
 #include <utility>
 
+#include "cluster/owner.hpp"
 #include "gateway/recovered.hpp"
 #include "gateway/stored_begin.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/cluster/owner.hpp"
 
 namespace nfx::gateway {
 

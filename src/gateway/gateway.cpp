@@ -23,11 +23,11 @@
 #include "gateway/refusal.hpp"
 #include "gateway/tries.hpp"
 #include "gateway/turn.hpp"
+#include "nats/nats_stream.hpp"
 #include "nexusfix/base/clocks.hpp"
 #include "nexusfix/concurrent/wake_signal.hpp"
 #include "nexusfix/engine/program.hpp"
-#include "nexusfix/nats/nats_stream.hpp"
-#include "nexusfix/store/journal_replica.hpp"
+#include "store/journal_replica.hpp"
 
 namespace nfx {
 namespace gateway {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "engine/engine_operations.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/clocks.hpp"
 
@@ -26,7 +27,7 @@ std::string text_of(const ProxyTarget& target) {
 
 HandOn::HandOn(Engine& engine, LineLog& lines, std::function<void()> pushed)
     : config_(engine.config()),
-      queue_(engine.hand_on_queue()),
+      queue_(EngineOperations{engine}.hand_on_queue()),
       lines_(lines),
       proxy_(options_of(engine), [this](const ProxyReport& report) { on_report(report); }) {
   queue_.call_on_push(std::move(pushed));

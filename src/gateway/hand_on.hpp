@@ -10,9 +10,9 @@
 #include <string>
 #include <string_view>
 
+#include "engine/handed_on.hpp"
 #include "gateway/proxy.hpp"
 #include "nexusfix/engine/engine.hpp"
-#include "nexusfix/engine/handed_on.hpp"
 #include "nexusfix/observe/line_log.hpp"
 #include "nexusfix/session/token_bucket.hpp"
 

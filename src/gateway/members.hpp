@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "cluster/assignment.hpp"
+#include "cluster/frame.hpp"
+#include "cluster/owner.hpp"
+#include "gateway/operator_settings.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/cluster/assignment.hpp"
-#include "nexusfix/cluster/frame.hpp"
-#include "nexusfix/cluster/owner.hpp"
 #include "nexusfix/config/cluster_config.hpp"
-#include "nexusfix/gateway/operator_settings.hpp"
 
 namespace nfx::gateway {
 

@@ -1,5 +1,5 @@
 // Reads and changes what operators set for all gateways.
-#include "nexusfix/gateway/operator_settings.hpp"
+#include "gateway/operator_settings.hpp"
 
 #include <algorithm>
 #include <optional>

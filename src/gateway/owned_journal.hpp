@@ -13,12 +13,12 @@
 #include <string_view>
 #include <utility>
 
+#include "cluster/owner.hpp"
 #include "gateway/first_records.hpp"
 #include "gateway/session_tail.hpp"
 #include "gateway/stored_begin.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/cluster/owner.hpp"
-#include "nexusfix/store/journal_replica.hpp"
+#include "store/journal_replica.hpp"
 
 namespace nfx::gateway {
 

@@ -11,14 +11,14 @@
 #include <string>
 #include <utility>
 
+#include "cluster/owner.hpp"
 #include "gateway/alone.hpp"
 #include "gateway/owned_journal.hpp"
 #include "gateway/recovered.hpp"
 #include "gateway/standby.hpp"
+#include "nats/stream_client.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/cluster/owner.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/nats/stream_client.hpp"
 
 namespace nfx::gateway {
 

@@ -15,7 +15,7 @@
 #include "nexusfix/base/clocks.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
 #include "nexusfix/transport/epoll_transport.hpp"
-#include "nexusfix/transport/proxy_header.hpp"
+#include "transport/proxy_header.hpp"
 
 namespace nfx::gateway {
 namespace {

@@ -12,8 +12,8 @@
 #include <memory>
 #include <string>
 
+#include "engine/handed_on.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/engine/handed_on.hpp"
 #include "nexusfix/transport/socket_options.hpp"
 
 namespace nfx::gateway {

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "cluster/frame.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/cluster/frame.hpp"
 #include "nexusfix/store/journal_store.hpp"
 
 namespace nfx::gateway {

@@ -7,9 +7,9 @@
 #include <deque>
 #include <string_view>
 
+#include "cluster/owner.hpp"
 #include "gateway/stored_begin.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/cluster/owner.hpp"
 #include "nexusfix/store/journal_format.hpp"
 
 namespace nfx::gateway {

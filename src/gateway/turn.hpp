@@ -3,10 +3,10 @@
 // Thread: one. Cost: assign() for each gateway that goes before.
 #pragma once
 
+#include "cluster/owner.hpp"
 #include "gateway/members.hpp"
 #include "gateway/place.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/cluster/owner.hpp"
 
 namespace nfx::gateway {
 

@@ -1,5 +1,5 @@
 // HTML and SVG for reports, written by hand so that a report is one file that loads nothing.
-#include "nexusfix/host/html.hpp"
+#include "host/html.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // Settings of network devices, which the kernel shows through ethtool's ioctl only, and as text files in a copied
 // host.
-#include "nexusfix/host/network_facts.hpp"
+#include "host/network_facts.hpp"
 
 #include <linux/ethtool.h>
 #include <linux/net_tstamp.h>

@@ -20,8 +20,8 @@ FixFeedOptions sized_for(const FixHandlerOptions& options) {
 FixHandler::FixHandler(const FixHandlerOptions& options, EventOutput events, FeedPorts& ports)
     : ports_(ports),
       by_order_(options.by_order),
-      output_(*this, events),
-      feed_(sized_for(options), output_),
+      events_(events),
+      feed_(sized_for(options), *this),
       view_(options.max_fields) {
   for (std::size_t place = 0; const FixInstrument& instrument : options.instruments)
     check_added(feed_.add(instrument.symbol, instrument.quantity_scale), place++, instrument.symbol);
@@ -74,7 +74,7 @@ void FixHandler::read(const MessageView& message, Instant now) {
   if (feed_.message(message, now) != FixFeedError::none) ++counters_.unread;
 }
 
-void FixHandler::request(InstrumentIndex index) noexcept {
+void FixHandler::request_snapshot(InstrumentIndex index) noexcept {
   FieldWriter body{buffer_};
   FixMarketDataRequest wanted;
   wanted.by_order = by_order_;

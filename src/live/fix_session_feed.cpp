@@ -36,7 +36,7 @@ void FixSessionFeed::on_logon(SessionHandle& session) {
   take(input(InputKind::opened, session.now().utc));
 }
 
-void FixSessionFeed::on_message(SessionHandle& session, const MessageView& message) {
+Handled FixSessionFeed::on_message(SessionHandle& session, const MessageView& message) {
   FeedInput received = input(InputKind::received, session.now().utc, message.bytes());
   if (const auto stamp = session.received_at()) {
     received.at = *stamp;
@@ -47,6 +47,7 @@ void FixSessionFeed::on_message(SessionHandle& session, const MessageView& messa
   handler_.take(received, message);
   lag_.update(books_.newest(), session.now().utc, counters_);
   note_state();
+  return Handled::done;
 }
 
 void FixSessionFeed::on_logout(SessionHandle& session, std::string_view reason) {

@@ -51,8 +51,8 @@ std::string subscribe_text(const std::vector<WebsocketInstrument>& instruments) 
 WebsocketHandler::WebsocketHandler(const WebsocketFeedOptions& options, EventOutput events, FeedPorts& ports)
     : options_(options),
       ports_(ports),
-      output_(*this, events),
-      feed_(sized_for(options), output_),
+      events_(events),
+      feed_(sized_for(options), *this),
       client_(options.websocket),
       answer_(options.http),
       is_wanted_(options.instruments.size()) {
@@ -235,7 +235,7 @@ void WebsocketHandler::drop_stream(Instant now) {
   if (was_open) feed_.disconnected(now);
 }
 
-void WebsocketHandler::want_snapshot(InstrumentIndex index) noexcept {
+void WebsocketHandler::request_snapshot(InstrumentIndex index) noexcept {
   const std::size_t place = std::to_underlying(index);
   if (is_wanted_[place]) return;
   is_wanted_[place] = true;
@@ -253,7 +253,7 @@ void WebsocketHandler::next_snapshot(Instant now) {
 void WebsocketHandler::take_snapshot(const FeedInput& input, Instant now) {
   if (request_ == Request::none) return;
   switch (input.kind) {
-    case InputKind::opened: return request_snapshot();
+    case InputKind::opened: return send_snapshot_request();
     case InputKind::received:
       if (answer_.received(input.bytes) != HttpState::reading) finish_snapshot(now);
       return;
@@ -263,7 +263,7 @@ void WebsocketHandler::take_snapshot(const FeedInput& input, Instant now) {
   }
 }
 
-void WebsocketHandler::request_snapshot() noexcept {
+void WebsocketHandler::send_snapshot_request() noexcept {
   if (request_ != Request::connecting) return;
   request_ = Request::waiting;
   answer_.begin();

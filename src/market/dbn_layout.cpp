@@ -1,5 +1,5 @@
 // The tables of fields. Sizes and offsets are those of Databento's documentation of DBN, versions 1 to 3.
-#include "nexusfix/market/dbn_layout.hpp"
+#include "market/dbn_layout.hpp"
 
 #include <algorithm>
 #include <array>

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <limits>
 
+#include "market/exact_number.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/market/exact_number.hpp"
 #include "nexusfix/wire/field_values.hpp"
 #include "nexusfix/wire/group_view.hpp"
 

@@ -1,5 +1,5 @@
 // The generated day: the course of the day, the choice of the next message, and the books that it is chosen by.
-#include "nexusfix/market/itch_generator.hpp"
+#include "market/itch_generator.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,8 +1,8 @@
 // Messages to events of the books.
 #include "nexusfix/market/json_feed.hpp"
 
+#include "market/exact_number.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/market/exact_number.hpp"
 
 namespace nfx::market {
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/json_depth.hpp"
 #include "nexusfix/base/clocks.hpp"
-#include "nexusfix/base/json_depth.hpp"
 
 namespace nfx::nats {
 namespace {

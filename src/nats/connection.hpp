@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "nats/link.hpp"
+#include "nats/nats_stream.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/nats/nats_stream.hpp"
 
 namespace nfx::nats {
 

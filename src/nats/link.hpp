@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "nats/nats_stream.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/nats/nats_stream.hpp"
 
 namespace nfx::nats {
 

@@ -1,6 +1,6 @@
 // A build without libnats: the functions are there, and name the package.
 #ifndef NFX_WITH_NATS
-#include "nexusfix/nats/nats_stream.hpp"
+#include "nats/nats_stream.hpp"
 
 namespace nfx::nats {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "nexusfix/nats/nats_stream.hpp"
+#include "nats/nats_stream.hpp"
 
 namespace nfx::nats {
 namespace {

@@ -1,5 +1,5 @@
 // Logging without waiting: threads copy records into queues, a worker formats and writes them.
-#include "nexusfix/observe/deferred_log.hpp"
+#include "observe/deferred_log.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/printable.hpp"
 

@@ -1,5 +1,5 @@
 // Events of sessions and of the engine as lines of a deferred log.
-#include "nexusfix/observe/event_log.hpp"
+#include "observe/event_log.hpp"
 
 #include "nexusfix/base/printable.hpp"
 

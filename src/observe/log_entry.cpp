@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "nexusfix/base/json_text.hpp"
+#include "base/json_text.hpp"
 
 namespace nfx {
 namespace {

@@ -1,7 +1,7 @@
 // Log files that are begun each day and at a size, and are removed by count and age.
-#include "nexusfix/observe/log_file.hpp"
+#include "observe/log_file.hpp"
+#include "base/private_files.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/private_files.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

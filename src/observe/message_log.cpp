@@ -1,5 +1,5 @@
 // Messages in and out as lines of a deferred log.
-#include "nexusfix/observe/message_log.hpp"
+#include "observe/message_log.hpp"
 
 #include <chrono>
 #include <iterator>

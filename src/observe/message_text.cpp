@@ -1,12 +1,12 @@
 // Makes a message readable and hides passwords, in logs that other people read.
-#include "nexusfix/observe/message_text.hpp"
+#include "observe/message_text.hpp"
 
 #include <algorithm>
 #include <optional>
 
 #include "nexusfix/base/printable.hpp"
-#include "nexusfix/wire/secret_fields.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
+#include "wire/secret_fields.hpp"
 
 namespace nfx {
 namespace {
@@ -102,6 +102,14 @@ void append_message_text(std::string& out, std::string_view message, MessageText
     append_bytes(out, masked ? piece.text.substr(0, piece.value_begin) : piece.text, options.separator);
     if (masked) out += masked_text;
     if (piece.ended) out += options.separator == Separator::bar ? '|' : separator_byte;
+  });
+}
+
+void mask_secrets(std::span<char> message) noexcept {
+  for_each_piece({message.data(), message.size()}, false, [&](const Pieces::Piece& piece, bool masked) {
+    const std::string_view hidden = piece.text.substr(piece.value_begin);
+    if (masked)
+      std::ranges::fill(message.subspan(static_cast<std::size_t>(hidden.data() - message.data()), hidden.size()), '*');
   });
 }
 

@@ -1,5 +1,5 @@
 // What the kernel counts of a thread: switches and migrations show whether pinning works.
-#include "nexusfix/observe/thread_stats.hpp"
+#include "observe/thread_stats.hpp"
 
 #include <fcntl.h>
 #include <sched.h>

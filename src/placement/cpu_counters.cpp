@@ -1,5 +1,5 @@
 // Interrupts, softirqs and steal per CPU, parsed from /proc.
-#include "nexusfix/placement/cpu_counters.hpp"
+#include "placement/cpu_counters.hpp"
 
 #include <algorithm>
 #include <cstddef>

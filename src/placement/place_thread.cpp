@@ -1,5 +1,5 @@
 // Pins the calling thread, also where `nfx host apply` has isolated the CPUs that it is to run on.
-#include "nexusfix/placement/place_thread.hpp"
+#include "placement/place_thread.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/placement/thread_name.hpp"
+#include "placement/thread_name.hpp"
 
 namespace nfx {
 

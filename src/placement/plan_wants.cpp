@@ -4,9 +4,9 @@
 #include <map>
 #include <utility>
 
-#include "nexusfix/base/suggest.hpp"
-#include "nexusfix/placement/thread_name.hpp"
+#include "base/suggest.hpp"
 #include "placement/planner.hpp"
+#include "placement/thread_name.hpp"
 
 namespace nfx::planning {
 namespace {

@@ -1,5 +1,5 @@
 // Samples what a host's threads do, from /proc, at one instant.
-#include "nexusfix/placement/thread_sampler.hpp"
+#include "placement/thread_sampler.hpp"
 
 #include <algorithm>
 #include <array>

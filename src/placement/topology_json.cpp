@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "nexusfix/placement/topology_print.hpp"
+#include "placement/topology_print.hpp"
 
 namespace nfx {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "nexusfix/placement/topology_print.hpp"
+#include "placement/topology_print.hpp"
 
 namespace nfx {
 namespace {

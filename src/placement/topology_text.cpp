@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "nexusfix/placement/topology_print.hpp"
 #include "placement/numbers.hpp"
 #include "placement/topology_internal.hpp"
+#include "placement/topology_print.hpp"
 
 namespace nfx {
 namespace {

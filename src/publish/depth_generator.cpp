@@ -1,5 +1,5 @@
 // Changes of a book, and their texts.
-#include "nexusfix/publish/depth_generator.hpp"
+#include "publish/depth_generator.hpp"
 
 #include <algorithm>
 #include <array>

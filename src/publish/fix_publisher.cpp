@@ -1,5 +1,5 @@
 // Subscriptions, snapshots and increments.
-#include "nexusfix/publish/fix_publisher.hpp"
+#include "publish/fix_publisher.hpp"
 
 #include <algorithm>
 #include <utility>

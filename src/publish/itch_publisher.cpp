@@ -1,5 +1,5 @@
 // Packets and their faults, requests, and snapshots.
-#include "nexusfix/publish/itch_publisher.hpp"
+#include "publish/itch_publisher.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,5 +1,5 @@
 // What waits for a peer, and when it is too much.
-#include "nexusfix/publish/stream_server.hpp"
+#include "publish/stream_server.hpp"
 
 #include <stdexcept>
 #include <utility>

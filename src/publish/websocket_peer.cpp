@@ -1,5 +1,5 @@
 // Requests and masked frames.
-#include "nexusfix/publish/websocket_peer.hpp"
+#include "publish/websocket_peer.hpp"
 
 #include <algorithm>
 #include <array>

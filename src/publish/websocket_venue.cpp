@@ -1,5 +1,5 @@
 // Who has subscribed to what, and what is sent to whom.
-#include "nexusfix/publish/websocket_venue.hpp"
+#include "publish/websocket_venue.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/store/journal_reader.hpp"
-#include "nexusfix/store/left_rings.hpp"
+#include "store/journal_reader.hpp"
+#include "store/left_rings.hpp"
 
 namespace nfx::market {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "base/call_trace.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/call_trace.hpp"
 #include "nexusfix/base/tag.hpp"
 #include "nexusfix/base/write_digits.hpp"
 #include "nexusfix/session/session_config.hpp"

@@ -33,6 +33,7 @@ void Session::on_connect(Instant now, Actions& out) noexcept {
 
 void Session::send_logon(bool reset, std::optional<SeqNum> next_expected, Instant now, Actions& out) noexcept {
   std::array<char, max_logon_body> buffer;
+  const ClearAtEnd cleared{buffer};
   FieldWriter body{buffer};
   body.append(Tag::EncryptMethod, 0).append(Tag::HeartBtInt, heartbeat_.count());
   if (reset && version_ >= Version::fix41) {
@@ -44,10 +45,10 @@ void Session::send_logon(bool reset, std::optional<SeqNum> next_expected, Instan
   }
   const bool initiator = config_.role == Role::initiator;
   if (initiator && !config_.username.empty()) body.append(Tag::Username, config_.username);
-  if (initiator && !config_.password.empty()) body.append(Tag::Password, config_.password);
+  if (initiator && !config_.password.empty()) body.append(Tag::Password, config_.password.reveal());
   if (config_.send_next_expected_seq_num && next_expected) body.append(Tag::NextExpectedMsgSeqNum, *next_expected);
   if (version_ == Version::fixt11) body.append(Tag::DefaultApplVerID, config_.default_appl_ver_id);
-  body.append_raw(config_.logon_fields);
+  body.append_raw(config_.logon_fields.reveal());
   if (!body.ok())
     return disconnect("our Logon is too long: shorten username, password or logon_fields", Ending::failed, out);
   send_session_message(msg_type::logon, {}, body.view(), now, out);

@@ -9,26 +9,17 @@
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
 #include "nexusfix/session/session.hpp"
-#include "nexusfix/wire/secret_fields.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
+#include "wire/secret_fields.hpp"
 
 namespace nfx {
 namespace {
 
-// Every byte is compared, even after a difference, so that the time taken reveals nothing about the secret.
+// Both are compared even where the first is wrong, so that the time taken does not say which of them is.
 bool credentials_acceptable(const SessionConfig& config, const MessageView& message) noexcept {
   if (config.role == Role::initiator) return true;
-  const auto same = [&](Tag tag, std::string_view wanted) {
-    if (wanted.empty()) return true;
-    const std::string_view given = message.get_view(tag);
-    unsigned difference = given.size() == wanted.size() ? 0 : 1;
-    for (std::size_t i = 0; i < given.size(); ++i) {
-      difference |= static_cast<unsigned char>(given[i]) ^ static_cast<unsigned char>(wanted[i % wanted.size()]);
-    }
-    return difference == 0;
-  };
-  const bool user = same(Tag::Username, config.username);
-  const bool password = same(Tag::Password, config.password);
+  const bool user = config.username.empty() || same_bytes(message.get_view(Tag::Username), config.username);
+  const bool password = config.password.empty() || config.password.matches(message.get_view(Tag::Password));
   return user && password;
 }
 

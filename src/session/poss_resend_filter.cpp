@@ -1,5 +1,5 @@
 // A bounded hash set in order of insertion, so that remembering an identifier neither allocates nor scans.
-#include "nexusfix/session/poss_resend_filter.hpp"
+#include "session/poss_resend_filter.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -4,8 +4,8 @@
 #include <tuple>
 #include <utility>
 
-#include "nexusfix/base/call_trace.hpp"
-#include "nexusfix/base/same_text.hpp"
+#include "base/call_trace.hpp"
+#include "base/same_text.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
 #include "nexusfix/session/session.hpp"
 #include "nexusfix/wire/field_writer.hpp"
@@ -47,8 +47,18 @@ void Session::on_message(const MessageView& message, Instant now, Actions& out) 
 
 void Session::on_queued_message(const MessageView& message, Instant now, Actions& out) noexcept {
   const StepCheck check{*this, out};
+  if (gap_.requested_to != SeqNum{} && gap_.retry_at == MonotonicTime::max()) [[unlikely]]
+    gap_.retry_at = now.monotonic + config_.resend_timeout;  // take_back() has stopped it
   if (phase_ == Phase::logged_on || phase_ == Phase::logout_sent) process(message, true, now, out);
   processing_ = {};
+}
+
+bool Session::take_back(SeqNum seq) noexcept {
+  if (next_in_ <= seq) return false;
+  next_in_ = seq;
+  gap_.progress = std::min(gap_.progress, seq);
+  if (gap_.requested_to != SeqNum{}) gap_.retry_at = MonotonicTime::max();
+  return phase_ == Phase::logged_on || phase_ == Phase::logout_sent;
 }
 
 std::optional<std::string_view> Session::take_queued() noexcept {

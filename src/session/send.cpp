@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <charconv>
 
-#include "nexusfix/base/call_trace.hpp"
+#include "base/call_trace.hpp"
 #include "nexusfix/session/logon_check.hpp"
 #include "nexusfix/session/session.hpp"
 #include "nexusfix/session/session_message.hpp"
 #include "nexusfix/wire/encoder.hpp"
 #include "nexusfix/wire/field_writer.hpp"
-#include "nexusfix/wire/secret_fields.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 #include "session/step_check.hpp"
+#include "wire/secret_fields.hpp"
 
 namespace nfx {
 namespace {
@@ -147,6 +147,8 @@ std::expected<std::size_t, std::string_view> Session::compose_session_message(Ou
                                                                               std::span<char> out) noexcept {
   std::array<char, SessionMessage::max_body> body_space;
   std::array<char, SessionMessage::max_header> header_space;
+  const bool logon = hook_ != nullptr && message.msg_type == msg_type::logon;
+  const ClearAtEnd cleared{logon ? std::span<char>{body_space} : std::span<char>{}};
   if (hook_ != nullptr) {
     std::array<char, max_utc_timestamp_size> time;
     const std::string_view now_text = composer_.sending_time(now.utc);

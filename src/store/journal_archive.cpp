@@ -1,5 +1,5 @@
 // Lists and reads the segments that a reset of the sequence numbers archived.
-#include "nexusfix/store/journal_archive.hpp"
+#include "store/journal_archive.hpp"
 
 #include <algorithm>
 #include <cerrno>

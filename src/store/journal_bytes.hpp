@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/crc32c.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/crc32c.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/store/journal_format.hpp"
 

@@ -1,5 +1,5 @@
 // Reads a journal record by record, finds damage, and decides whether it is a torn tail or a loss.
-#include "nexusfix/store/journal_reader.hpp"
+#include "store/journal_reader.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -7,8 +7,8 @@
 #include <cstring>
 #include <system_error>
 
+#include "base/sha256.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/sha256.hpp"
 #include "store/journal_bytes.hpp"
 #include "store/journal_scan.hpp"
 

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/store/journal_reader.hpp"
 #include "store/journal_bytes.hpp"
+#include "store/journal_reader.hpp"
 #include "store/journal_scan.hpp"
 #include "store/journal_search.hpp"
 

@@ -1,5 +1,5 @@
 // The replicator's side of a journal: reads its records in the ring, and notifies the journal of what may be sent.
-#include "nexusfix/store/journal_replica.hpp"
+#include "store/journal_replica.hpp"
 
 #include <cstring>
 #include <utility>

@@ -14,7 +14,7 @@
 
 #include "nexusfix/store/disk.hpp"
 #include "nexusfix/store/journal_format.hpp"
-#include "nexusfix/store/journal_reader.hpp"
+#include "store/journal_reader.hpp"
 
 namespace nfx::detail {
 

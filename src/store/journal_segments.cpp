@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/store/template_stores.hpp"
 #include "store/journal_bytes.hpp"
 #include "store/journal_writer.hpp"
+#include "store/template_stores.hpp"
 
 namespace nfx::detail {
 

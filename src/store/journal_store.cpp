@@ -9,11 +9,11 @@
 #include <cstring>
 #include <limits>
 
+#include "base/call_trace.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/call_trace.hpp"
-#include "nexusfix/store/journal_replica.hpp"
 #include "store/journal_bytes.hpp"
 #include "store/journal_index.hpp"
+#include "store/journal_replica.hpp"
 #include "store/journal_writer.hpp"
 #include "store/prefetch.hpp"
 #include "store/ring_header.hpp"

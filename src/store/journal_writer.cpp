@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/store/journal_replica.hpp"
 #include "store/journal_bytes.hpp"
+#include "store/journal_replica.hpp"
 
 namespace nfx::detail {
 

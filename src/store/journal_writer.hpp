@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "nexusfix/base/latency_counts.hpp"
-#include "nexusfix/store/journal_reader.hpp"
 #include "nexusfix/store/journal_store.hpp"
+#include "store/journal_reader.hpp"
 #include "store/journal_scan.hpp"
 #include "store/journal_space.hpp"
 #include "store/ring_header.hpp"

@@ -1,5 +1,5 @@
 // Finds rings that killed processes left in shared memory, and which of them may be removed.
-#include "nexusfix/store/left_rings.hpp"
+#include "store/left_rings.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "nexusfix/store/journal_reader.hpp"
 #include "nexusfix/store/journal_store.hpp"
+#include "store/journal_reader.hpp"
 #include "store/journal_scan.hpp"
 #include "store/ring_header.hpp"
 

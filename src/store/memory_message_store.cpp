@@ -1,5 +1,5 @@
 // The store without durability: a ring of bytes and an index, both mapped once.
-#include "nexusfix/store/memory_message_store.hpp"
+#include "store/memory_message_store.hpp"
 
 #include <bit>
 #include <cstring>
@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/call_trace.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/call_trace.hpp"
 #include "store/prefetch.hpp"
 
 namespace nfx {

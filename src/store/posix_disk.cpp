@@ -11,8 +11,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/private_files.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/private_files.hpp"
 #include "nexusfix/store/disk.hpp"
 
 namespace nfx {

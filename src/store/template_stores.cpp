@@ -1,5 +1,5 @@
 // Counts the journals of template sessions in a folder, and removes those that have not been used for long.
-#include "nexusfix/store/template_stores.hpp"
+#include "store/template_stores.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "nexusfix/store/journal_reader.hpp"
 #include "store/journal_bytes.hpp"
+#include "store/journal_reader.hpp"
 #include "store/journal_scan.hpp"
 #include "store/journal_space.hpp"
 

@@ -17,6 +17,17 @@ std::string_view to_string(Refusal refusal) noexcept {
   return row == 0 || row > refusal_rows.size() ? "none" : refusal_rows[row - 1].text;
 }
 
+std::string to_text(const RiskCounters& counters) {
+  std::string text = std::to_string(counters.orders) + " new, " + std::to_string(counters.replacements) +
+                     " replaced, " + std::to_string(counters.cancels) + " canceled";
+  for (const RefusalRow& row : refusal_rows) {
+    if (const std::uint64_t count = counters.*row.counter; count != 0)
+      text += ", " + std::to_string(count) + " refused: " + std::string{row.text};
+  }
+  if (counters.unknown_fills != 0) text += ", " + std::to_string(counters.unknown_fills) + " fills of unknown orders";
+  return text;
+}
+
 RiskGate::RiskGate(const RiskLimits& limits, std::vector<InstrumentLimits> instruments)
     : limits_(limits), instruments_(std::move(instruments)), rate_(limits.orders_per_second, limits.burst) {
   const auto check = [](bool good, const std::string& name, auto value, const char* wanted) {

@@ -13,8 +13,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/call_trace.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/call_trace.hpp"
 #include "transport/tcp_registry.hpp"
 #include "transport/tcp_socket.hpp"
 

@@ -1,5 +1,5 @@
 // Draws the faults of the faulty transport from its seed.
-#include "nexusfix/transport/faulty_transport.hpp"
+#include "transport/faulty_transport.hpp"
 
 #include <stdexcept>
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "nexusfix/transport/io_uring_transport.hpp"
+#include "transport/io_uring_transport.hpp"
 
 namespace nfx::detail {
 

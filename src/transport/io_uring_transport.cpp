@@ -1,5 +1,5 @@
 // The half of the transport that needs no completions: sockets, sends, and which requests are wanted.
-#include "nexusfix/transport/io_uring_transport.hpp"
+#include "transport/io_uring_transport.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
 // Writes and reads the header of the PROXY protocol.
-#include "nexusfix/transport/proxy_header.hpp"
+#include "transport/proxy_header.hpp"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -11,8 +11,8 @@
 #include <string>
 #include <utility>
 
+#include "base/call_trace.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/call_trace.hpp"
 #include "nexusfix/base/clocks.hpp"
 #include "nexusfix/transport/tcp_registry.hpp"
 #include "transport/address.hpp"

@@ -15,9 +15,9 @@
 #include <system_error>
 #include <utility>
 
-#include "nexusfix/base/call_trace.hpp"
-#include "nexusfix/transport/listen_address.hpp"
+#include "base/call_trace.hpp"
 #include "transport/address.hpp"
+#include "transport/listen_address.hpp"
 
 namespace nfx::detail {
 

@@ -7,11 +7,11 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
+#include "nexusfix/base/secret.hpp"
 #include "transport/tls_material.hpp"
 
 namespace nfx {
@@ -94,14 +94,18 @@ void check_dates(const X509* certificate, const std::string& file) {
   }
 }
 
-std::string password_of(const TlsOptions& o) {
-  if (o.key_password) return o.key_password();
+Secret password_of(const TlsOptions& o) {
+  if (o.key_password) {
+    std::string given = o.key_password();
+    Secret password{given};
+    clear_text(given);
+    return password;
+  }
   if (o.key_password_env.empty()) return {};
-  const char* value = std::getenv(o.key_password_env.c_str());  // NOLINT(concurrency-mt-unsafe): no thread sets any
-  if (value == nullptr) {
+  if (std::getenv(o.key_password_env.c_str()) == nullptr) {  // NOLINT(concurrency-mt-unsafe): no thread sets any
     fail("tls_key_password_env: the environment has no " + o.key_password_env + "; set it to the key's password");
   }
-  return value;
+  return environment_secret(o.key_password_env);
 }
 
 // Private keys are read into memory that is not swapped and that no core has, as much as OpenSSL allows: the numbers of
@@ -116,22 +120,21 @@ OwnedKey load_key(const TlsOptions& o, const std::string& file) {
   use_secret_memory();
   const OwnedBio bio = or_fail(open_file(file));
   struct Answer {
-    std::string password;
+    Secret password;
     bool asked = false;
   } answer{password_of(o), false};
   // Without this OpenSSL would prompt on the terminal.
   const auto give = [](char* out, int size, int /*writing*/, void* user) {
     auto& known = *static_cast<Answer*>(user);
     known.asked = true;
-    if (known.password.empty() || known.password.size() > static_cast<std::size_t>(size)) return -1;
-    std::memcpy(out, known.password.data(), known.password.size());
-    return static_cast<int>(known.password.size());
+    const std::string_view password = known.password.reveal();
+    if (password.empty() || password.size() > static_cast<std::size_t>(size)) return -1;
+    std::ranges::copy(password, out);
+    return static_cast<int>(password.size());
   };
   OwnedKey key{PEM_read_bio_PrivateKey(bio.get(), nullptr, give, &answer)};
-  const bool had_password = !answer.password.empty();
-  OPENSSL_cleanse(answer.password.data(), answer.password.size());
   if (key) return key;
-  if (answer.asked && !had_password) {
+  if (answer.asked && answer.password.empty()) {
     fail(file +
          ": the key is encrypted and no password is known; name the environment variable that holds it in "
          "tls_key_password_env");

@@ -15,7 +15,7 @@
 #include <string>
 #include <system_error>
 
-#include "nexusfix/base/regular_file.hpp"
+#include "base/regular_file.hpp"
 #include "nexusfix/transport/transport.hpp"
 #include "transport/tls_material.hpp"
 

@@ -20,6 +20,8 @@ constexpr std::size_t record_overhead = SSL3_RT_MAX_ENCRYPTED_OVERHEAD + SSL3_RT
 constexpr std::size_t reserve = 16 * 1024;
 // Less space than this is not used: short records cost more than they carry.
 constexpr std::size_t least_chunk = 1024;
+// Of what a client sends: its Logon, which has a password. More would cost time for every message.
+constexpr std::size_t first_bytes = 8 * 1024;
 
 }  // namespace
 
@@ -135,6 +137,7 @@ TlsStream::TlsStream(const TlsContext& context, TlsSide side, std::string_view n
   SSL_set_ex_data(handle, Ssl::slot(), ssl_.get());
   SSL_set_cert_cb(handle, Ssl::note_request, nullptr);
   if (side == TlsSide::server) {
+    SSL_set_options(handle, SSL_OP_CLEANSE_PLAINTEXT);
     const bool asks = options.client_certificate != ClientCertificate::none;
     const bool insists = options.client_certificate == ClientCertificate::require;
     ssl_->verifies = asks;
@@ -228,10 +231,17 @@ TlsStream::Read TlsStream::read(std::span<char> out) noexcept {
     const int code = SSL_read_ex(ssl_->handle.get(), out.data() + result.size, out.size() - result.size, &size);
     if (code != 1) return {result.size, status_of(code)};
     result.size += size;
+    if (cleansed_ < first_bytes) [[unlikely]]
+      count_cleansed(size);
     NFX_ASSERT(size > 0 && result.size <= out.size());
   }
   result.status = Status::done;
   return result;
+}
+
+void TlsStream::count_cleansed(std::size_t size) noexcept {
+  cleansed_ += size;
+  if (cleansed_ >= first_bytes) SSL_clear_options(ssl_->handle.get(), SSL_OP_CLEANSE_PLAINTEXT);
 }
 
 std::size_t TlsStream::write(std::span<const char> plaintext) noexcept {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "nexusfix/base/call_trace.hpp"
+#include "base/call_trace.hpp"
 #include "nexusfix/wire/field_text.hpp"
 
 namespace nfx {

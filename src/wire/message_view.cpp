@@ -8,9 +8,9 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/call_trace.hpp"
 #include "envelope.hpp"
 #include "kernels/kernels.hpp"
-#include "nexusfix/base/call_trace.hpp"
 #include "nexusfix/wire/field_values.hpp"
 #include "nexusfix/wire/group_view.hpp"
 

@@ -14,9 +14,9 @@
 #include "control_port.hpp"
 #include "nexusfix/dictionary/load.hpp"
 #include "nexusfix/engine/engine.hpp"
-#include "nexusfix/session/poss_resend_filter.hpp"
 #include "nexusfix/wire/field_writer.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
+#include "session/poss_resend_filter.hpp"
 
 namespace {
 
@@ -66,19 +66,19 @@ std::string joined(std::vector<Item>& items) {
 
 class EchoApplication final : public nfx::Application {
  public:
-  void on_message(nfx::SessionHandle& session, const nfx::MessageView& message) override {
+  nfx::Handled on_message(nfx::SessionHandle& session, const nfx::MessageView& message) override {
     const std::string_view type = message.msg_type();
     const bool has_definitions = session.config().begin_string >= "FIX.4.2";
     if (type == nfx::msg_type::new_order_single) {
       auto& seen = orders_.try_emplace(session.id(), orders_kept).first->second;
       const bool resend = message.get_view(nfx::Tag::PossResend) == "Y";
-      if (!seen.accept(message.get_view(nfx::Tag::ClOrdID), resend)) return;
+      if (!seen.accept(message.get_view(nfx::Tag::ClOrdID), resend)) return nfx::Handled::done;
       return echo(session, message);
     }
     if (type == "d" && has_definitions) return echo(session, message);
     if (session.config().begin_string == "FIXT.1.1") return refuse_over_fixt(session, message);
-    std::ignore = session.reject_business(message, nfx::BusinessRejectReason::unsupported_message_type,
-                                          has_definitions ? "Unsupported Message Type" : "Unsupported message type");
+    return session.reject_business(message, nfx::BusinessRejectReason::unsupported_message_type,
+                                   has_definitions ? "Unsupported Message Type" : "Unsupported message type");
   }
 
   void on_logout(nfx::SessionHandle& session, std::string_view) override { orders_.erase(session.id()); }
@@ -87,7 +87,7 @@ class EchoApplication final : public nfx::Application {
   static constexpr std::uint32_t orders_kept = 4096;
 
   // The suite wants the application version at the end of this one message.
-  static void refuse_over_fixt(nfx::SessionHandle& session, const nfx::MessageView& message) {
+  static nfx::Sent refuse_over_fixt(nfx::SessionHandle& session, const nfx::MessageView& message) {
     std::array<char, 256> buffer;
     nfx::FieldWriter body{buffer};
     body.append(nfx::Tag::RefSeqNum, message.get_view(nfx::Tag::MsgSeqNum))
@@ -96,10 +96,10 @@ class EchoApplication final : public nfx::Application {
         .append(nfx::Tag::BusinessRejectReason,
                 static_cast<unsigned>(nfx::BusinessRejectReason::unsupported_message_type))
         .append(nfx::Tag::DefaultApplVerID, session.config().default_appl_ver_id);
-    std::ignore = session.send({.msg_type = nfx::msg_type::business_message_reject, .body = body.view()});
+    return session.send({.msg_type = nfx::msg_type::business_message_reject, .body = body.view()});
   }
 
-  static void echo(nfx::SessionHandle& session, const nfx::MessageView& message) {
+  static nfx::Sent echo(nfx::SessionHandle& session, const nfx::MessageView& message) {
     constexpr nfx::Tag own[] = {nfx::Tag::BeginString,     nfx::Tag::BodyLength,
                                 nfx::Tag::MsgType,         nfx::Tag::MsgSeqNum,
                                 nfx::Tag::PossDupFlag,     nfx::Tag::SenderCompID,
@@ -119,7 +119,7 @@ class EchoApplication final : public nfx::Application {
       }
     }
     const std::string header_fields = joined(header), body_fields = joined(body);
-    std::ignore = session.send({.msg_type = message.msg_type(), .body = body_fields, .header_fields = header_fields});
+    return session.send({.msg_type = message.msg_type(), .body = body_fields, .header_fields = header_fields});
   }
 
   std::map<std::size_t, nfx::PossResendFilter> orders_;

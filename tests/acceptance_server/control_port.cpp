@@ -1,5 +1,6 @@
 // Reads one line of a request, sets a sequence number, writes one line of an answer.
 #include "control_port.hpp"
+#include "engine/engine_operations.hpp"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -115,6 +116,6 @@ ControlPort::Reply ControlPort::reply_to(std::string_view request) {
     (sender ? command.numbers.out : command.numbers.in) = nfx::SeqNum{number};
   }
   if (!session) return {400, "no session"};
-  const nfx::CommandOutcome outcome = engine_.command(*session, command);
+  const nfx::CommandOutcome outcome = nfx::EngineOperations{engine_}.command(*session, command);
   return {outcome ? 200U : 409U, std::string{nfx::explain(outcome)}};
 }

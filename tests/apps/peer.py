@@ -44,12 +44,17 @@ class Peer:
         self.socket.sendall(self.message(kind, *fields, **options))
 
     def receive(self):
-        """The next message's fields; None when the connection has ended."""
+        """The next message's fields by tag; None when the connection has ended."""
+        fields = self.receive_fields()
+        return fields and dict(field.split("=", 1) for field in fields)
+
+    def receive_fields(self):
+        """The same as a list of "tag=value", for repeating groups."""
         while True:
             found = re.match(rb"8=FIX.*?\x0110=\d{3}\x01", self.received, re.DOTALL)
             if found:
                 self.received = self.received[found.end():]
-                return dict(field.split("=", 1) for field in found[0].decode("latin-1").split("\x01")[:-1])
+                return found[0].decode("latin-1").split("\x01")[:-1]
             more = self.socket.recv(65536)
             if not more:
                 return None

@@ -190,6 +190,12 @@ class RefusedLogon(unittest.TestCase):
         self.assertEqual(self.raw(message("A", (98, 0))), b"")
         self.refused("malformed")
 
+    def test_a_logon_whose_data_has_another_length_is_no_garbage(self):
+        self.serve()
+        for length in ("99", "x"):
+            self.assertEqual(self.raw(message("A", (98, 0), (108, 30), (95, length), (96, "abc"))), b"")
+        self.refused("malformed", count=2, detail=r"\(95=x: the data field after it does not have that length\)")
+
     def test_another_clock(self):
         self.serve()
         self.assertNotIn(b"35=A", self.raw(logon(seconds=-600)))

@@ -112,7 +112,7 @@ class Unit(unittest.TestCase):
         self.assertEqual(self.value("LimitCORE"), "0")
 
     def test_its_user_s_folders_hold_no_record_that_root_follows(self):
-        header = (ROOT / "include/nexusfix/host/apply.hpp").read_text(encoding="utf-8")
+        header = (ROOT / "src/host/apply.hpp").read_text(encoding="utf-8")
         records = re.findall(r'_state_folder = "([^"]+)"', header)
         self.assertEqual(len(records), 2)
         for kind, above in ("RuntimeDirectory", "/run"), ("StateDirectory", "/var/lib"), ("LogsDirectory", "/var/log"):

@@ -41,20 +41,13 @@ def run_in(folder, *arguments):
     return result.returncode, result.stdout.decode("utf-8"), result.stderr.decode("utf-8")
 
 
-class Running:
-    """A process that listens on a port of the kernel's choice, which the first line with "listens on" names."""
+class Process:
+    """A running program whose lines are read as they come."""
 
-    def __init__(self, *command, folder=None, listens_on="stdout", inherit_ignored_signals=False):
+    def __init__(self, *command, folder=None, inherit_ignored_signals=False):
         self.process = subprocess.Popen([str(each) for each in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         env=ENVIRONMENT, text=True, cwd=folder,
                                         restore_signals=not inherit_ignored_signals)
-        try:
-            self.first_line = self.next_line(getattr(self.process, listens_on), "listens on")
-        except AssertionError as error:
-            self.process.kill()
-            out, err = self.process.communicate()
-            raise AssertionError(f"{error}; then {out + err}") from None
-        self.port = int(re.search(r"listens on \S*:(\d+)", self.first_line).group(1))
 
     def line_with(self, part):
         """The next printed line that contains this; those before it are dropped."""
@@ -89,6 +82,20 @@ class Running:
         if self.process.poll() is None:
             self.process.kill()
         self.process.communicate()
+
+
+class Running(Process):
+    """A process that listens on a port of the kernel's choice, which the first line with "listens on" names."""
+
+    def __init__(self, *command, listens_on="stdout", **how):
+        super().__init__(*command, **how)
+        try:
+            self.first_line = self.next_line(getattr(self.process, listens_on), "listens on")
+        except AssertionError as error:
+            self.process.kill()
+            out, err = self.process.communicate()
+            raise AssertionError(f"{error}; then {out + err}") from None
+        self.port = int(re.search(r"listens on \S*:(\d+)", self.first_line).group(1))
 
 
 class Server(Running):

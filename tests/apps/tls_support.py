@@ -65,6 +65,16 @@ class Certificates:
         self.ca("-in", self.file(name + ".csr"), "-startdate", begin, "-enddate", end, "-notext", "-out",
                 self.file(name + ".crt"))
 
+    def sign(self, name, subject, *extensions, ca="ca", key=("ec", "-pkeyopt", "ec_paramgen_curve:P-256"), digest="sha256"):
+        """A certificate with any content, signed by any other one, whether that may sign or not."""
+        extra = [word for each in extensions for word in ("-addext", each)]
+        self.openssl("req", "-new", "-newkey", *key, "-nodes", "-utf8", "-subj", subject, *extra, "-keyout",
+                     self.file(f"{name}.key"), "-out", self.file(f"{name}.csr"))
+        self.openssl("x509", "-req", "-in", self.file(f"{name}.csr"), "-CA", self.file(f"{ca}.pem"), "-CAkey",
+                     self.file(f"{ca}.key"), "-CAcreateserial", "-copy_extensions", "copy", "-days", "30", f"-{digest}", "-out",
+                     self.file(f"{name}.crt"))
+        shutil.copy(self.file(f"{name}.crt"), self.file(f"{name}.pem"))
+
     def issue_by_another(self, name, names):
         """A certificate of an authority that nobody trusts."""
         self.openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "3650", "-subj",

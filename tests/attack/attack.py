@@ -47,11 +47,13 @@ from https_attacks import HTTPS_ATTACKS  # noqa: E402
 from judge import judge  # noqa: E402
 from stranger_attacks import STRANGER_ATTACKS  # noqa: E402
 from table import ANY, VARIANTS, Limits  # noqa: E402
+from tampering_attacks import TAMPERING_ATTACKS  # noqa: E402
 from tls_support import Certificates, ssl  # noqa: E402
 
 
 def all_attacks():
-    return ATTACKS + FURTHER_ATTACKS + CONTROL_ATTACKS + HTTPS_ATTACKS + FILE_ATTACKS + STRANGER_ATTACKS
+    return ATTACKS + FURTHER_ATTACKS + CONTROL_ATTACKS + HTTPS_ATTACKS + FILE_ATTACKS + STRANGER_ATTACKS + \
+        TAMPERING_ATTACKS
 
 
 class Stage:

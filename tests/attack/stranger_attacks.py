@@ -45,15 +45,12 @@ def what_nfx_does(*arguments, environment=None, seconds=30):
     return "" if done.returncode == 0 or done.stderr or done.stdout else f"{shown} fails and says nothing"
 
 
-class ControlServer:
-    """A UNIX socket that answers every request with these bytes."""
+class Server:
+    """Passes each connection of this listening socket to serve(), on a thread of its own."""
 
-    def __init__(self, path, answer):
-        self.answer = answer
-        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.socket.bind(str(path))
-        self.socket.listen(16)
-        self.socket.settimeout(0.1)
+    def __init__(self, listener):
+        self.listener = listener
+        self.listener.settimeout(0.1)
         self.ends = False
         self.thread = threading.Thread(target=self.run)
         self.thread.start()
@@ -61,10 +58,26 @@ class ControlServer:
     def run(self):
         while not self.ends:
             try:
-                client, _ = self.socket.accept()
+                client, _ = self.listener.accept()
             except OSError:
                 continue
             threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+
+    def stop(self):
+        self.ends = True
+        self.thread.join()
+        self.listener.close()
+
+
+class ControlServer(Server):
+    """A UNIX socket that answers every request with these bytes."""
+
+    def __init__(self, path, answer):
+        self.answer = answer
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener.bind(str(path))
+        listener.listen(16)
+        super().__init__(listener)
 
     def serve(self, client):
         with client:
@@ -75,11 +88,6 @@ class ControlServer:
                         client.sendall(piece)
             except OSError:
                 pass
-
-    def stop(self):
-        self.ends = True
-        self.thread.join()
-        self.socket.close()
 
 
 def answer_of(body, kind="application/json", status="200 OK"):
@@ -225,21 +233,11 @@ def odd_certificates(_):
     if ssl is None:
         return []
     made = Certificates()
-
-    def own(name, subject, *extensions, ca="ca"):
-        extra = [word for each in extensions for word in ("-addext", each)]
-        made.openssl("req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-utf8", "-subj", subject,
-                     *extra, "-keyout", made.file(f"{name}.key"), "-out", made.file(f"{name}.csr"))
-        made.openssl("x509", "-req", "-in", made.file(f"{name}.csr"), "-CA", made.file(f"{ca}.pem"), "-CAkey",
-                     made.file(f"{ca}.key"), "-CAcreateserial", "-copy_extensions", "copy", "-days", "30", "-out",
-                     made.file(f"{name}.crt"))
-
-    own("escape", "/CN=\x1b[2J\x1b]0;owned\x07\u202e")
-    own("purpose", "/CN=server only", "extendedKeyUsage=serverAuth", "subjectAltName=DNS:desk.example")
-    own("leaf", "/CN=not an authority", "basicConstraints=critical,CA:FALSE")
-    pathlib.Path(made.file("leaf.pem")).write_text(pathlib.Path(made.file("leaf.crt")).read_text())
-    own("below", "/CN=desk.example", "subjectAltName=DNS:desk.example", ca="leaf")
-    own("names", "/CN=names", "subjectAltName=" + ",".join(f"DNS:n{n}.example" for n in range(3000)))
+    made.sign("escape", "/CN=\x1b[2J\x1b]0;owned\x07\u202e")
+    made.sign("purpose", "/CN=server only", "extendedKeyUsage=serverAuth", "subjectAltName=DNS:desk.example")
+    made.sign("leaf", "/CN=not an authority", "basicConstraints=critical,CA:FALSE")
+    made.sign("below", "/CN=desk.example", "subjectAltName=DNS:desk.example", ca="leaf")
+    made.sign("names", "/CN=names", "subjectAltName=" + ",".join(f"DNS:n{n}.example" for n in range(3000)))
     made.issue_by_another("foreign", "DNS:desk.example")
     chain = pathlib.Path(made.file("client.crt")).read_text()
     pathlib.Path(made.file("long.crt")).write_text(chain + pathlib.Path(made.file("ca.pem")).read_text() * 400)

@@ -1,4 +1,4 @@
-// The market maker trades live at the demonstration's venue, over TCP, and records what it receives. A backtest on the
+// A market maker trades live at the demonstration's venue, over TCP, and records what it receives. A backtest on the
 // recording has the same orders, each with the same number, side, price and quantity, and the same position.
 //
 // Live and recording are one thread: the venue does its next step when both sides have handled everything, so that a
@@ -7,37 +7,28 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <filesystem>
 #include <string>
 
+#include "demo/venue_process.hpp"
+#include "live/recorded_feed.hpp"
 #include "market/fix_venue.hpp"
-#include "market_maker.hpp"
-#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/engine/engine.hpp"
-#include "nexusfix/store/journal_flusher.hpp"
+#include "nexusfix/live/fix_session_trader.hpp"
+#include "nexusfix/strategy/quoter.hpp"
 
 namespace nfx {
 namespace {
 
+using namespace std::chrono_literals;
+using market::test::RecordedFeed;
 using strategy::QueueModel;
 
 constexpr int steps = 1500;
 
-class Folder {
- public:
-  explicit Folder(std::uint64_t seed)
-      : path_(std::filesystem::temp_directory_path() /
-              ("nfx-backtest-" + std::to_string(::getpid()) + "-" + std::to_string(seed))) {
-    std::filesystem::create_directories(path_);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
+const market::TraderOptions options{.instrument = {"ALFA"},
+                                    .risk = {.orders_per_second = 1000, .burst = 1000, .max_event_age = 1s},
+                                    .limits = {.max_position = 100},
+                                    .own_orders_by_number = true};
 
 struct Outcome {
   std::vector<std::string> orders;
@@ -45,37 +36,20 @@ struct Outcome {
   std::uint64_t books = 0;
 };
 // Orders as people read them, so that a difference is shown as one.
-Outcome outcome_of(const Maker& maker) {
-  Outcome outcome{
-      .orders = {}, .position = maker.pipeline.orders().exposure(Maker::only).position, .books = maker.books.hash()};
-  for (const auto& [number, intent] : maker.sent) outcome.orders.push_back(to_text(number, intent));
+Outcome outcome_of(const auto& maker) {
+  Outcome outcome{.orders = {}, .position = maker.position(), .books = maker.books().hash()};
+  for (const auto& [number, intent] : maker.sent()) outcome.orders.push_back(to_text(number, intent));
   return outcome;
 }
 
-Outcome trade_live(std::uint64_t seed, const std::filesystem::path& folder) {
+Outcome trade_live(std::uint64_t seed, RecordedFeed& recorded) {
   app::market::FixVenue venue{{.listen = {"127.0.0.1", 0}, .seed = seed, .names = 1}};
-  JournalFlusher flusher;
-  market::Recorder recorder{
-      posix_disk(), {.folder = (folder / "day").string(), .ring_directory = folder.string()}, flusher, read_utc()};
-  market::FixSessionPorts ports;
-  Maker maker{"ALFA", ports};
-  market::FixSessionTrader live{{.orders = {.symbol = "ALFA"},
-                                 .report = [&](const auto& report) { maker.pipeline.report(report); },
-                                 .recorder = &recorder},
-                                ports,
-                                maker.handler,
-                                maker.books};
-  maker.now = &live.now();
-  maker.send = [&](const auto& intent, const auto& order) { return live.send(intent, order); };
+  market::Trader maker{options, market::FixSessionVenue{{.symbol = "ALFA"}}, strategy::Quoter{}};
+  market::FixSessionTrader live{maker, &recorded.recorder()};
   EngineConfig config;
-  SessionSettings session;
-  session.session.role = Role::initiator;
-  session.session.sender_comp_id = "MAKER";
-  session.session.target_comp_id = "VENUE";
-  session.session.timestamp_digits = 6;
-  session.socket.timestamps = true;
-  session.connect = {{"127.0.0.1", venue.port()}};
-  config.sessions = {session};
+  config.sessions = {app::demo::demo_session(Role::initiator)};
+  config.sessions[0].socket.timestamps = true;
+  config.sessions[0].connect = {{"127.0.0.1", venue.port()}};
   market::make_room_for_snapshots(config);
   Engine engine{config, live};
 
@@ -84,34 +58,30 @@ Outcome trade_live(std::uint64_t seed, const std::filesystem::path& folder) {
     engine.turn(Duration::zero());
   };
   const auto quiet = [&] {
-    const SessionHandle* const other = venue.engine().session(1);
-    return live.session() != nullptr && other != nullptr && live.session()->next_inbound() == other->next_outbound() &&
-           other->next_inbound() == live.session()->next_outbound();
+    const SessionHandle *const own = maker.venue().session(), *const other = venue.engine().session(1);
+    return own != nullptr && other != nullptr && own->next_inbound() == other->next_outbound() &&
+           other->next_inbound() == own->next_outbound();
   };
-  const auto begin = read_monotonic();
-  while (!quiet() || maker.handler.state() != market::FeedState::live) {
-    both();
-    if (read_monotonic() - begin > std::chrono::seconds{30}) {
-      ADD_FAILURE() << "the feed is not live";
-      return {};
-    }
-  }
-  for (int step = 0; step < steps; ++step) {
+  const bool is_live =
+      market::test::turn_until(both, [&] { return quiet() && maker.handler().state() == market::FeedState::live; });
+  EXPECT_TRUE(is_live);
+  for (int step = 0; is_live && step < steps; ++step) {
     venue.step(read_utc());
     do both();
     while (!quiet());
-    if (step % 64 == 0) flusher.turn(read_clocks());
+    if (step % 64 == 0) recorded.write(read_clocks());
   }
-  EXPECT_EQ(recorder.counters().dropped, 0U);
-  return outcome_of(maker);
+  EXPECT_EQ(recorded.recorder().counters().dropped, 0U);
+  const Outcome outcome = outcome_of(maker);
+  recorded.end();
+  return outcome;
 }
 
-Outcome test_back(const std::filesystem::path& folder, QueueModel queue, bool fills_by_trade = true) {
-  market::NoPorts ports;
-  Maker maker{"ALFA", ports};
-  const auto scan = backtest(
-      maker, {.folder = folder / "day", .ring_directory = folder},
-      {.to_venue = Duration::zero(), .from_venue = Duration::zero(), .queue = queue, .fills_by_trade = fills_by_trade});
+Outcome test_back(const RecordedFeed& recorded, QueueModel queue, bool fills_by_trade = true) {
+  strategy::SimulatedVenue venue{
+      {.to_venue = Duration::zero(), .from_venue = Duration::zero(), .queue = queue, .fills_by_trade = fills_by_trade}};
+  market::Trader maker{options, venue, strategy::Quoter{}};
+  const auto scan = backtest(maker, recorded.recording());
   EXPECT_EQ(scan.end, market::RecordingEnd::closed) << scan.reason;
   return outcome_of(maker);
 }
@@ -119,14 +89,14 @@ Outcome test_back(const std::filesystem::path& folder, QueueModel queue, bool fi
 class Backtest : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(Backtest, agrees_with_live_trading_to_the_order) {
-  const Folder folder{GetParam()};
-  const Outcome live = trade_live(GetParam(), folder.path());
-  const Outcome again = test_back(folder.path(), QueueModel::by_order);
+  RecordedFeed recorded;
+  const Outcome live = trade_live(GetParam(), recorded);
+  const Outcome again = test_back(recorded, QueueModel::by_order);
   EXPECT_GT(live.orders.size(), 100U);
   EXPECT_EQ(again.orders, live.orders);
   EXPECT_EQ(again.position, live.position);
   EXPECT_EQ(again.books, live.books);
-  EXPECT_EQ(test_back(folder.path(), QueueModel::by_order).orders, again.orders) << "it is the same each time";
+  EXPECT_EQ(test_back(recorded, QueueModel::by_order).orders, again.orders) << "it is the same each time";
 }
 
 INSTANTIATE_TEST_SUITE_P(seeds, Backtest, testing::Range(std::uint64_t{1}, std::uint64_t{9}),
@@ -135,9 +105,9 @@ INSTANTIATE_TEST_SUITE_P(seeds, Backtest, testing::Range(std::uint64_t{1}, std::
 // The comparison finds a venue that is simulated wrongly.
 TEST(BacktestVenue, disagrees_when_it_is_simulated_otherwise) {
   for (const std::uint64_t seed : {1, 2, 3, 4}) {
-    const Folder folder{seed + 100};
-    const Outcome live = trade_live(seed, folder.path());
-    EXPECT_NE(test_back(folder.path(), QueueModel::by_order, false).orders, live.orders) << "seed " << seed;
+    RecordedFeed recorded;
+    const Outcome live = trade_live(seed, recorded);
+    EXPECT_NE(test_back(recorded, QueueModel::by_order, false).orders, live.orders) << "seed " << seed;
   }
 }
 

@@ -1,5 +1,5 @@
 // CRC-32C against known values, and the instruction against the tables.
-#include "nexusfix/base/crc32c.hpp"
+#include "base/crc32c.hpp"
 
 #include <gtest/gtest.h>
 

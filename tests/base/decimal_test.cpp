@@ -15,14 +15,9 @@
 namespace nfx {
 namespace {
 
-std::string text_of(Decimal value) {
-  char out[Decimal::max_text_size];
-  return {out, value.write(out)};
-}
-
 std::string round_trip(std::string_view text) {
   const auto value = Decimal::parse(text);
-  return value ? text_of(*value) : "none";
+  return value ? to_string(*value) : "none";
 }
 
 TEST(decimal, keeps_the_digits_after_the_point) {
@@ -117,9 +112,9 @@ TEST(wide_decimal, is_a_decimal_again_where_that_holds_the_value) {
 }
 
 TEST(decimal, writes_the_extreme_mantissas) {
-  EXPECT_EQ(text_of(Decimal{std::numeric_limits<std::int64_t>::min()}), "-9223372036854775808");
-  EXPECT_EQ(text_of(Decimal{std::numeric_limits<std::int64_t>::max(), 18}), "9.223372036854775807");
-  EXPECT_EQ(text_of(Decimal{-5, 18}), "-0.000000000000000005");
+  EXPECT_EQ(to_string(Decimal{std::numeric_limits<std::int64_t>::min()}), "-9223372036854775808");
+  EXPECT_EQ(to_string(Decimal{std::numeric_limits<std::int64_t>::max(), 18}), "9.223372036854775807");
+  EXPECT_EQ(to_string(Decimal{-5, 18}), "-0.000000000000000005");
 }
 
 TEST(decimal, compares_by_value) {
@@ -134,10 +129,10 @@ TEST(decimal, compares_by_value) {
 TEST(decimal, adds_and_subtracts_at_the_larger_scale) {
   const auto sum = add(Decimal{1, 1}, Decimal{2, 2});
   ASSERT_TRUE(sum);
-  EXPECT_EQ(text_of(*sum), "0.12");
+  EXPECT_EQ(to_string(*sum), "0.12");
   const auto difference = subtract(Decimal{1, 1}, Decimal{2, 2});
   ASSERT_TRUE(difference);
-  EXPECT_EQ(text_of(*difference), "0.08");
+  EXPECT_EQ(to_string(*difference), "0.08");
 }
 
 TEST(decimal, reports_overflow_as_no_result) {
@@ -157,7 +152,7 @@ TEST(decimal, random_values_survive_writing_and_reading) {
     auto mantissa = static_cast<std::int64_t>(random.below(limit));
     if (random.below(2) == 0) mantissa = -mantissa;
     const Decimal value{mantissa, static_cast<std::uint8_t>(random.below(19))};
-    const std::string text = text_of(value);
+    const std::string text = to_string(value);
     const auto again = Decimal::parse(text);
     ASSERT_TRUE(again) << text;
     ASSERT_EQ(again->mantissa(), value.mantissa()) << text;

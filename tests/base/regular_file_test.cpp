@@ -1,5 +1,5 @@
 // Only regular files of a bounded size are read, and nothing else makes the caller wait.
-#include "nexusfix/base/regular_file.hpp"
+#include "base/regular_file.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // same_text() against operator== for every length that it treats in its own way, and every place of a difference.
-#include "nexusfix/base/same_text.hpp"
+#include "base/same_text.hpp"
 
 #include <gtest/gtest.h>
 

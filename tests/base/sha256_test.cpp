@@ -1,5 +1,5 @@
 // The examples of FIPS 180-4 and its usual test vectors, and lengths around a block.
-#include "nexusfix/base/sha256.hpp"
+#include "base/sha256.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // UTF-16 of both byte orders, in pieces of any size, against the same text in UTF-8.
-#include "nexusfix/base/text_encoding.hpp"
+#include "base/text_encoding.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // A folder or file is trusted only when nobody but this user and root can have chosen it.
-#include "nexusfix/base/trusted_path.hpp"
+#include "base/trusted_path.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Which gateway has which session, and that little moves when the list of gateways changes.
-#include "nexusfix/cluster/assignment.hpp"
+#include "cluster/assignment.hpp"
 
 #include <gtest/gtest.h>
 

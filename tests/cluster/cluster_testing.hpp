@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "nexusfix/cluster/owner.hpp"
+#include "cluster/owner.hpp"
 
 namespace nfx::cluster::testing {
 

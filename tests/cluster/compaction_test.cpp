@@ -1,5 +1,5 @@
 // Which frames an operator may remove.
-#include "nexusfix/cluster/compaction.hpp"
+#include "cluster/compaction.hpp"
 
 #include "cluster/cluster_testing.hpp"
 

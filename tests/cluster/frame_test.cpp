@@ -1,10 +1,10 @@
 // Frames: what is written is read, and nothing else is.
-#include "nexusfix/cluster/frame.hpp"
+#include "cluster/frame.hpp"
 
 #include <cstring>
 
+#include "base/crc32c.hpp"
 #include "cluster/cluster_testing.hpp"
-#include "nexusfix/base/crc32c.hpp"
 
 namespace nfx::cluster {
 namespace {

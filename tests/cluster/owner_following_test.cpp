@@ -1,6 +1,6 @@
 // A candidate that reads frames before it claims: what it keeps, where it stops, and when it begins again.
 #include "cluster/cluster_testing.hpp"
-#include "nexusfix/cluster/owner.hpp"
+#include "cluster/owner.hpp"
 
 namespace nfx::cluster {
 namespace {

@@ -1,5 +1,5 @@
 // The owner's step: takeover, one frame in flight, release, fencing, and what becomes of every answer that can come.
-#include "nexusfix/cluster/owner.hpp"
+#include "cluster/owner.hpp"
 
 #include "cluster/cluster_testing.hpp"
 

@@ -21,10 +21,10 @@
 
 #include "cli/command_line.hpp"
 #include "gateways.hpp"
+#include "nats/nats_stream.hpp"
 #include "nats_cluster/relays.hpp"
 #include "nats_cluster/three_servers.hpp"
 #include "nexusfix/base/clocks.hpp"
-#include "nexusfix/nats/nats_stream.hpp"
 #include "nexusfix/wire/message_view.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 #include "quickfix_trader.hpp"

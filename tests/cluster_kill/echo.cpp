@@ -12,12 +12,12 @@ namespace {
 
 class Echo final : public Application {
  public:
-  void on_message(SessionHandle& session, const MessageView& order) override {
+  Handled on_message(SessionHandle& session, const MessageView& order) override {
     char space[256];
     FieldWriter report{space};
     report.append(Tag::ClOrdID, order.get_view(Tag::ClOrdID)).append(Tag::Symbol, order.get_view(Tag::Symbol));
     report.append(Tag::ExecType, '0').append(Tag::OrdStatus, '0');
-    static_cast<void>(session.send({.msg_type = "8", .body = report.view()}));
+    return session.send({.msg_type = "8", .body = report.view()});
   }
 };
 

@@ -73,8 +73,9 @@ void Trader::on_notice(SessionHandle&, Notice notice, SeqNum seq, std::string_vi
   note(std::string{to_string(notice)} + " " + std::to_string(value(seq)) + " " + std::string{text});
 }
 
-void Trader::on_message(SessionHandle&, const MessageView& message) {
+Handled Trader::on_message(SessionHandle&, const MessageView& message) {
   answer_came(number_in(message, Tag::ClOrdID), number_in(message, Tag::MsgSeqNum), now_ns());
+  return Handled::done;
 }
 
 Duration Trader::on_turn(Instant now) {

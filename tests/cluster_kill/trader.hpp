@@ -9,10 +9,11 @@
 
 #include "counterparty.hpp"
 #include "nexusfix/engine/engine.hpp"
+#include "nexusfix/engine/observer.hpp"
 
 namespace nfx::cluster_kill {
 
-class Trader final : public Application, public Counterparty {
+class Trader final : public Application, public Observer, public Counterparty {
  public:
   // It connects to the ports in turn, or listens on the one of a gateway that connects.
   Trader(Role role, std::vector<std::uint16_t> ports, Load load);
@@ -23,7 +24,7 @@ class Trader final : public Application, public Counterparty {
  private:
   void on_logon(SessionHandle& session) override;
   void on_logout(SessionHandle& session, std::string_view reason) override;
-  void on_message(SessionHandle& session, const MessageView& message) override;
+  Handled on_message(SessionHandle& session, const MessageView& message) override;
   void on_notice(SessionHandle& session, Notice notice, SeqNum seq, std::string_view text) override;
   Duration on_turn(Instant now) override;
 

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "cli/command_line.hpp"
+#include "cluster/compaction.hpp"
+#include "cluster/name_hash.hpp"
+#include "cluster/owner.hpp"
 #include "cluster_simulate/ledger.hpp"
-#include "nexusfix/cluster/compaction.hpp"
-#include "nexusfix/cluster/name_hash.hpp"
-#include "nexusfix/cluster/owner.hpp"
 #ifdef NFX_WITH_PLANTS
 #include "plants/planted.hpp"
 #endif

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "nexusfix/cluster/name_hash.hpp"
+#include "cluster/name_hash.hpp"
 
 namespace nfx::cluster_simulate {
 

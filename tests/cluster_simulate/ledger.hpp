@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "nexusfix/cluster/frame.hpp"
-#include "nexusfix/cluster/owner.hpp"
+#include "cluster/frame.hpp"
+#include "cluster/owner.hpp"
 
 namespace nfx::cluster_simulate {
 

@@ -12,9 +12,9 @@
 #include <ranges>
 #include <vector>
 
+#include "cluster/compaction.hpp"
+#include "cluster/owner.hpp"
 #include "cluster_simulate/ledger.hpp"
-#include "nexusfix/cluster/compaction.hpp"
-#include "nexusfix/cluster/owner.hpp"
 
 namespace nfx::cluster_simulate {
 namespace {

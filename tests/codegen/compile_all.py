@@ -9,6 +9,7 @@ import sys
 
 WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
 TEMPLATE = re.compile(r"^template <typename (View|Writer)>\nclass (\w+) ", re.M)
+BASE = re.compile(r"public (Shared\w+(?:Fields|Setters))<(\w+)<(View|Writer)>")
 
 
 def arguments_of(parameter, file):
@@ -34,6 +35,14 @@ def main():
     for file in files:
         for parameter, name in TEMPLATE.findall(file.read_text()):
             lines += [f"template class nfx::all::{name}<{argument}>;" for argument in arguments_of(parameter, file)]
+    # Functions of a base class are made with it alone: once in a message and once in a group's entry.
+    bases = {}
+    for file in files:
+        for base, name, parameter in BASE.findall(file.read_text()):
+            bases.setdefault((base, file.parent.name), (name, arguments_of(parameter, file)[0]))
+    for (base, _), (name, argument) in sorted(bases.items()):
+        more = f", {argument}" if base.endswith("Fields") else ""
+        lines.append(f"template class nfx::all::{base}<nfx::all::{name}<{argument}>{more}>;")
     if len(lines) < len(files):
         sys.exit(f"{len(lines) - 1} classes found in {len(files)} files: the generated code is not understood any more")
     source = options.work / "all.cpp"

@@ -5,8 +5,8 @@
 #include <iterator>
 #include <unordered_map>
 
+#include "dictionary/codegen.hpp"
 #include "dictionary/codegen/names.hpp"
-#include "nexusfix/dictionary/codegen.hpp"
 #include "nexusfix/dictionary/load.hpp"
 
 namespace nfx::codegen_test {

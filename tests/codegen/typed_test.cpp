@@ -1,8 +1,8 @@
 // A program that receives and sends typed messages over a session: what it answers, what leaves, and what is refused.
 #include <random>
 
+#include "desk_rig.hpp"
 #include "doc_example.cpp"
-#include "engine/loop_rig.hpp"
 #include "fix44/market_data_request.hpp"
 #include "fix44/order_cancel_request.hpp"
 #include "support.hpp"
@@ -10,48 +10,30 @@
 namespace nfx::codegen_test {
 namespace {
 
-using test::field;
-
-struct Typed : ::testing::Test {
-  Typed() {
-    rig.venue.config.sessions = {test::acceptor()};
-    rig.venue.application.when_message = [this](SessionHandle& session, const MessageView& message) {
-      desk.on_message(session, message);
-    };
-    rig.venue.start();
-    peer.connect();
-    peer.send(peer.logon());
-    rig.turn(4);
-    peer.read();
-    peer.received.clear();
-  }
-  // The answer to a message: "8: 37=1|..." from the body on.
-  std::string answer(std::string_view type, std::string body) {
-    std::ranges::replace(body, '|', soh);
-    peer.received.clear();
-    peer.send(peer.next(type, body));
-    rig.turn(4);
-    peer.read();
-    std::string all;
-    for (const std::string& bytes : peer.messages()) {
-      MessageView view;
-      EXPECT_EQ(view.parse(bytes), WireError::none) << bytes;
-      all += std::string{view.msg_type()} + ": ";
-      for (std::uint32_t i = 7; i + 1 < view.size(); ++i)
-        all += std::to_string(value(view.tag_at(i))) + '=' + std::string{view.value_at(i)} + '|';
-      std::string fields{bytes.substr(view.offset_at(7) - std::to_string(value(view.tag_at(7))).size() - 1)};
-      fields.resize(fields.size() - 7);
-      if (view.msg_type() == "8") {
-        EXPECT_EQ(complaint("8", with_bars(fields)), "");
-      }
+// The answer to a message: "8: 37=1|..." from the body on.
+template <typename Program>
+std::string answer_of(DeskRig<Program>& rig, std::string_view type, std::string_view body) {
+  rig.trader.send({type, body});
+  rig.network.run();
+  std::string all;
+  for (const nfx::testing::Received& each : rig.trader.received()) {
+    const MessageView& view = each.view();
+    all += std::string{view.msg_type()} + ": ";
+    for (std::uint32_t i = 7; i + 1 < view.size(); ++i)
+      all += std::to_string(value(view.tag_at(i))) + '=' + std::string{view.value_at(i)} + '|';
+    std::string fields{each.bytes().substr(view.offset_at(7) - std::to_string(value(view.tag_at(7))).size() - 1)};
+    fields.resize(fields.size() - 7);
+    if (view.msg_type() == "8") {
+      EXPECT_EQ(complaint("8", with_bars(fields)), "");
     }
-    return all;
   }
-  SessionHandle& session() { return rig.venue.session(); }
+  return all;
+}
 
-  test::LoopRig rig;
-  test::RawPeer peer{rig.network, rig.clock};
-  Desk desk;
+struct Typed : ::testing::Test, DeskRig<Desk> {
+  std::string answer(std::string_view type, std::string_view body) { return answer_of(*this, type, body); }
+
+  char space[512];
 };
 
 constexpr std::string_view rest = "|40=1|60=20240315-12:00:00|";
@@ -88,12 +70,16 @@ TEST_F(Typed, messages_without_a_function_are_refused_by_their_type) {
             "j: 45=4|58=this program does not take messages of this type|372=U123456789|380=3|");
 }
 
-TEST_F(Typed, an_answer_of_a_type_that_cannot_be_sent_refuses_the_message_without_naming_a_field) {
-  rig.venue.application.when_message = [](SessionHandle& handle, const MessageView& message) {
-    EXPECT_TRUE(handle.create("0").send_or_reject(message).has_value());
-  };
+struct SendsHeartbeats : Application {
+  Handled on_message(SessionHandle& session, const MessageView& message) override {
+    return session.create("0").send_or_reject(message);
+  }
+};
+
+TEST(AnyProgram, an_answer_of_a_type_that_cannot_be_sent_refuses_the_message_without_naming_a_field) {
+  DeskRig<SendsHeartbeats> rig;
   EXPECT_EQ(
-      answer("B", "148=x|"),
+      answer_of(rig, "B", "148=x|"),
       "j: 45=2|58=no application message type, a field that could not be written, or no SOH at the end|372=B|380=0|");
 }
 
@@ -106,6 +92,7 @@ TEST_F(Typed, a_number_that_a_decimal_does_not_hold_fails_with_its_tag) {
 
 TEST_F(Typed, a_refusal_is_not_refused) {
   EXPECT_EQ(answer("j", "45=2|372=8|380=0|"), "");
+  EXPECT_TRUE(desk.on_message(session(), Received{"j", "45=2|372=8|380=0|"}.view()).is_done());
   EXPECT_TRUE(session().logged_on());
 }
 
@@ -124,7 +111,7 @@ TEST_F(Typed, a_message_without_a_required_field_is_not_sent) {
 
 TEST_F(Typed, a_group_that_is_not_complete_is_not_sent) {
   auto order = session().create<fix44::NewOrderSingle>();
-  order.cl_ord_id("1").side(fix44::Side::buy).transact_time(rig.clock.now().utc).ord_type(fix44::OrdType::market);
+  order.cl_ord_id("1").side(fix44::Side::buy).transact_time(network.now()).ord_type(fix44::OrdType::market);
   auto parties = order.no_party_ids(2);
   parties.add().party_id("A");
   EXPECT_EQ(order.why(), "a repeating group is not complete, or not in order");
@@ -135,7 +122,7 @@ TEST_F(Typed, a_group_that_is_not_complete_is_not_sent) {
 
 TEST_F(Typed, an_empty_group_is_left_out) {
   auto order = session().create<fix44::NewOrderSingle>();
-  order.cl_ord_id("1").side(fix44::Side::buy).transact_time(rig.clock.now().utc).ord_type(fix44::OrdType::market);
+  order.cl_ord_id("1").side(fix44::Side::buy).transact_time(network.now()).ord_type(fix44::OrdType::market);
   static_cast<void>(order.no_party_ids(0));
   EXPECT_FALSE(order.fields().view().contains("453="));
   EXPECT_TRUE(order.send().has_value());
@@ -163,6 +150,48 @@ TEST_F(Typed, the_first_required_field_that_a_received_message_lacks_is_one_call
   EXPECT_EQ(fix44::NewOrderSingle{complete.view()}.missing(), std::nullopt);
 }
 
+// The peers of nexusfix::testing.
+TEST_F(Typed, a_peer_writes_typed_messages_also_incomplete_ones_and_reads_typed_answers) {
+  auto order = trader.create<fix44::NewOrderSingle>();
+  order.cl_ord_id("a|b").symbol("XYZ").side(fix44::Side::buy).order_qty(100);
+  auto parties = order.no_party_ids(1);
+  parties.add().party_id("X");
+  order.send();
+  network.run();
+  const auto report = trader.receive<fix44::ExecutionReport>();
+  EXPECT_EQ(report.cl_ord_id(), "a|b");
+  EXPECT_EQ(report.order_qty(), Decimal{100});
+  for (const auto party : report.no_party_ids()) EXPECT_EQ(party.party_id(), "X");
+  EXPECT_EQ(report.received()[Tag::OrdStatus], "0");
+
+  fix44::NewOrderSingleBuilder<FieldWriter> other{space};
+  other.cl_ord_id("c").side(fix44::Side::buy);
+  trader.send(other);
+  network.run();
+  EXPECT_EQ(trader.receive("j")[Tag::Text], "the answer requires tag 151");
+}
+
+std::string error_of(nfx::testing::PeerDraft<fix44::NewOrderSingle>& order) {
+  try {
+    order.send();
+  } catch (const nfx::testing::TestError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST_F(Typed, a_peer_does_not_send_what_cannot_be_written) {
+  auto order = trader.create<fix44::NewOrderSingle>();
+  order.cl_ord_id("a\x01");
+  EXPECT_EQ(error_of(order),
+            "a message of type D cannot be sent: " + to_string({WriteError::contains_soh, Tag::ClOrdID}));
+  auto other = trader.create<fix44::NewOrderSingle>();
+  auto parties = other.no_party_ids(2);
+  parties.add().party_id("X");
+  EXPECT_EQ(error_of(other), "a message of type D cannot be sent: a repeating group is not complete, or not in order");
+  EXPECT_EQ(trader.next_number(), SeqNum{2});
+}
+
 // Whatever is set, in whatever order, is refused with a reason or comes back equal from a valid message.
 class RandomFields : public Typed, public ::testing::WithParamInterface<std::uint32_t> {};
 
@@ -184,7 +213,7 @@ TEST_P(RandomFields, are_sent_valid_or_not_at_all) {
     if (random() % 10 != 0) order.cl_ord_id(id);
     order.account(account).symbol(symbol).side(random() % 2 == 0 ? fix44::Side::buy : fix44::Side::sell);
     if (has_price) order.price(price);
-    if (has_time) order.transact_time(rig.clock.now().utc);
+    if (has_time) order.transact_time(network.now());
     if (random() % 10 != 0) order.ord_type(fix44::OrdType::limit);
     auto group = order.no_party_ids(parties);
     for (std::uint32_t k = 0; k < added; ++k) {
@@ -194,23 +223,18 @@ TEST_P(RandomFields, are_sent_valid_or_not_at_all) {
     }
     const bool ok = order.ok();
     const std::string why = order.why();
-    peer.received.clear();
     const auto result = order.send();
     EXPECT_EQ(result.has_value(), ok) << why;
     EXPECT_EQ(why.empty(), ok);
-    rig.turn(2);
-    peer.read();
-    peer.read();  // the rest, where the stream's ring ends within the message
+    network.run();
+    const auto received = trader.received();
+    ASSERT_EQ(received.size(), ok ? 1U : 0U);
     if (!ok) {
       ++refused;
-      EXPECT_TRUE(peer.messages().empty());
       continue;
     }
     ++sent;
-    ASSERT_EQ(peer.messages().size(), 1U);
-    const std::string bytes = peer.messages()[0];
-    MessageView view;
-    ASSERT_EQ(view.parse(bytes), WireError::none);
+    const MessageView& view = received.front().view();
     const fix44::NewOrderSingle read{view};
     EXPECT_EQ(read.missing(), std::nullopt);
     EXPECT_EQ(read.cl_ord_id(), id);
@@ -220,12 +244,12 @@ TEST_P(RandomFields, are_sent_valid_or_not_at_all) {
     if (has_price) {
       EXPECT_EQ(read.price(), price);
     }
-    EXPECT_EQ(read.transact_time()->time, rig.clock.now().utc);
+    EXPECT_EQ(read.transact_time()->time, network.now());
     EXPECT_EQ(read.no_party_ids().size(), added);
     for (const auto each : read.no_party_ids()) EXPECT_EQ(each.party_id(), party);
     ValidationReport report;
     EXPECT_FALSE(validate(view, venue_dictionary(), ValidationPolicy::strict(), report).has_value())
-        << with_bars(bytes);
+        << received.front().text();
   }
   EXPECT_GT(sent, 100U);
   EXPECT_GT(refused, 100U);

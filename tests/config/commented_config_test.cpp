@@ -1,5 +1,5 @@
 // A configuration with comments: read back, and explained by the table of keys.
-#include "nexusfix/config/commented_config.hpp"
+#include "config/commented_config.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What differs between two versions of a configuration, and what each difference needs.
-#include "nexusfix/config/config_changes.hpp"
+#include "config/config_changes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <iterator>
 
 #include "config/keys.hpp"
-#include "nexusfix/config/live_keys.hpp"
+#include "config/live_keys.hpp"
 
 namespace nfx {
 namespace {

@@ -19,7 +19,7 @@
 #include "nexusfix/base/enum_values.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
 #include "nexusfix/session/schedule.hpp"
-#include "nexusfix/transport/tls_option_rows.hpp"
+#include "transport/tls_option_rows.hpp"
 
 namespace nfx::test {
 namespace {
@@ -106,8 +106,8 @@ std::string fingerprint(const EngineConfig& e) {
         << c.max_heartbeat_interval.count() << ' ' << c.heartbeat_override.count() << ' ' << c.test_request_percent
         << ' ' << c.heartbeat_timeout_percent << ' ' << c.check_heartbeats << c.allow_no_heartbeats << ' '
         << c.idle_test_interval.count() << ' ' << c.takeover_timeout.count() << ' ' << c.logon_timeout.count() << ' '
-        << c.logout_timeout.count() << ' ' << c.username << ' ' << c.password << ' ' << c.logon_fields << ' '
-        << to_string(c.environment) << ' ' << c.reset_on_logon << c.reset_on_logout << c.reset_on_disconnect
+        << c.logout_timeout.count() << ' ' << c.username << ' ' << c.password.reveal() << ' ' << c.logon_fields.reveal()
+        << ' ' << to_string(c.environment) << ' ' << c.reset_on_logon << c.reset_on_logout << c.reset_on_disconnect
         << c.reset_on_error << c.refresh_on_logon << c.check_comp_id << c.check_latency << ' ' << c.max_latency.count()
         << ' ' << c.verify_checksum << c.require_orig_sending_time << c.send_next_expected_seq_num
         << c.send_last_msg_seq_num_processed << ' ' << c.resend_chunk_size << ' ' << c.closed_resend_requests
@@ -135,9 +135,9 @@ std::string fingerprint(const EngineConfig& e) {
     for (const Endpoint& each : s.connect) out << ' ' << to_string(each);
     if (s.schedule) fingerprint(out, s.schedule->config());
     out << ' ' << s.reconnect_delay.count() << ' ' << s.reconnect_delay_max.count() << ' ' << s.send_buffer_size << ' '
-        << to_string(s.slow_consumer) << ' ' << s.slow_consumer_timeout.count() << ' ' << s.socket.busy_poll_us << ' '
-        << s.socket.quickack << ' ' << s.socket.keepalive_s << ' ' << s.socket.user_timeout_s << ' '
-        << s.socket.timestamps << ' ' << s.tls_enabled;
+        << to_string(s.slow_consumer) << ' ' << s.slow_consumer_timeout.count() << ' ' << s.unhandled_timeout.count()
+        << ' ' << s.socket.busy_poll_us << ' ' << s.socket.quickack << ' ' << s.socket.keepalive_s << ' '
+        << s.socket.user_timeout_s << ' ' << s.socket.timestamps << ' ' << s.tls_enabled;
     fingerprint(out, s.tls);
     fingerprint(out, s.store_kind, s.store, s.journal);
     out << ' ' << s.flusher << ' ' << s.poll_thread << ' ' << s.prefault << ' ' << value(s.next_inbound) << ' '

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "nexusfix/config/dictionary_warnings.hpp"
+#include "config/dictionary_warnings.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
 

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <map>
 
+#include "config/quickfix_settings.hpp"
 #include "config/quickfix_text.hpp"
-#include "nexusfix/config/quickfix_settings.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
 
 namespace nfx {

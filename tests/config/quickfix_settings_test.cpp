@@ -1,6 +1,6 @@
 // QuickFIX settings files: every key has a treatment, values become NexusFIX's, and what is wrong or without effect is
 // reported.
-#include "nexusfix/config/quickfix_settings.hpp"
+#include "config/quickfix_settings.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nexusfix/config/quickfix_settings.hpp"
+#include "config/quickfix_settings.hpp"
 
 namespace nfx {
 

@@ -1,5 +1,5 @@
 // Schedules from texts, with the time zones of this machine.
-#include "nexusfix/config/schedule_config.hpp"
+#include "config/schedule_config.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // Which certificate names a handshake accepts where sessions share an address, and which sessions have a warning.
-#include "nexusfix/config/tls_names.hpp"
+#include "config/tls_names.hpp"
 
 #include <gtest/gtest.h>
 
-#include "nexusfix/config/listen_index.hpp"
+#include "config/listen_index.hpp"
 #include "nexusfix/transport/tls_facts.hpp"
 
 namespace nfx {

@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "config/config_text.hpp"
-#include "nexusfix/transport/tls_option_rows.hpp"
+#include "transport/tls_option_rows.hpp"
 
 namespace nfx::test {
 namespace {

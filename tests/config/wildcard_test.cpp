@@ -1,5 +1,5 @@
 // Patterns of CompIDs: what a star matches, what a CompID may consist of, and a bounded cost.
-#include "nexusfix/config/wildcard.hpp"
+#include "config/wildcard.hpp"
 
 #include <gtest/gtest.h>
 

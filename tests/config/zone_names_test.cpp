@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "nexusfix/config/schedule_config.hpp"
+#include "config/schedule_config.hpp"
 
 namespace nfx {
 namespace {

@@ -155,8 +155,8 @@ class Parser {
   };
   static constexpr std::pair<std::string_view, std::string SessionConfig::*> texts[] = {
       {"begin", &SessionConfig::begin_string},          {"appl_ver_id", &SessionConfig::default_appl_ver_id},
-      {"username", &SessionConfig::username},           {"password", &SessionConfig::password},
-      {"sender_sub_id", &SessionConfig::sender_sub_id}, {"target_sub_id", &SessionConfig::target_sub_id},
+      {"username", &SessionConfig::username},           {"sender_sub_id", &SessionConfig::sender_sub_id},
+      {"target_sub_id", &SessionConfig::target_sub_id},
   };
 
   template <class Table>
@@ -194,9 +194,11 @@ class Parser {
     if (name == "throttle_action") {
       return config.throttle_action = choice(name, text, {ThrottleAction::reject, ThrottleAction::disconnect}), true;
     }
+    if (name == "password") return config.password = text, true;
     if (name == "logon_fields") {
-      config.logon_fields = text;
-      std::ranges::replace(config.logon_fields, '|', soh);
+      std::string fields{text};
+      std::ranges::replace(fields, '|', soh);
+      config.logon_fields = fields;
       return true;
     }
     if (name == "empty_values" && parse_yes_no(text)) return setup.checks.values_present = ValidationMode::off, true;

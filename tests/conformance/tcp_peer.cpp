@@ -161,7 +161,10 @@ void TcpPeer::advance(Duration time) {
   }
 }
 
-void TcpPeer::on_message(SessionHandle&, const MessageView& message) { delivered_.emplace_back(message.bytes()); }
+Handled TcpPeer::on_message(SessionHandle&, const MessageView& message) {
+  delivered_.emplace_back(message.bytes());
+  return Handled::done;
+}
 
 void TcpPeer::on_reject(SessionHandle&, const MessageView& reject) { reported_.emplace_back(reject.bytes()); }
 

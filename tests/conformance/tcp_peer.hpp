@@ -37,7 +37,7 @@ class TcpPeer final : public Peer, public Application {
   [[nodiscard]] UtcTime now() const override { return clock_.time.utc; }
 
  private:
-  void on_message(SessionHandle& session, const MessageView& message) override;
+  Handled on_message(SessionHandle& session, const MessageView& message) override;
   void on_reject(SessionHandle& session, const MessageView& reject) override;
 
   [[nodiscard]] bool has_message() const;

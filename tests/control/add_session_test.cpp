@@ -25,7 +25,7 @@ using Json = nlohmann::json;
 
 class LogonCounter final : public Application {
  public:
-  void on_message(SessionHandle&, const MessageView&) override {}
+  Handled on_message(SessionHandle&, const MessageView&) override { return Handled::done; }
   void on_logon(SessionHandle&) override {
     {
       const std::lock_guard lock{mutex_};

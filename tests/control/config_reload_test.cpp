@@ -24,7 +24,7 @@ class ListOfSessions final : public ReloadedEngine {
 
   const EngineConfig& config() const override { return config_; }
   ConfigWithKeys read_file() override { return read(file); }
-  Engine::SessionList list_sessions() override { return {.sessions = sessions_, .complete = true}; }
+  SessionList list_sessions() override { return {.sessions = sessions_, .complete = true}; }
   void check_added(const SessionSettings&) const override {}
   void add_session(const SessionSettings& settings, AddedSession as) override {
     if (disk_is_full) throw ConfigError("no space");

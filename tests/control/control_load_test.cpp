@@ -77,7 +77,7 @@ std::string session_text(const std::string& peer, bool has_journal, std::string_
 // Sends numbered messages on each session that is logged on, until it is to end.
 class Desk final : public Application {
  public:
-  void on_message(SessionHandle&, const MessageView&) override {}
+  Handled on_message(SessionHandle&, const MessageView&) override { return Handled::done; }
   void on_logon(SessionHandle& session) override { logged_on_.insert(&session); }
   void on_logout(SessionHandle& session, std::string_view) override { logged_on_.erase(&session); }
   Duration on_turn(Instant now) override {
@@ -104,9 +104,9 @@ class Desk final : public Application {
 // Notes which numbers came, however often.
 class Venue final : public Application {
  public:
-  void on_message(SessionHandle& session, const MessageView& message) override {
+  Handled on_message(SessionHandle& session, const MessageView& message) override {
     const auto number = message.get_int(Tag::ClOrdID);
-    if (!number || session.id() >= busy_count) return;
+    if (!number || session.id() >= busy_count) return Handled::done;
     {
       const std::lock_guard lock{mutex_};
       std::uint64_t& whole = whole_[session.id()];
@@ -116,6 +116,7 @@ class Venue final : public Application {
       std::erase_if(further, [&](std::uint64_t each) { return each <= whole; });
     }
     changed_.notify_all();
+    return Handled::done;
   }
   // Whether 1 to `last` have come by then.
   bool wait_for(std::size_t session, std::uint64_t last, std::chrono::minutes patience) {

@@ -12,8 +12,10 @@
 #include <thread>
 #include <vector>
 
+#include "engine/session_command.hpp"
 #include "nexusfix/control/client.hpp"
 #include "nexusfix/control/control.hpp"
+#include "nexusfix/engine/engine.hpp"
 #include "temporary_folder.hpp"
 
 namespace nfx {
@@ -24,7 +26,7 @@ using Json = nlohmann::json;
 
 class Counting final : public Application {
  public:
-  void on_message(SessionHandle&, const MessageView&) override {}
+  Handled on_message(SessionHandle&, const MessageView&) override { return Handled::done; }
   void on_logon(SessionHandle& session) override { change(session, true); }
   // Also of a Logon that was refused.
   void on_logout(SessionHandle& session, std::string_view) override { change(session, false); }

@@ -27,7 +27,7 @@ class FakeTarget final : public Target {
     if (!row_of(command.kind).only_reads) ++changes;
     return outcome;
   }
-  Engine::SessionList sessions() override { return {.sessions = {status()}, .complete = all_answer}; }
+  SessionList sessions() override { return {.sessions = {status()}, .complete = all_answer}; }
   AddOutcome add(std::string_view config) override {
     added.emplace_back(config);
     if (next_add.status != AddStatus::added) return next_add;

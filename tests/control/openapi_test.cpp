@@ -41,12 +41,14 @@ class OpenApiDescription : public ::testing::Test {
     const Json type = Json::parse(answer.body)["type"];
     return std::ranges::find(types, type) == types.end() ? status + " of the type " + type.dump() : "";
   }
+  static std::string target_of(std::string path) {
+    if (const auto at = path.find("{session}"); at != std::string::npos) path.replace(at, 9, "3");
+    return path;
+  }
   void expect_described(std::string_view method, const std::string& path, unsigned status, std::string_view body = {}) {
     SCOPED_TRACE(std::string{method} + ' ' + path);
-    std::string target_path = path;
-    if (const auto at = path.find("{session}"); at != std::string::npos) target_path.replace(at, 9, "3");
     now.monotonic += std::chrono::seconds{10};
-    const Answer answer = ask(method, target_path, body);
+    const Answer answer = ask(method, target_of(path), body);
     EXPECT_EQ(answer.status, status) << answer.body;
     EXPECT_EQ(not_described(method, path, answer), "");
   }
@@ -168,6 +170,19 @@ TEST_F(OpenApiDescription, has_requests_beyond_those_that_wait_for_the_worker) {
   for (const Route& route : routes()) {
     if (route.for_worker()) expect_described(route.method, route.path, 503);
   }
+}
+
+TEST_F(OpenApiDescription, has_users_with_more_requests_than_they_may_send) {
+  for (std::uint64_t i = 0; i < Api::burst; ++i) EXPECT_NE(ask("GET", "/v1/engine").status, 429U);
+  for (const Route& route : routes()) {
+    if (route.role == Role::none) continue;
+    SCOPED_TRACE(route.path);
+    const Answer answer = ask(route.method, target_of(route.path));
+    EXPECT_EQ(answer.status, 429U) << answer.body;
+    EXPECT_EQ(not_described(route.method, route.path, answer), "");
+  }
+  now.monotonic += std::chrono::seconds{1};
+  EXPECT_NE(ask("GET", "/v1/engine").status, 429U);
 }
 
 TEST_F(OpenApiDescription, says_that_only_the_health_of_the_engine_needs_no_token) {

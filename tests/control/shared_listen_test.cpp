@@ -8,6 +8,7 @@
 
 #include "nexusfix/control/client.hpp"
 #include "nexusfix/control/control.hpp"
+#include "nexusfix/engine/observer.hpp"
 #include "nexusfix/engine/program.hpp"
 #include "nexusfix/transport/epoll_transport.hpp"
 #include "temporary_folder.hpp"
@@ -18,8 +19,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-struct Silent final : Application {
-  void on_message(SessionHandle&, const MessageView&) override {}
+struct Silent final : Application, Observer {
+  Handled on_message(SessionHandle&, const MessageView&) override { return Handled::done; }
   // After the check of the listen address, and before the poll thread listens.
   void on_added(SessionHandle&) override {
     if (taken) static_cast<void>(other.listen(*taken));

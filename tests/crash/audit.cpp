@@ -7,8 +7,8 @@
 #include <string>
 
 #include "account.hpp"
-#include "nexusfix/store/journal_reader.hpp"
 #include "nexusfix/wire/message_view.hpp"
+#include "store/journal_reader.hpp"
 
 namespace nfx::crash {
 namespace {

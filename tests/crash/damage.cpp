@@ -7,8 +7,8 @@
 
 #include "modes.hpp"
 #include "nexusfix/base/clocks.hpp"
-#include "nexusfix/store/journal_reader.hpp"
 #include "nexusfix/store/journal_store.hpp"
+#include "store/journal_reader.hpp"
 
 namespace nfx::crash {
 namespace {

@@ -14,6 +14,7 @@
 
 #include "account.hpp"
 #include "nexusfix/engine/engine.hpp"
+#include "nexusfix/engine/observer.hpp"
 #include "nexusfix/wire/field_writer.hpp"
 
 namespace nfx::crash {
@@ -42,7 +43,7 @@ std::uint64_t number_of(const MessageView& message) {
 }
 
 // What both have in common: the account, and orders that wait to be sent (again).
-class Party : public Application {
+class Party : public Application, public Observer {
  public:
   explicit Party(const PartyOptions& options) : options_(options), account_(account_file(options.folder)) {}
 
@@ -119,8 +120,9 @@ class Trader final : public Party {
     budget_ = options_.orders == 0 ? 0 : std::uniform_int_distribution<std::uint32_t>{1, options_.orders}(random_);
     settled_ = false;
   }
-  void on_message(SessionHandle&, const MessageView& report) override {
+  Handled on_message(SessionHandle&, const MessageView& report) override {
     first_time(report, confirmed_, Entry::confirmed);
+    return Handled::done;
   }
   Duration on_turn(Instant) override {
     if (session_ == nullptr || !session_->logged_on()) return Duration::max();
@@ -160,7 +162,7 @@ class Trader final : public Party {
 
 class Exchange final : public Party {
  public:
-  explicit Exchange(const PartyOptions& options) : Party(options) {
+  explicit Exchange(const PartyOptions& options) : Party(options), random_(options.seed) {
     for (const AccountLine& line : read_account(account_file(options.folder))) {
       if (line.entry == Entry::executed) executed_.insert(line.order);
       if (line.entry == Entry::reported) reported_.insert(line.order);
@@ -170,9 +172,12 @@ class Exchange final : public Party {
     }
   }
 
-  void on_message(SessionHandle&, const MessageView& order) override {
+  Handled on_message(SessionHandle&, const MessageView& order) override {
+    // A kill may come before the order is handled: then it has to come again.
+    if (random_() % 4 == 0) return Handled::not_now;
     if (first_time(order, executed_, Entry::executed)) owed_.push_back({order_of(order), false});
     report();
+    return Handled::done;
   }
   Duration on_turn(Instant) override {
     if (session_ == nullptr || !session_->logged_on()) return Duration::max();
@@ -193,6 +198,7 @@ class Exchange final : public Party {
     return true;
   }
 
+  std::mt19937_64 random_;
   std::set<std::uint64_t> executed_, reported_;
   std::deque<Owed> owed_;
 };

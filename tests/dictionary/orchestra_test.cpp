@@ -3,8 +3,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "dictionary/model_overlay.hpp"
 #include "dictionary/support.hpp"
-#include "nexusfix/dictionary/model_overlay.hpp"
 
 namespace nfx {
 namespace {

@@ -2,8 +2,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "dictionary/model_overlay.hpp"
 #include "dictionary/support.hpp"
-#include "nexusfix/dictionary/model_overlay.hpp"
 
 namespace nfx {
 namespace {

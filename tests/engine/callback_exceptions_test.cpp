@@ -13,6 +13,7 @@
 #include "engine/loop_rig.hpp"
 #include "nexusfix/dictionary/load.hpp"
 #include "nexusfix/engine/engine.hpp"
+#include "nexusfix/engine/observer.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
 #include "transport/tls_certificates.hpp"
 
@@ -31,8 +32,10 @@ class Throwing final : public RecordingApplication {
   void on_logon(SessionHandle& session) override {
     RecordingApplication::on_logon(session), at_end("on_logon", session);
   }
-  void on_message(SessionHandle& session, const MessageView& message) override {
-    RecordingApplication::on_message(session, message), at_end("on_message", session);
+  Handled on_message(SessionHandle& session, const MessageView& message) override {
+    const Handled result = RecordingApplication::on_message(session, message);
+    at_end("on_message", session);
+    return result;
   }
   void on_violations(SessionHandle& session, const MessageView&, const ValidationReport&) override {
     at_end("on_violations", session);
@@ -41,7 +44,9 @@ class Throwing final : public RecordingApplication {
   void on_logout(SessionHandle& session, std::string_view reason) override {
     RecordingApplication::on_logout(session, reason), at_end("on_logout", session);
   }
-  void on_cancel(SessionHandle& session, std::string_view) override { at_end("on_cancel", session); }
+  void on_cancel(SessionHandle& session, std::string_view reason) override {
+    RecordingApplication::on_cancel(session, reason), at_end("on_cancel", session);
+  }
   void on_added(SessionHandle& session) override { at_end("on_added", session); }
   void on_removed(SessionHandle& session) override { at_end("on_removed", session); }
   bool on_resend(SessionHandle& session, const MessageView&) override { return at_end("on_resend", session), true; }
@@ -62,14 +67,17 @@ class Throwing final : public RecordingApplication {
   void on_logon_refused(const LogonRefusal& refusal) override {
     RecordingApplication::on_logon_refused(refusal), at_end("on_logon_refused");
   }
-  void on_store_alert(std::string_view) override { at_end("on_store_alert"); }
   void on_submitted(const Submitted&) override { at_end("on_submitted"); }
-  void on_callback_threw(std::string_view callback, std::string_view what) override {
-    failures.push_back(std::string{callback} + ": " + std::string{what});
-    if (in == "on_turn and on_callback_threw") throw std::runtime_error("twice");
+  void on_session_up(SessionHandle& session) override { at_end("on_session_up", session); }
+  void on_session_down(SessionHandle& session, std::string_view) override { at_end("on_session_down", session); }
+  void on_cancel_due(SessionHandle& session, std::string_view) override { at_end("on_cancel_due", session); }
+  void on_alert(AlertKind kind, std::string_view text) override {
+    if (kind != AlertKind::callback) return at_end("on_alert");
+    failures.emplace_back(text);
+    if (in == "on_turn and on_alert") throw std::runtime_error("twice");
   }
   Duration on_turn(Instant) override {
-    at_end(in == "on_turn and on_callback_threw" ? in : "on_turn");
+    at_end(in == "on_turn and on_alert" ? in : "on_turn");
     return Duration::max();
   }
 
@@ -304,6 +312,40 @@ TEST_F(CallbackExceptions, on_logout) {
   expect_the_other_goes_on();
 }
 
+TEST_F(CallbackExceptions, on_session_up_is_followed_by_on_logon) {
+  start();
+  log_on(other);
+  application.in = "on_session_up";
+  log_on(trader);
+  EXPECT_EQ(application.at(0).logons, 1U);
+  expect_logged_out();
+  expect_noticed("on_session_up");
+  expect_the_other_goes_on();
+}
+
+TEST_F(CallbackExceptions, on_session_down_is_followed_by_on_logout) {
+  log_both_on();
+  application.in = "on_session_down";
+  trader.send(trader.next("5"));
+  turn();
+  EXPECT_EQ(application.at(0).logouts.size(), 1U);
+  expect_noticed("on_session_down");
+  EXPECT_TRUE(trader.closed);
+  expect_the_other_goes_on();
+}
+
+TEST_F(CallbackExceptions, on_cancel_due_is_followed_by_on_cancel) {
+  config.sessions[0].cancel_on_disconnect = true;
+  log_both_on();
+  application.in = "on_cancel_due";
+  trader.close();
+  turn(3);
+  EXPECT_EQ(application.thrown, 1U);
+  EXPECT_EQ(application.at(0).cancels.size(), 1U);
+  expect_noticed("on_cancel_due");
+  expect_the_other_goes_on();
+}
+
 TEST_F(CallbackExceptions, on_cancel) {
   config.sessions[0].cancel_on_disconnect = true;
   log_both_on();
@@ -442,7 +484,7 @@ TEST_F(CallbackExceptions, on_logon_refused) {
   expect_the_other_goes_on();
 }
 
-TEST_F(CallbackExceptions, on_store_alert) {
+TEST_F(CallbackExceptions, on_alert_of_a_store) {
   SessionSettings pattern = acceptor("*");
   pattern.is_template = true;
   pattern.store_kind = StoreKind::journal;  // which these stores do not have
@@ -450,9 +492,9 @@ TEST_F(CallbackExceptions, on_store_alert) {
   config.sessions = {acceptor("ANOTHER"), acceptor("OTHER"), pattern};
   start();
   log_on(other);
-  application.in = "on_store_alert";
+  application.in = "on_alert";
   log_on(trader);
-  EXPECT_EQ(application.failures, (std::vector<std::string>{"on_store_alert: position 17 is not known"}));
+  EXPECT_EQ(application.failures, (std::vector<std::string>{"on_alert: position 17 is not known"}));
   EXPECT_TRUE(trader.closed);
   expect_the_other_goes_on();
 }
@@ -481,9 +523,9 @@ TEST_F(CallbackExceptions, on_submitted) {
   EXPECT_EQ(trader.all(Tag::MsgType).back(), "8");
 }
 
-TEST_F(CallbackExceptions, on_callback_threw_itself) {
+TEST_F(CallbackExceptions, on_alert_of_a_callback) {
   log_both_on();
-  application.in = "on_turn and on_callback_threw";
+  application.in = "on_turn and on_alert";
   turn();
   EXPECT_EQ(application.failures.size(), 1U);
   expect_the_other_goes_on();
@@ -499,15 +541,15 @@ TEST_F(CallbackExceptions, a_session_that_does_not_reset_keeps_its_numbers_with_
 }
 
 // Callbacks that no poll thread calls.
-class ThrowingElsewhere final : public Application {
+class ThrowingElsewhere final : public Application, public Observer {
  public:
-  void on_message(SessionHandle&, const MessageView&) override {}
+  Handled on_message(SessionHandle&, const MessageView&) override { return Handled::done; }
   void on_metrics(MetricsPage&) override { throw std::runtime_error("no numbers"); }
-  void on_log_alert(std::string_view) override { throw std::runtime_error("no log"); }
-  void on_placement_alert(std::string_view) override { throw std::runtime_error("no place"); }
-  void on_callback_threw(std::string_view callback, std::string_view what) override {
+  void on_alert(AlertKind kind, std::string_view text) override {
+    if (kind == AlertKind::log) throw std::runtime_error("no log");
+    if (kind == AlertKind::placement) throw std::runtime_error("no place");
     const std::lock_guard lock{mutex_};
-    failures_.insert(std::string{callback} + ": " + std::string{what});
+    failures_.emplace(text);
     changed_.notify_all();
   }
   void wait_for(const std::string& failure) {
@@ -528,7 +570,7 @@ EngineConfig one_venue() {
   return config;
 }
 
-TEST(CallbackExceptionsElsewhere, on_metrics_and_on_log_alert_are_counted_and_the_engine_goes_on) {
+TEST(CallbackExceptionsElsewhere, on_metrics_and_on_alert_of_a_log_are_counted_and_the_engine_goes_on) {
   const test::TemporaryFolder folder;
   ThrowingElsewhere application;
   EngineConfig config = one_venue();
@@ -550,10 +592,10 @@ TEST(CallbackExceptionsElsewhere, on_metrics_and_on_log_alert_are_counted_and_th
     engine.turn(Duration::zero());
     EXPECT_FALSE(engine.finished());
   }
-  application.wait_for("on_log_alert: no log");
+  application.wait_for("on_alert: no log");
 }
 
-TEST(CallbackExceptionsElsewhere, on_placement_alert_is_counted_and_the_engine_goes_on) {
+TEST(CallbackExceptionsElsewhere, on_alert_of_the_placement_is_counted_and_the_engine_goes_on) {
   const CpuSet all = CpuAffinity::get();
   if (all.size() < 2) GTEST_SKIP() << "needs two CPUs: one stays for housekeeping";
   ThrowingElsewhere application;
@@ -565,7 +607,7 @@ TEST(CallbackExceptionsElsewhere, on_placement_alert_is_counted_and_the_engine_g
     Engine engine{config, application};
     engine.turn(Duration::zero());
     ASSERT_TRUE(CpuAffinity::set(all));
-    application.wait_for("on_placement_alert: no place");
+    application.wait_for("on_alert: no place");
     EXPECT_GE(engine.counters().callback_exceptions, 1U);
     engine.turn(Duration::zero());
   }};

@@ -161,7 +161,7 @@ struct NeverCommits {
 };
 
 TEST(Connection, ends_with_an_assignment_that_leaves_nothing_of_it_behind) {
-  ConnectionMemory memory{{.send_buffer_size = 100, .max_message_size = 50, .may_park = true}};
+  ConnectionMemory memory{{.send_buffer_size = 100, .max_message_size = 50}};
   Connection connection{memory};
   connection.id = id_of(1, 1);
   connection.connecting = true;

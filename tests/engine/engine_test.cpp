@@ -8,10 +8,12 @@
 #include <thread>
 #include <tuple>
 
+#include "engine/engine_operations.hpp"
 #include "nexusfix/engine/engine.hpp"
+#include "nexusfix/engine/observer.hpp"
 #include "nexusfix/transport/epoll_transport.hpp"
-#include "nexusfix/transport/io_uring_transport.hpp"
 #include "nexusfix/wire/field_writer.hpp"
+#include "transport/io_uring_transport.hpp"
 
 namespace nfx {
 namespace {
@@ -41,11 +43,12 @@ SessionSettings initiator_to(const Endpoint& endpoint, std::string name, std::ui
 
 class Echo final : public Application {
  public:
-  void on_message(SessionHandle& session, const MessageView& message) override {
+  Handled on_message(SessionHandle& session, const MessageView& message) override {
     std::array<char, 64> buffer;
     FieldWriter body{buffer};
     body.append(Tag::ClOrdID, message.get_view(Tag::ClOrdID));
     std::ignore = session.send({.msg_type = "8", .body = body.view()});
+    return Handled::done;
   }
 };
 
@@ -55,11 +58,15 @@ class Counting final : public Application {
   Counting(std::size_t sessions, std::int64_t last)
       : done(static_cast<std::ptrdiff_t>(sessions)), counts_(sessions), last_(last) {}
   void on_logon(SessionHandle& session) override { send(session, counts_[session.id()].next); }
-  void on_message(SessionHandle& session, const MessageView& message) override {
+  Handled on_message(SessionHandle& session, const MessageView& message) override {
     One& one = counts_[session.id()];
     if (message.get_int(Tag::ClOrdID) != one.next) one.wrong = true;
-    if (one.next == last_) return done.count_down();
-    send(session, ++one.next);
+    if (one.next == last_) {
+      done.count_down();
+    } else {
+      send(session, ++one.next);
+    }
+    return Handled::done;
   }
   void on_logout(SessionHandle&, std::string_view) override { ++logouts; }
   bool all_right() const {
@@ -125,7 +132,7 @@ TEST(Engine, serves_sessions_on_two_poll_threads_and_stops_cleanly) {
 // Signals when the poll thread has reached its loop.
 class FirstTurn final : public Application {
  public:
-  void on_message(SessionHandle&, const MessageView&) override {}
+  Handled on_message(SessionHandle&, const MessageView&) override { return Handled::done; }
   Duration on_turn(Instant) override {
     if (!std::exchange(seen_, true)) reached.count_down();
     return Duration::max();
@@ -190,13 +197,13 @@ TEST(Engine, does_not_take_the_address_of_a_session_that_another_gateway_owns_fo
   config.cluster.servers = {"nats://127.0.0.1"};
   config.cluster.gateway = "a";
   config.cluster.gateways = {"a", "b"};
-  const Engine engine{config, application};
+  Engine engine{config, application};
   SessionSettings added = acceptor_on("127.0.0.1", "C", 0);
   added.listen = taken;
-  EXPECT_NO_THROW(engine.check_added(added));
+  EXPECT_NO_THROW(EngineOperations{engine}.check_added(added));
   EpollTransport other;
   ASSERT_TRUE(other.listen(taken));
-  EXPECT_THROW(engine.check_added(added), ConfigError);
+  EXPECT_THROW(EngineOperations{engine}.check_added(added), ConfigError);
 }
 
 TEST(Engine, refuses_a_configuration_that_contradicts_itself) {
@@ -233,19 +240,20 @@ TEST(Engine, sends_what_other_threads_submit_and_refuses_sessions_that_do_not_ex
 
 // Another thread adds sessions on both sides while the engines run, waits until each has exchanged its orders, and
 // removes them again.
-class Coming final : public Application {
+class Coming final : public Application, public Observer {
  public:
   explicit Coming(std::ptrdiff_t removals) : removed(removals) {}
   void on_logon(SessionHandle& session) override {
     if (session.config().role == Role::initiator) std::ignore = session.send({.msg_type = "D", .body = "11=1\x01"});
   }
-  void on_message(SessionHandle& session, const MessageView&) override {
+  Handled on_message(SessionHandle& session, const MessageView&) override {
     if (session.config().role == Role::acceptor) {
       std::ignore = session.send({.msg_type = "8", .body = "11=1\x01"});
     } else {
       answered.fetch_add(1, std::memory_order_release);
       answered.notify_all();
     }
+    return Handled::done;
   }
   void on_removed(SessionHandle&) override { removed.count_down(); }
 

@@ -7,9 +7,11 @@
 #include <thread>
 
 #include "engine/session_stores.hpp"
+#include "nexusfix/engine/authenticator.hpp"
 #include "nexusfix/engine/engine.hpp"
-#include "nexusfix/store/journal_reader.hpp"
+#include "nexusfix/engine/observer.hpp"
 #include "observe/log_folder.hpp"
+#include "store/journal_reader.hpp"
 #include "transport/tcp_testing.hpp"
 
 namespace nfx {
@@ -17,9 +19,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class Silent : public Application {
+class Silent : public Application, public Observer, public Authenticator {
  public:
-  void on_message(SessionHandle&, const MessageView&) override {}
+  Handled on_message(SessionHandle&, const MessageView&) override { return Handled::done; }
 };
 
 // Signals when a Logon has come, just before the journal of its session is opened.
@@ -94,8 +96,9 @@ class PingPong final : public Silent {
   void on_logon(SessionHandle& session) override {
     if (orders_ != 0) send(session);
   }
-  void on_message(SessionHandle& session, const MessageView&) override {
+  Handled on_message(SessionHandle& session, const MessageView&) override {
     if (orders_ == 0 || ++answers < orders_) send(session);
+    return Handled::done;
   }
   std::atomic<std::uint64_t> answers{0};
 

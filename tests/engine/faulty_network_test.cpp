@@ -6,7 +6,7 @@
 
 #include "engine/loop_rig.hpp"
 #include "engine/poll_loop_impl.hpp"
-#include "nexusfix/transport/faulty_transport.hpp"
+#include "transport/faulty_transport.hpp"
 
 namespace nfx::test {
 namespace {

@@ -12,8 +12,8 @@
 #include <thread>
 
 #include "nexusfix/engine/engine.hpp"
-#include "nexusfix/transport/io_uring_transport.hpp"
 #include "nexusfix/wire/field_writer.hpp"
+#include "transport/io_uring_transport.hpp"
 
 namespace nfx {
 namespace {
@@ -43,9 +43,10 @@ class Pipe {
 };
 
 struct Venue final : Application {
-  void on_message(SessionHandle&, const MessageView& message) override {
+  Handled on_message(SessionHandle&, const MessageView& message) override {
     last = message.get_int(Tag::ClOrdID).value_or(0);
     arrived.release();
+    return Handled::done;
   }
   std::int64_t last = 0;
   std::counting_semaphore<> arrived{0};
@@ -59,7 +60,7 @@ struct Trader final : Application {
     logged_on.release();
   }
   void on_logout(SessionHandle&, std::string_view) override { session_ = nullptr; }
-  void on_message(SessionHandle&, const MessageView&) override {}
+  Handled on_message(SessionHandle&, const MessageView&) override { return Handled::done; }
   Duration on_turn(Instant) override {
     while (session_ != nullptr && feed_.take()) {
       std::array<char, 64> space;

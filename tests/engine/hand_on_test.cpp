@@ -12,12 +12,13 @@
 #include <utility>
 #include <vector>
 
+#include "engine/engine_operations.hpp"
 #include "engine/fake_network.hpp"
+#include "engine/handed_on.hpp"
 #include "engine/loop_rig.hpp"
 #include "nexusfix/base/clocks.hpp"
 #include "nexusfix/engine/engine.hpp"
-#include "nexusfix/engine/handed_on.hpp"
-#include "nexusfix/transport/io_uring_transport.hpp"
+#include "transport/io_uring_transport.hpp"
 #include "transport/loopback.hpp"
 
 namespace nfx::test {
@@ -74,7 +75,7 @@ class HandingOn : public ::testing::TestWithParam<TransportKind> {
   void begin(bool with_gateway = true) {
     engine = std::make_unique<Engine>(config, application);
     engine->start();
-    if (with_gateway) engine->hand_on_queue().call_on_push([this] { ++pushed; });
+    if (with_gateway) EngineOperations{*engine}.hand_on_queue().call_on_push([this] { ++pushed; });
   }
   template <class Condition>
   [[nodiscard]] bool turn_until(Condition condition) {
@@ -112,9 +113,9 @@ TEST_P(HandingOn, gives_up_a_connection_with_all_that_it_has_sent) {
   const std::string bytes = logon() + "and what came after it";
   client.send(bytes);
   client.end_sending();
-  ASSERT_TRUE(turn_until([&] { return engine->hand_on_queue().waiting(); }));
+  ASSERT_TRUE(turn_until([&] { return EngineOperations{*engine}.hand_on_queue().waiting(); }));
   EXPECT_EQ(pushed, 1);
-  const std::vector<HandedOn> taken = engine->hand_on_queue().take();
+  const std::vector<HandedOn> taken = EngineOperations{*engine}.hand_on_queue().take();
   ASSERT_EQ(taken.size(), 1U);
   EXPECT_EQ(taken[0].replica, "VENUE-TRADER");
   EXPECT_EQ(taken[0].session, "FIX.4.4:VENUE->TRADER");
@@ -144,7 +145,7 @@ TEST_P(HandingOn, gives_up_no_more_connections_than_may_wait) {
     clients.back()->send(logon());
   }
   EXPECT_EQ(refusal().text, too_many);
-  EXPECT_EQ(engine->hand_on_queue().take().size(), HandOnQueue::waiting_max);
+  EXPECT_EQ(EngineOperations{*engine}.hand_on_queue().take().size(), HandOnQueue::waiting_max);
 }
 
 TEST_P(HandingOn, refuses_a_connection_from_an_address_that_the_session_does_not_allow) {

@@ -14,6 +14,7 @@
 #include "engine/engine_helpers.hpp"
 #include "engine/loop_rig.hpp"
 #include "nexusfix/engine/engine.hpp"
+#include "nexusfix/engine/observer.hpp"
 #include "observe/histogram_text.hpp"
 #include "observe/log_folder.hpp"
 #include "store/memory_disk.hpp"
@@ -195,13 +196,16 @@ std::set<std::string> names_of_threads() {
 }
 
 // Sends one report to every session that logs on, and counts what comes.
-class Reporting final : public Application {
+class Reporting final : public Application, public Observer {
  public:
   explicit Reporting(std::ptrdiff_t expected = 0) : all_there(expected) {}
   void on_logon(SessionHandle& session) override {
     if (session.config().role == Role::acceptor) std::ignore = session.send({.msg_type = "8", .body = "11=1\x01"});
   }
-  void on_message(SessionHandle&, const MessageView&) override { all_there.count_down(); }
+  Handled on_message(SessionHandle&, const MessageView&) override {
+    all_there.count_down();
+    return Handled::done;
+  }
   void on_metrics(MetricsPage& page) override { page.counter({"own_total", "Of the program."}, 77); }
   std::latch all_there;
 };

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "engine/journal_session.hpp"
-#include "nexusfix/store/journal_reader.hpp"
+#include "store/journal_reader.hpp"
 
 namespace nfx::test {
 namespace {

@@ -7,7 +7,9 @@
 #include <optional>
 #include <string>
 
+#include "engine/engine_operations.hpp"
 #include "nexusfix/engine/engine.hpp"
+#include "nexusfix/engine/observer.hpp"
 #include "nexusfix/transport/epoll_transport.hpp"
 #include "transport/loopback.hpp"
 #include "transport/tls_certificates.hpp"
@@ -15,8 +17,8 @@
 namespace nfx {
 namespace {
 
-struct Silent final : Application {
-  void on_message(SessionHandle&, const MessageView&) override {}
+struct Silent final : Application, Observer {
+  Handled on_message(SessionHandle&, const MessageView&) override { return Handled::done; }
   void on_added(SessionHandle&) override { ++added; }
   void on_removed(SessionHandle&) override { ++removed; }
   int added = 0;
@@ -64,7 +66,7 @@ class ListenAddressesOfAnEngine : public ::testing::Test {
   std::string refusal_of(const SessionSettings& settings) {
     std::string planned;
     try {
-      engine->check_added(settings);
+      EngineOperations{*engine}.check_added(settings);
     } catch (const ConfigError& error) {
       planned = error.what();
     }
@@ -123,7 +125,8 @@ TEST_F(ListenAddressesOfAnEngine, are_the_same_for_a_session_that_is_changed) {
   const std::size_t one = engine->add_session(acceptor_for("ONE", address));
   static_cast<void>(engine->add_session(acceptor_for("OTHER", address)));
   turn();
-  EXPECT_THROW(static_cast<void>(engine->change_session(one, encrypted(acceptor_for("ONE", address)), "changed")),
+  EXPECT_THROW(static_cast<void>(
+                   EngineOperations{*engine}.change_session(one, encrypted(acceptor_for("ONE", address)), "changed")),
                ConfigError);
 }
 
@@ -150,7 +153,7 @@ TEST_F(ListenAddressesOfAnEngine, are_free_when_their_last_session_has_gone_and_
 TEST_F(ListenAddressesOfAnEngine, take_their_only_session_with_other_settings) {
   config.sessions.push_back(acceptor_for("ALONE", address));
   start();
-  EXPECT_NO_THROW(engine->check_added(encrypted(acceptor_for("ALONE", address))));
+  EXPECT_NO_THROW(EngineOperations{*engine}.check_added(encrypted(acceptor_for("ALONE", address))));
   EXPECT_TRUE(engine->remove_session(1, {}));
   turn();
   EXPECT_EQ(refusal_of(encrypted(acceptor_for("ALONE", address))), "");
@@ -218,7 +221,7 @@ TEST_F(ListenAddressesOfAnEngine, are_not_taken_by_a_session_that_has_no_place) 
   config.max_dynamic_sessions = 0;
   start();
   EXPECT_THROW(static_cast<void>(engine->add_session(acceptor_for("ONE", address))), ConfigError);
-  EXPECT_NO_THROW(engine->check_added(encrypted(acceptor_for("OTHER", address))));
+  EXPECT_NO_THROW(EngineOperations{*engine}.check_added(encrypted(acceptor_for("OTHER", address))));
 }
 
 // A session of a cluster keeps its place, also while another gateway owns it.

@@ -15,14 +15,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class AskedApplication final : public Application {
+class AskedApplication final : public Authenticator {
  public:
   bool on_logon_request(const LogonRequest& request) override {
     peers.emplace_back(request.peer);
     were_new.push_back(request.is_new);
     return agrees;
   }
-  void on_message(SessionHandle&, const MessageView&) override {}
 
   bool agrees = true;
   std::vector<std::string> peers;
@@ -43,7 +42,7 @@ class LogonGateTest : public ::testing::Test {
     config.sessions.push_back(any);
   }
   LogonGate& gate() {
-    if (!gate_) gate_ = std::make_unique<LogonGate>(config, 0, application);
+    if (!gate_) gate_ = std::make_unique<LogonGate>(config, 0, &application);
     return *gate_;
   }
   static ConnectionId id(std::uint64_t slot) { return ConnectionId{(std::uint64_t{1} << 32) | slot}; }
@@ -83,7 +82,7 @@ TEST_F(LogonGateTest, gives_a_place_to_a_newcomer_by_closing_the_oldest_silent_c
 }
 
 TEST_F(LogonGateTest, refuses_a_newcomer_when_all_others_wait_for_their_session_to_be_opened) {
-  for (const std::uint64_t slot : {1, 2}) gate()[*admit(slot, "10.0.0.1:1")].opening = slot;
+  for (const std::uint64_t slot : {1U, 2U}) gate()[*admit(slot, "10.0.0.1:1")].opening = slot;
   EXPECT_FALSE(admit(3, "10.0.0.1:3"));
   EXPECT_TRUE(evicted.empty());
 }

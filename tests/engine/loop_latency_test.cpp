@@ -223,12 +223,12 @@ TEST(PollThread, gathers_what_its_loop_measured_for_the_metrics_file) {
   venue_config.sessions[0].listen = {"127.0.0.1", 0};
   RecordingApplication at_venue, at_trader;
   const auto venue =
-      make_poll_thread({}, {.config = venue_config, .number = 0, .application = at_venue, .stores = memory_stores()});
+      make_poll_thread({}, {.config = venue_config, .number = 0, .callbacks = at_venue, .stores = memory_stores()});
   venue->start();
   trader_config.sessions = {initiator()};
   trader_config.sessions[0].connect = {*venue->local_endpoint(venue_config.sessions[0].listen)};
   const auto trader =
-      make_poll_thread({}, {.config = trader_config, .number = 0, .application = at_trader, .stores = memory_stores()});
+      make_poll_thread({}, {.config = trader_config, .number = 0, .callbacks = at_trader, .stores = memory_stores()});
   trader->start();
   for (int i = 0; i < 1'000'000 && at_trader.at().logons == 0; ++i) {
     venue->turn(0ns);

@@ -1,14 +1,11 @@
 // The bodies of the rig, compiled once.
 #include "engine/loop_rig.hpp"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <utility>
 
-#include "nexusfix/wire/framer.hpp"
+#include "nexusfix/testing/network.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
-#include "wire/wrong_checksum.hpp"
 
 namespace nfx::test {
 
@@ -32,11 +29,12 @@ void RecordingApplication::on_logon(SessionHandle& session) {
   at(session.id()).handle = &session;
   if (when_logged_on) when_logged_on(session);
 }
-void RecordingApplication::on_message(SessionHandle& session, const MessageView& message) {
+Handled RecordingApplication::on_message(SessionHandle& session, const MessageView& message) {
   at(session.id()).orders.emplace_back(message.get_view(Tag::ClOrdID));
   if (message.get_view(Tag::PossDupFlag) == "Y")
     at(session.id()).duplicates.emplace_back(message.get_view(Tag::ClOrdID));
   if (when_message) when_message(session, message);
+  return when_asked ? when_asked(session, message) : Handled::done;
 }
 void RecordingApplication::on_session_message(SessionHandle& session, const MessageView& message) {
   if (when_session_message) when_session_message(session, message);
@@ -73,7 +71,9 @@ void RecordingApplication::on_cancel(SessionHandle& session, std::string_view re
 void RecordingApplication::on_violations(SessionHandle& session, const MessageView&, const ValidationReport& report) {
   for (const Violation& each : report.violations()) at(session.id()).violations.push_back(each);
 }
-void RecordingApplication::on_store_alert(std::string_view text) { store_alerts.emplace_back(text); }
+void RecordingApplication::on_alert(AlertKind kind, std::string_view text) {
+  if (kind == AlertKind::store) store_alerts.emplace_back(text);
+}
 bool RecordingApplication::on_resend(SessionHandle& session, const MessageView& message) {
   return !when_resent || when_resent(session, message);
 }
@@ -91,31 +91,10 @@ Duration RecordingApplication::on_turn(Instant) {
 }
 
 SessionSettings acceptor(std::string peer, std::uint16_t port) {
-  SessionSettings settings;
-  settings.session.role = Role::acceptor;
-  settings.session.sender_comp_id = "VENUE";
-  settings.session.target_comp_id = std::move(peer);
-  settings.listen = {"venue", port};
-  return settings;
+  return testing::acceptor("VENUE", std::move(peer), port);
 }
-
 SessionSettings initiator(std::string name, std::uint16_t port) {
-  SessionSettings settings;
-  settings.session.role = Role::initiator;
-  settings.session.sender_comp_id = std::move(name);
-  settings.session.target_comp_id = "VENUE";
-  settings.connect = {{"venue", port}};
-  return settings;
-}
-
-LoopSide::LoopSide(LoopbackNetwork& network, ManualClock& clock, LoopbackOptions options)
-    : transport(network, options), clock_(clock) {}
-LoopSide::~LoopSide() = default;
-
-void LoopSide::start() {
-  check_config(config);
-  loop.emplace(config, 0, transport, clock_, application);
-  loop->start();
+  return testing::initiator(std::move(name), "VENUE", port);
 }
 
 LoopRig::LoopRig(LoopbackOptions options) : venue(network, clock, options), trader(network, clock, options) {}
@@ -139,75 +118,6 @@ void LoopRig::start_both() {
   venue.start();
   trader.start();
   turn(4);
-}
-
-namespace {
-
-SessionConfig config_of(std::string name, std::string venue) {
-  SessionConfig config;
-  config.sender_comp_id = std::move(name);
-  config.target_comp_id = std::move(venue);
-  return config;
-}
-
-}  // namespace
-
-RawPeer::RawPeer(LoopbackNetwork& network, const ManualClock& clock, std::string name, LoopbackOptions options,
-                 std::string venue)
-    : transport_(network, options),
-      clock_(clock),
-      config_(config_of(std::move(name), std::move(venue))),
-      composer_(config_) {}
-
-void RawPeer::connect(std::uint16_t port, std::string from) {
-  closed = false;
-  received.clear();
-  SocketOptions options;
-  if (!from.empty()) options.from = {std::move(from), 4711};
-  id_ = *transport_.connect({"venue", port}, options);
-  read();
-}
-
-std::string RawPeer::message(std::string_view type, std::string_view body, std::uint64_t number) {
-  std::string out(64 + body.size() + 256, '\0');
-  out.resize(*composer_.compose({.msg_type = type, .seq = SeqNum{number}, .body = body}, clock_.now().utc, out));
-  return out;
-}
-std::string RawPeer::next(std::string_view type, std::string_view body) { return message(type, body, seq++); }
-std::string RawPeer::garbled(std::string_view type, std::string_view body) {
-  return with_wrong_checksum(message(type, body, 99));
-}
-std::string RawPeer::logon(std::string_view more) {
-  return next(msg_type::logon, field(98, "0") + field(108, "30") + std::string{more});
-}
-
-std::size_t RawPeer::send(std::string_view bytes) { return transport_.try_send(id_, bytes).sent; }
-void RawPeer::read() { transport_.poll(*this, 0ns); }
-void RawPeer::close() { transport_.close(id_); }
-
-std::vector<std::string> RawPeer::messages() const {
-  std::vector<std::string> result;
-  std::string_view rest = received;
-  while (!rest.empty()) {
-    const Frame frame = next_frame(rest, 1 << 20);
-    if (frame.status != FrameStatus::complete) {
-      if (frame.status != FrameStatus::need_more) ADD_FAILURE() << "garbled output: " << rest.substr(0, 200);
-      break;
-    }
-    result.emplace_back(rest.substr(0, frame.size));
-    rest.remove_prefix(frame.size);
-  }
-  return result;
-}
-std::string RawPeer::get(const std::string& message, Tag tag) {
-  MessageView view;
-  EXPECT_EQ(view.parse(message), WireError::none);
-  return std::string{view.get_view(tag)};
-}
-std::vector<std::string> RawPeer::all(Tag tag) const {
-  std::vector<std::string> result;
-  for (const std::string& each : messages()) result.push_back(get(each, tag));
-  return result;
 }
 
 }  // namespace nfx::test

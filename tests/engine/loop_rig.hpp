@@ -1,23 +1,25 @@
-// Two poll loops, a venue's and a trader's, on a network without a network and a clock that the test moves; and a peer
-// that sends the bytes of the test. Their bodies are in loop_rig.cpp: twenty files include this.
+// Two poll loops of nexusfix::testing, a venue's and a trader's, with an application that records everything, for tests
+// of the engine itself: each iteration is a call. Their bodies are in loop_rig.cpp: twenty files include this.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "engine/poll_loop.hpp"
-#include "nexusfix/session/composer.hpp"
-#include "nexusfix/transport/loopback_transport.hpp"
+#include "nexusfix/engine/authenticator.hpp"
+#include "nexusfix/engine/observer.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
+#include "testing/loopback_engine.hpp"
+#include "testing/raw_peer.hpp"
 
 namespace nfx::test {
+
+using testing::LoopbackLoop;
+using testing::RawPeer;
 
 using namespace std::chrono_literals;
 
@@ -28,7 +30,7 @@ using namespace std::chrono_literals;
 [[nodiscard]] std::string order(std::size_t number);
 
 // Records its callbacks; what it does besides is up to the test.
-class RecordingApplication : public Application {
+class RecordingApplication : public Application, public Observer, public Authenticator {
  public:
   struct Session {
     std::vector<std::string> orders;      // ClOrdID(11) of every application message, in order
@@ -53,7 +55,7 @@ class RecordingApplication : public Application {
   std::size_t count(Notice notice, std::size_t id = 0);
 
   void on_logon(SessionHandle& session) override;
-  void on_message(SessionHandle& session, const MessageView& message) override;
+  Handled on_message(SessionHandle& session, const MessageView& message) override;
   void on_session_message(SessionHandle& session, const MessageView& message) override;
   void on_session_message_sending(SessionHandle& session, SessionMessage& message) override;
   void on_reject(SessionHandle& session, const MessageView& message) override;
@@ -64,7 +66,7 @@ class RecordingApplication : public Application {
   void on_removed(SessionHandle& session) override;
   void on_cancel(SessionHandle& session, std::string_view reason) override;
   void on_violations(SessionHandle& session, const MessageView& message, const ValidationReport& report) override;
-  void on_store_alert(std::string_view text) override;
+  void on_alert(AlertKind kind, std::string_view text) override;
   bool on_resend(SessionHandle& session, const MessageView& message) override;
   void on_traffic(SessionHandle& session, Direction direction, std::string_view message) override;
   void on_notice(SessionHandle& session, Notice notice, SeqNum number, std::string_view text) override;
@@ -72,6 +74,7 @@ class RecordingApplication : public Application {
 
   std::function<void(SessionHandle&)> when_logged_on;
   std::function<void(SessionHandle&, const MessageView&)> when_message;
+  std::function<Handled(SessionHandle&, const MessageView&)> when_asked;  // what on_message returns, after when_message
   std::function<void(SessionHandle&, const MessageView&)> when_session_message;
   std::function<void(SessionHandle&, SessionMessage&)> when_sending;
   std::function<void(SessionHandle&)> when_logged_out;
@@ -100,33 +103,16 @@ class RecordingApplication : public Application {
 [[nodiscard]] SessionSettings acceptor(std::string peer = "TRADER", std::uint16_t port = 9000);
 [[nodiscard]] SessionSettings initiator(std::string name = "TRADER", std::uint16_t port = 9000);
 
-using LoopbackLoop = PollLoop<LoopbackTransport, ManualClock>;
-
-}  // namespace nfx::test
-
-// Instantiated in loopback_loop.cpp.
-extern template class nfx::PollLoop<nfx::LoopbackTransport, nfx::ManualClock>;
-
-namespace nfx::test {
-
-// One side: configuration, transport, application and, once started, the loop.
-class LoopSide {
+// One side, with its application.
+class LoopSide : public testing::LoopbackEngine {
  public:
-  LoopSide(LoopbackNetwork& network, ManualClock& clock, LoopbackOptions options = {});
-  LoopSide(const LoopSide&) = delete;
-  LoopSide& operator=(const LoopSide&) = delete;
-  ~LoopSide();
+  using LoopbackEngine::LoopbackEngine;
+  ~LoopSide() { loop.reset(); }
 
-  void start();
+  void start() { LoopbackEngine::start(application); }
   SessionHandle& session(std::size_t id = 0) { return *loop->find(id); }
 
-  EngineConfig config;
-  LoopbackTransport transport;
   RecordingApplication application;
-  std::optional<LoopbackLoop> loop;
-
- private:
-  ManualClock& clock_;
 };
 
 class LoopRig {
@@ -145,48 +131,6 @@ class LoopRig {
   ManualClock clock{engine_test_start()};
   LoopSide venue;
   LoopSide trader;
-};
-
-// A peer that does nothing of its own accord.
-class RawPeer {
- public:
-  RawPeer(LoopbackNetwork& network, const ManualClock& clock, std::string name = "TRADER", LoopbackOptions options = {},
-          std::string venue = "VENUE");
-
-  // From this address; empty: the network has none.
-  void connect(std::uint16_t port = 9000, std::string from = {});
-  [[nodiscard]] std::string message(std::string_view type, std::string_view body, std::uint64_t number);
-  [[nodiscard]] std::string next(std::string_view type, std::string_view body = {});
-  // A message with a wrong CheckSum.
-  [[nodiscard]] std::string garbled(std::string_view type, std::string_view body = {});
-  [[nodiscard]] std::string logon(std::string_view more = {});
-  // How many bytes the network took.
-  std::size_t send(std::string_view bytes);
-  void read();
-  void close();
-
-  // The messages received so far, each as its bytes.
-  [[nodiscard]] std::vector<std::string> messages() const;
-  [[nodiscard]] static std::string get(const std::string& message, Tag tag);
-  // One field of every message received.
-  [[nodiscard]] std::vector<std::string> all(Tag tag) const;
-
-  void on_accept(ListenerId, ConnectionId, std::string_view) {}
-  void on_connect(ConnectionId) {}
-  void on_receive(ConnectionId, std::span<const char> bytes) { received.append(bytes.data(), bytes.size()); }
-  void on_writable(ConnectionId) {}
-  void on_close(ConnectionId, CloseReason) { closed = true; }
-
-  std::uint64_t seq = 1;
-  std::string received;
-  bool closed = false;
-
- private:
-  LoopbackTransport transport_;
-  const ManualClock& clock_;
-  SessionConfig config_;
-  Composer composer_;
-  ConnectionId id_ = no_connection;
 };
 
 }  // namespace nfx::test

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "engine/engine_operations.hpp"
 #include "engine/loop_rig.hpp"
 #include "nexusfix/engine/engine.hpp"
 
@@ -155,7 +156,7 @@ class TappedEngine : public ::testing::Test {
 
   // However long the engine's thread takes to begin.
   RecentMessages read(std::size_t session) {
-    return engine->recent_messages(session, 0, RecentMessages::most_messages, 60s);
+    return EngineOperations{*engine}.recent_messages(session, 0, RecentMessages::most_messages, 60s);
   }
 
   RecordingApplication application;

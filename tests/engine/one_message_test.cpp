@@ -13,8 +13,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/call_trace.hpp"
 #include "engine/call_list.hpp"
-#include "nexusfix/base/call_trace.hpp"
 #include "nexusfix/dictionary/load.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/wire/field_writer.hpp"
@@ -158,7 +158,7 @@ TEST(ArchitecturePage, lists_the_functions_that_a_message_passes_in_their_order)
 // Answers each order with an execution report.
 class Venue final : public Application {
  public:
-  void on_message(SessionHandle& session, const MessageView& message) override {
+  Handled on_message(SessionHandle& session, const MessageView& message) override {
     detail::trace_call("Application::on_message", "include/nexusfix/engine/application.hpp");
     ++orders;
     std::array<char, 256> buffer;
@@ -166,13 +166,17 @@ class Venue final : public Application {
     body.append(Tag::OrderID, orders).append(Tag::ExecID, orders).append(Tag::ExecType, '0');
     body.append(Tag::OrdStatus, '0').append(Tag::ClOrdID, message.get_view(Tag::ClOrdID));
     EXPECT_TRUE(session.send({.msg_type = msg_type::execution_report, .body = body.view()}));
+    return Handled::done;
   }
   std::size_t orders = 0;
 };
 
 class Trader final : public Application {
  public:
-  void on_message(SessionHandle&, const MessageView&) override { ++reports; }
+  Handled on_message(SessionHandle&, const MessageView&) override {
+    ++reports;
+    return Handled::done;
+  }
   std::size_t reports = 0;
 };
 

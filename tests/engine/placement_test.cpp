@@ -13,8 +13,9 @@
 #include <thread>
 #include <tuple>
 
+#include "config/placement.hpp"
+#include "engine/engine_operations.hpp"
 #include "engine/engine_placement.hpp"
-#include "nexusfix/config/placement.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/observe/line_log.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
@@ -47,7 +48,7 @@ class WhereAmI final : public Application {
     }
     return Duration::max();
   }
-  void on_message(SessionHandle&, const MessageView&) override {}
+  Handled on_message(SessionHandle&, const MessageView&) override { return Handled::done; }
 
   Engine* engine = nullptr;
   std::atomic<bool> seen{false};
@@ -107,7 +108,7 @@ TEST(EnginePlacement, keeps_threads_that_no_message_waits_for_on_the_housekeepin
   const CpuSet housekeeping = engine.plan()->housekeeping;
   CpuSet of_program;
   std::thread{[&] { engine.run_on_housekeeping("nfx-program", [&] { of_program = CpuAffinity::get(); }); }}.join();
-  engine.adopt_housekeeping(lines.thread_id(), LineLog::thread_name);
+  EngineOperations{engine}.adopt_housekeeping(lines.thread_id(), LineLog::thread_name);
   engine.run();
   EXPECT_EQ(of_program, housekeeping);
   EXPECT_FALSE(housekeeping.intersects(application.cpus));

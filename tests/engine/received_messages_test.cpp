@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/journal_session.hpp"
-#include "nexusfix/store/journal_reader.hpp"
+#include "store/journal_reader.hpp"
 
 namespace nfx::test {
 namespace {

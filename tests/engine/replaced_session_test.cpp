@@ -7,6 +7,7 @@
 
 #include "engine/left_numbers.hpp"
 #include "nexusfix/engine/engine.hpp"
+#include "nexusfix/engine/observer.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 
 namespace nfx {
@@ -24,8 +25,8 @@ SessionSettings venue_session(const std::string& peer) {
   return settings;
 }
 
-struct Removals final : Application {
-  void on_message(SessionHandle&, const MessageView&) override {}
+struct Removals final : Application, Observer {
+  Handled on_message(SessionHandle&, const MessageView&) override { return Handled::done; }
   void on_session_message(SessionHandle&, const MessageView& message) override {
     if (message.msg_type() == msg_type::sequence_reset) new_seq = message.get_int(Tag::NewSeqNo).value_or(0);
   }

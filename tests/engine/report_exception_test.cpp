@@ -21,14 +21,14 @@ struct Report {
 
 template <class Throw>
 Report report_of(Throw&& throw_it) {
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   int code = 0;
   try {
     throw_it();
   } catch (...) {
     code = report_exception("nfx");
   }
-  return {code, testing::internal::GetCapturedStderr()};
+  return {code, ::testing::internal::GetCapturedStderr()};
 }
 
 TEST(ReportedExceptions, a_file_that_cannot_be_used_is_its_path_and_the_reason) {

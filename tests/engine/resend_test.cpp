@@ -4,7 +4,6 @@
 #include <tuple>
 
 #include "engine/loop_rig.hpp"
-#include "engine/poll_loop_impl.hpp"
 
 namespace nfx::test {
 namespace {
@@ -226,28 +225,14 @@ TEST_F(Resend, several_requests_at_once_are_answered_one_after_the_other) {
   EXPECT_EQ(asker.all(Tag::ClOrdID), (std::vector<std::string>{"1", "2", "3", "4", "1"}));
 }
 
-// A transport that remembers how long the loop was ready to wait.
-struct WaitRecordingTransport : LoopbackTransport {
-  using LoopbackTransport::LoopbackTransport;
-
-  template <TransportSink Sink>
-  std::size_t poll(Sink& sink, Duration max_wait) {
-    last_wait = max_wait;
-    return LoopbackTransport::poll(sink, max_wait);
-  }
-  Duration last_wait{};
-};
-
 TEST(ResendToAPeerThatDoesNotRead, lets_the_thread_sleep_and_goes_on_when_it_reads) {
   constexpr std::size_t count = 2000;
   LoopbackNetwork network;
   ManualClock clock{engine_test_start()};
-  EngineConfig config;
-  config.sessions = {acceptor("ASKER")};
-  RecordingApplication application;
-  WaitRecordingTransport transport{network, LoopbackOptions{.stream_buffer = 4096}};
-  PollLoop<WaitRecordingTransport, ManualClock> loop{config, 0, transport, clock, application};
-  loop.start();
+  LoopSide side{network, clock, LoopbackOptions{.stream_buffer = 4096}};
+  side.config.sessions = {acceptor("ASKER")};
+  side.start();
+  LoopbackLoop& loop = *side.loop;
   RawPeer asker{network, clock, "ASKER", LoopbackOptions{.stream_buffer = 4096}};
   const auto turn = [&] {
     loop.turn(1h);
@@ -269,7 +254,7 @@ TEST(ResendToAPeerThatDoesNotRead, lets_the_thread_sleep_and_goes_on_when_it_rea
 
   asker.send(asker.next("2", field(7, "2") + field(16, "0")));
   for (int i = 0; i < 10; ++i) loop.turn(1h);
-  EXPECT_GT(transport.last_wait, Duration::zero()) << "the thread busy-polls for a peer that does not read";
+  EXPECT_GT(side.transport.wanted_wait(), Duration::zero()) << "the thread busy-polls for a peer that does not read";
   for (int i = 0; i < 1000 && asker.messages().size() < count; ++i) turn();
   EXPECT_EQ(asker.messages().size(), count);
 }

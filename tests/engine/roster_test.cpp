@@ -17,9 +17,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class QuietApplication final : public Application {
+class QuietApplication final : public Application, public Observer {
  public:
-  void on_message(SessionHandle&, const MessageView&) override {}
+  Handled on_message(SessionHandle&, const MessageView&) override { return Handled::done; }
   void on_removed(SessionHandle& session) override { removed.push_back(session.id()); }
   void on_notice(SessionHandle&, Notice notice, SeqNum, std::string_view) override { notices.push_back(notice); }
 
@@ -53,7 +53,7 @@ class RosterTest : public ::testing::Test {
       runner_ = std::make_unique<SessionRunner>(SessionRunnerOptions{.config = config,
                                                                      .thread = 0,
                                                                      .network = network,
-                                                                     .application = application,
+                                                                     .callbacks = application,
                                                                      .stores = memory_stores(),
                                                                      .now = now});
     }

@@ -1,8 +1,8 @@
 // What the engine does at the boundaries of a session's time, also at those it slept through.
 #include <gtest/gtest.h>
 
+#include "config/schedule_config.hpp"
 #include "engine/loop_rig.hpp"
-#include "nexusfix/config/schedule_config.hpp"
 
 namespace nfx::test {
 namespace {

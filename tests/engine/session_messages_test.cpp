@@ -22,7 +22,7 @@ bool is_signed(const MessageView& logon) {
          logon.get_view(Tag::RawData) == join_values(logon, signed_fields);
 }
 
-struct SignedLogon : testing::Test {
+struct SignedLogon : ::testing::Test {
   LoopRig rig;
   std::vector<std::string> seen;
 

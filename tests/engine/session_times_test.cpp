@@ -6,8 +6,8 @@
 #include <string>
 
 #include "config/doc_table.hpp"
+#include "config/schedule_config.hpp"
 #include "engine/loop_rig.hpp"
-#include "nexusfix/config/schedule_config.hpp"
 
 namespace nfx::test {
 namespace {

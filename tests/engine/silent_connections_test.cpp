@@ -18,7 +18,7 @@
 
 #include "engine/fake_network.hpp"
 #include "nexusfix/engine/engine.hpp"
-#include "nexusfix/transport/io_uring_transport.hpp"
+#include "transport/io_uring_transport.hpp"
 #include "transport/tls_certificates.hpp"
 
 namespace nfx {
@@ -28,7 +28,7 @@ using namespace std::chrono_literals;
 
 class Silent final : public Application {
  public:
-  void on_message(SessionHandle&, const MessageView&) override {}
+  Handled on_message(SessionHandle&, const MessageView&) override { return Handled::done; }
 };
 
 // A blocking socket on this host, whose address is 127.0.`network`.`host`.
@@ -174,7 +174,7 @@ TEST_P(SilentConnectionsOverTcp, delay_no_logon_until_their_time_is_over) {
 // Drops each connection as soon as it is logged on.
 class Returning final : public Application {
  public:
-  void on_message(SessionHandle&, const MessageView&) override {}
+  Handled on_message(SessionHandle&, const MessageView&) override { return Handled::done; }
   void on_logon(SessionHandle& session) override {
     ++logons;
     logons.notify_all();

@@ -10,8 +10,8 @@
 
 #include "engine/loop_rig.hpp"
 #include "engine/session_stores.hpp"
-#include "nexusfix/store/forwarding_disk.hpp"
 #include "observe/log_folder.hpp"
+#include "store/forwarding_disk.hpp"
 
 namespace nfx::test {
 namespace {

@@ -218,13 +218,14 @@ TEST_F(SubmitTest, finds_sessions_that_come_and_go) {
 class Receiver final : public Application {
  public:
   Receiver(std::size_t threads, std::uint64_t each) : next_(threads, 1), each_(each) {}
-  void on_message(SessionHandle&, const MessageView& message) override {
+  Handled on_message(SessionHandle&, const MessageView& message) override {
     const auto thread = static_cast<std::size_t>(*message.get_int(Tag::Account));
     if (message.get_int(Tag::ClOrdID) != static_cast<std::int64_t>(next_.at(thread)++)) in_order = false;
-    if (++received_ != next_.size() * each_) return;
+    if (++received_ != next_.size() * each_) return Handled::done;
     const std::lock_guard lock{mutex_};
     all_ = true;
     changed_.notify_all();
+    return Handled::done;
   }
   void wait_for_all() {
     std::unique_lock lock{mutex_};
@@ -243,7 +244,7 @@ class Receiver final : public Application {
 
 class Reporting final : public Application {
  public:
-  void on_message(SessionHandle&, const MessageView&) override {}
+  Handled on_message(SessionHandle&, const MessageView&) override { return Handled::done; }
   void on_submitted(const Submitted& submitted) override {
     if (submitted.ticket != ++reported) in_order = false;
     if (!submitted.result || value(*submitted.result) != submitted.ticket + 1) all_sent = false;

@@ -12,7 +12,7 @@ namespace nfx {
 namespace {
 
 struct Silent final : Application {
-  void on_message(SessionHandle&, const MessageView&) override {}
+  Handled on_message(SessionHandle&, const MessageView&) override { return Handled::done; }
 };
 
 SessionSettings encrypted(const testing::Authority::Files& files, const std::string& peer) {

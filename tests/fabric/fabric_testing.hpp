@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "nexusfix/fabric/faulty_rail.hpp"
+#include "fabric/faulty_rail.hpp"
 #include "nexusfix/fabric/link.hpp"
 #include "nexusfix/fabric/region.hpp"
 #include "nexusfix/fabric/shm_rail.hpp"

@@ -1,6 +1,6 @@
 // Plans of rails: the published machine, every captured and generated one, and what each kind of machine is refused or
 // warned for.
-#include "nexusfix/fabric/rail_plan.hpp"
+#include "fabric/rail_plan.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // The simulation against what can be computed by hand, and the order of the published steps.
-#include "nexusfix/fabric/rail_simulation.hpp"
+#include "fabric/rail_simulation.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "nexusfix/fabric/faulty_rail.hpp"
+#include "fabric/faulty_rail.hpp"
 #include "nexusfix/fabric/link_counters.hpp"
 
 namespace nfx::fabric_faults {

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <vector>
 
+#include "fabric/faulty_rail.hpp"
 #include "fabric_faults/peer.hpp"
-#include "nexusfix/fabric/faulty_rail.hpp"
 #include "nexusfix/fabric/region.hpp"
 
 namespace nfx::fabric_faults {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "nexusfix/fabric/faulty_rail.hpp"
+#include "fabric/faulty_rail.hpp"
 #include "nexusfix/fabric/link.hpp"
 #include "simulation/dice.hpp"
 

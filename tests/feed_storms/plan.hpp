@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
+#include "market/itch_generator.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/market/itch_feed.hpp"
-#include "nexusfix/market/itch_generator.hpp"
 #include "simulation/dice.hpp"
 
 namespace nfx::feed_storms {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "feed_storms/plan.hpp"
+#include "market/itch_generator.hpp"
 #include "market/itch_reference.hpp"
 #include "market/mold_packets.hpp"
-#include "nexusfix/market/itch_generator.hpp"
 
 namespace nfx::feed_storms {
 

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/crc32c.hpp"
+#include "cluster/owner.hpp"
 #include "fuzz_target.hpp"
-#include "nexusfix/base/crc32c.hpp"
-#include "nexusfix/cluster/owner.hpp"
 
 extern "C" const FuzzTarget nfx_fuzz_target{.format = FuzzFormat::text, .mutations = 60000};
 

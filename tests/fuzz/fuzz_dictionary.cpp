@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "dictionary/model_overlay.hpp"
 #include "fuzz_target.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
 #include "nexusfix/dictionary/model.hpp"
-#include "nexusfix/dictionary/model_overlay.hpp"
 
 extern "C" const FuzzTarget nfx_fuzz_target{.format = FuzzFormat::text};
 

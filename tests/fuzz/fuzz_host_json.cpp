@@ -12,8 +12,8 @@
 #include <string_view>
 
 #include "fuzz_target.hpp"
-#include "nexusfix/host/change_record.hpp"
-#include "nexusfix/host/noise_report.hpp"
+#include "host/change_record.hpp"
+#include "host/noise_report.hpp"
 #include "text_check.hpp"
 
 extern "C" const FuzzTarget nfx_fuzz_target{.format = FuzzFormat::text, .mutations = 10000};

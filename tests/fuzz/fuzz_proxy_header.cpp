@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "fuzz_target.hpp"
-#include "nexusfix/transport/proxy_header.hpp"
+#include "transport/proxy_header.hpp"
 
 extern "C" const FuzzTarget nfx_fuzz_target{.format = FuzzFormat::text, .mutations = 100000, .max_input_size = 256};
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "config/quickfix_settings.hpp"
 #include "fuzz_target.hpp"
-#include "nexusfix/config/quickfix_settings.hpp"
 
 extern "C" const FuzzTarget nfx_fuzz_target{.format = FuzzFormat::text, .mutations = 2000};
 

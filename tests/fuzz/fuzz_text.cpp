@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
+#include "base/json_text.hpp"
 #include "fuzz_target.hpp"
-#include "nexusfix/base/json_text.hpp"
-#include "nexusfix/observe/message_text.hpp"
 #include "nexusfix/observe/safe_text.hpp"
 #include "nexusfix/wire/message_view.hpp"
+#include "observe/message_text.hpp"
 #include "text.hpp"
 #include "text_check.hpp"
 

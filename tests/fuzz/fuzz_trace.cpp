@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "fuzz_target.hpp"
-#include "nexusfix/host/trace_reader.hpp"
+#include "host/trace_reader.hpp"
 
 extern "C" const FuzzTarget nfx_fuzz_target{.format = FuzzFormat::text, .mutations = 20000};
 

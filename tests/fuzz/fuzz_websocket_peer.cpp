@@ -7,7 +7,7 @@
 
 #include "fuzz_target.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/publish/websocket_peer.hpp"
+#include "publish/websocket_peer.hpp"
 
 extern "C" const FuzzTarget nfx_fuzz_target{.format = FuzzFormat::text, .mutations = 10000};
 

@@ -15,7 +15,7 @@
 #include "nexusfix/wire/framer.hpp"
 #include "nexusfix/wire/group_view.hpp"
 #include "nexusfix/wire/message_view.hpp"
-#include "nexusfix/wire/scan.hpp"
+#include "wire/scan.hpp"
 
 extern "C" const FuzzTarget nfx_fuzz_target{};
 

@@ -11,8 +11,8 @@
 #include <mutex>
 #include <optional>
 
-#include "nexusfix/transport/proxy_header.hpp"
 #include "transport/loopback.hpp"
+#include "transport/proxy_header.hpp"
 #include "transport/tcp_testing.hpp"
 
 namespace nfx::gateway {

@@ -1,5 +1,5 @@
 // Apply on a rehearsed host: what is changed, in which order, and what stops it.
-#include "nexusfix/host/apply.hpp"
+#include "host/apply.hpp"
 
 #include <gtest/gtest.h>
 

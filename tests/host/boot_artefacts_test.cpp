@@ -1,5 +1,5 @@
 // The files for booting: their content, and the scripts run on folders in place of a host.
-#include "nexusfix/host/boot_artefacts.hpp"
+#include "host/boot_artefacts.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -1,12 +1,12 @@
 // The record of changes survives crashes, other processes and damage.
-#include "nexusfix/host/change_record.hpp"
+#include "host/change_record.hpp"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
 
+#include "host/apply.hpp"
 #include "host/rehearsed_host.hpp"
-#include "nexusfix/host/apply.hpp"
 #include "temporary_folder.hpp"
 
 namespace nfx {

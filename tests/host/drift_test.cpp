@@ -1,5 +1,5 @@
 // Each kind of alert: when it is raised, and when not.
-#include "nexusfix/host/drift.hpp"
+#include "host/drift.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <vector>
 
-#include "nexusfix/host/hiccup_meter.hpp"
+#include "host/hiccup_meter.hpp"
 
 namespace nfx {
 namespace {

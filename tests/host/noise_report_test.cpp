@@ -1,5 +1,5 @@
 // The formats of the noise report, and its comparison with an earlier one.
-#include "nexusfix/host/noise_report.hpp"
+#include "host/noise_report.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "nexusfix/host/html.hpp"
+#include "host/html.hpp"
 
 namespace nfx {
 namespace {

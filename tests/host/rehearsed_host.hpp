@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include "nexusfix/host/apply.hpp"
+#include "host/apply.hpp"
 #include "temporary_folder.hpp"
 
 namespace nfx::rehearsal {

@@ -4,8 +4,8 @@
 #include <array>
 #include <fstream>
 
+#include "host/apply.hpp"
 #include "host/rehearsed_host.hpp"
-#include "nexusfix/host/apply.hpp"
 #include "temporary_folder.hpp"
 
 namespace nfx {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "host/apply.hpp"
 #include "host/rehearsed_host.hpp"
-#include "nexusfix/host/apply.hpp"
 
 namespace nfx {
 namespace {

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string>
 
-#include "nexusfix/host/trace_reader.hpp"
+#include "host/trace_reader.hpp"
 #include "temporary_folder.hpp"
 
 namespace nfx {

@@ -8,9 +8,9 @@
 #include <fstream>
 #include <iterator>
 
+#include "host/apply.hpp"
+#include "host/change_record.hpp"
 #include "host/rehearsed_host.hpp"
-#include "nexusfix/host/apply.hpp"
-#include "nexusfix/host/change_record.hpp"
 #include "temporary_folder.hpp"
 
 namespace nfx {

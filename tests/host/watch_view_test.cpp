@@ -1,5 +1,5 @@
 // Rates and roles of an interval, and its screen, JSON, metrics and page.
-#include "nexusfix/host/watch_view.hpp"
+#include "host/watch_view.hpp"
 
 #include <gtest/gtest.h>
 

@@ -17,15 +17,15 @@
 #include <utility>
 #include <vector>
 
+#include "concurrent/snapshot_box.hpp"
 #include "engine/message_tap.hpp"
 #include "engine/poll_loop_impl.hpp"
 #include "engine/session_stores.hpp"
-#include "nexusfix/concurrent/snapshot_box.hpp"
 #include "nexusfix/dictionary/load.hpp"
-#include "nexusfix/observe/event_log.hpp"
-#include "nexusfix/observe/message_log.hpp"
 #include "nexusfix/wire/field_writer.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
+#include "observe/event_log.hpp"
+#include "observe/message_log.hpp"
 
 namespace nfx::test {
 
@@ -46,10 +46,10 @@ static_assert(Clock<ShiftedClock>);
 // Answers an order with an acknowledgement from a buffer of its own, and with a fill that is written into the output.
 class Venue final : public Application {
  public:
-  void on_message(SessionHandle& session, const MessageView& message) override {
+  Handled on_message(SessionHandle& session, const MessageView& message) override {
     if (message.msg_type() != msg_type::new_order_single) {
       std::ignore = session.reject_business(message, BusinessRejectReason::unsupported_message_type, "not traded here");
-      return;
+      return Handled::done;
     }
     ++orders;
     const auto report = [&](FieldWriter& body, char status) {
@@ -72,6 +72,7 @@ class Venue final : public Application {
     auto fill = session.create(msg_type::execution_report);
     report(fill.fields(), '2');
     std::ignore = fill.send();
+    return Handled::done;
   }
   void on_reject(SessionHandle&, const MessageView&) override { ++rejects; }
   bool on_resend(SessionHandle&, const MessageView&) override {
@@ -83,8 +84,9 @@ class Venue final : public Application {
 
 class Trader final : public Application {
  public:
-  void on_message(SessionHandle&, const MessageView& message) override {
+  Handled on_message(SessionHandle&, const MessageView& message) override {
     ++(message.msg_type() == msg_type::execution_report ? reports : business_rejects);
+    return Handled::done;
   }
   void on_reject(SessionHandle&, const MessageView&) override { ++rejects; }
   std::uint64_t reports = 0, rejects = 0, business_rejects = 0;

@@ -21,11 +21,11 @@
 #include "checks.hpp"
 #include "conversation.hpp"
 #include "nexusfix/transport/epoll_transport.hpp"
-#include "nexusfix/transport/io_uring_transport.hpp"
 #include "nexusfix/transport/loopback_transport.hpp"
 #include "nexusfix/transport/tls_context.hpp"
 #include "nexusfix/transport/tls_transport.hpp"
 #include "temporary_folder.hpp"
+#include "transport/io_uring_transport.hpp"
 #include "transport/tls_certificates.hpp"
 #include "trap.hpp"
 

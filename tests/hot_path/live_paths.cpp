@@ -7,8 +7,8 @@
 #include "nexusfix/live/fix_handler.hpp"
 #include "nexusfix/live/websocket_handler.hpp"
 #include "nexusfix/market/feed_books.hpp"
-#include "nexusfix/publish/depth_generator.hpp"
-#include "nexusfix/publish/websocket_peer.hpp"
+#include "publish/depth_generator.hpp"
+#include "publish/websocket_peer.hpp"
 
 namespace nfx::test {
 namespace {

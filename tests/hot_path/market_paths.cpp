@@ -7,16 +7,16 @@
 
 #include "checks.hpp"
 #include "market/dbn_bytes.hpp"
+#include "market/itch_generator.hpp"
 #include "market/mold_packets.hpp"
 #include "nexusfix/market/dbn.hpp"
 #include "nexusfix/market/itch_feed.hpp"
-#include "nexusfix/market/itch_generator.hpp"
 #include "nexusfix/market/order_book.hpp"
 #include "nexusfix/strategy/microprice.hpp"
 #include "nexusfix/strategy/order_messages.hpp"
 #include "nexusfix/strategy/pipeline.hpp"
 #include "nexusfix/strategy/quoter.hpp"
-#include "nexusfix/strategy/stages.hpp"
+#include "strategy/stages.hpp"
 
 namespace nfx::test {
 namespace {

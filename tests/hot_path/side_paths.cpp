@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "checks.hpp"
+#include "concurrent/snapshot_box.hpp"
 #include "nexusfix/concurrent/deferred_processor.hpp"
-#include "nexusfix/concurrent/snapshot_box.hpp"
-#include "nexusfix/observe/event_log.hpp"
 #include "nexusfix/observe/latency_histogram.hpp"
-#include "nexusfix/observe/message_log.hpp"
 #include "nexusfix/store/journal_flusher.hpp"
 #include "nexusfix/store/journal_store.hpp"
-#include "nexusfix/store/memory_message_store.hpp"
+#include "observe/event_log.hpp"
+#include "observe/message_log.hpp"
+#include "store/memory_message_store.hpp"
 #include "temporary_folder.hpp"
 
 namespace nfx::test {

@@ -22,7 +22,8 @@ cd prefix/include
 grep -rhoE '^#include <[a-z_]+>' nexusfix | sort -u >"$work/standard.hpp"
 # shellcheck disable=SC2046
 "$compiler" -x c++-header "$work/standard.hpp" -o "$work/standard.hpp.gch" $(pkg-config --cflags nexusfix-core)
-find nexusfix -name '*.hpp' | sort >"$work/headers"
+# Of the messages those that have all of a version.
+find nexusfix -name '*.hpp' | grep -v '^nexusfix/fix[45][^/]*/[^f]' | sort >"$work/headers"
 # shellcheck disable=SC2016
 STANDARD=$work/standard.hpp xargs -P "$(nproc)" -n 10 sh -c '
   printf "#include <%s>\n" "$@" |

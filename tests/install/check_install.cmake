@@ -63,9 +63,16 @@ if(WAY STREQUAL "find_package")
   set(program ${WORK_DIR}/build/consumer)
   set(desk ${WORK_DIR}/build/desk)
   set(book_printer ${WORK_DIR}/build/book_printer)
+  set(desk_test ${WORK_DIR}/build/desk_test)
   run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${CONSUMER_DIR} -B ${WORK_DIR}/build
     -D CMAKE_PREFIX_PATH=${prefix} -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_CXX_FLAGS=${FLAGS})
   run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
+  # The example that is a project of its own, with messages that the installed nfx generates.
+  set(example ${CONSUMER_DIR}/../../../examples/custom_dictionary)
+  run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${example} -B ${WORK_DIR}/custom_dictionary
+    -D CMAKE_PREFIX_PATH=${prefix} -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_CXX_FLAGS=${FLAGS})
+  run(${CMAKE_COMMAND} --build ${WORK_DIR}/custom_dictionary)
+  run(${WORK_DIR}/custom_dictionary/custom_dictionary --check ${example}/venue.toml)
 elseif(WAY STREQUAL "pkg_config")
   set(program ${WORK_DIR}/consumer)
   set(ENV{PKG_CONFIG_PATH} ${prefix}/${LIBDIR}/pkgconfig)
@@ -76,6 +83,10 @@ elseif(WAY STREQUAL "pkg_config")
   run(${COMPILER} ${FLAGS} ${CONSUMER_DIR}/../../../examples/desk.cpp -o ${desk} ${arguments})
   set(book_printer ${WORK_DIR}/book_printer)
   run(${COMPILER} ${FLAGS} ${CONSUMER_DIR}/../../../examples/book_printer.cpp -o ${book_printer} ${arguments})
+  set(desk_test ${WORK_DIR}/desk_test)
+  run(${PKG_CONFIG} --cflags --libs nexusfix-testing)
+  separate_arguments(of_testing UNIX_COMMAND "${output}")
+  run(${COMPILER} ${FLAGS} ${CONSUMER_DIR}/../../../examples/desk_test.cpp -o ${desk_test} ${of_testing})
   # An older standard, which comes later on the command line and so counts, is refused with a sentence.
   execute_process(COMMAND ${COMPILER} ${arguments} -std=c++20 -fsyntax-only ${CONSUMER_DIR}/consumer.cpp
     RESULT_VARIABLE status ERROR_VARIABLE errors)
@@ -93,6 +104,9 @@ message(STATUS "${output}")
 run(${desk} --version)
 run(${desk} --check ${CONSUMER_DIR}/../../../examples/desk.toml)
 message(STATUS "${output}")
+
+# The desk's test, by a program with the installed library for tests.
+run(${desk_test})
 
 # The books of a generated day, by a program with the installed library.
 run(${prefix}/${BINDIR}/nfx market generate ${WORK_DIR}/day.itch --messages 2000 --names 3 --force)

@@ -92,7 +92,7 @@ void TradingApplication::send_answers() {
   }
 }
 
-void TradingApplication::on_message(SessionHandle& session, const MessageView& message) {
+Handled TradingApplication::on_message(SessionHandle& session, const MessageView& message) {
   const std::string_view type = message.msg_type();
   received_.push_back({.msg_type = std::string{type},
                        .id = text(message, Tag::ClOrdID),
@@ -106,16 +106,17 @@ void TradingApplication::on_message(SessionHandle& session, const MessageView& m
                        .data = text(message, Tag::EncodedText),
                        .parties = parties(message)});
   if (type == "8") ++reports_in_;
-  if (type != "D") return;
+  if (type != "D") return Handled::done;
   ++orders_in_;
   if (refuse_orders_) {
     static_cast<void>(
         session.reject_business(message, BusinessRejectReason::application_not_available, "closed for lunch"));
-    return;
+    return Handled::done;
   }
   answer(message);
   send_answers();
   if (orders_until_cut_ != 0 && --orders_until_cut_ == 0) session.drop_connection();
+  return Handled::done;
 }
 
 void TradingApplication::answer(const MessageView& order) {

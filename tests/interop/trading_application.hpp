@@ -16,10 +16,11 @@
 
 #include "nexusfix/dictionary/dictionary.hpp"
 #include "nexusfix/engine/application.hpp"
+#include "nexusfix/engine/observer.hpp"
 
 namespace nfx::interop {
 
-class TradingApplication final : public Application {
+class TradingApplication final : public Application, public Observer {
  public:
   struct Received {
     std::string msg_type;
@@ -77,7 +78,7 @@ class TradingApplication final : public Application {
   [[nodiscard]] bool noticed(Notice notice) const;
   [[nodiscard]] std::string tail() const;
 
-  void on_message(SessionHandle& session, const MessageView& message) override;
+  Handled on_message(SessionHandle& session, const MessageView& message) override;
   void on_reject(SessionHandle& session, const MessageView& reject) override;
   void on_logout(SessionHandle& session, std::string_view reason) override;
   void on_traffic(SessionHandle& session, Direction direction, std::string_view message) override;

@@ -36,10 +36,10 @@
 #include "engine/session_stores.hpp"
 #include "nexusfix/base/clocks.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
-#include "nexusfix/placement/cpu_counters.hpp"
 #include "nexusfix/session/composer.hpp"
 #include "nexusfix/store/flusher_thread.hpp"
-#include "nexusfix/store/forwarding_disk.hpp"
+#include "placement/cpu_counters.hpp"
+#include "store/forwarding_disk.hpp"
 #include "transport/loopback.hpp"
 
 namespace {
@@ -73,13 +73,14 @@ void await(const char* what, const std::function<bool()>& is_so) {
 class Venue final : public Application {
  public:
   void on_logon(SessionHandle&) override { logged_on = true; }
-  void on_message(SessionHandle& session, const MessageView&) override {
+  Handled on_message(SessionHandle& session, const MessageView&) override {
     if (busy_every != 0 && ++orders_ % busy_every == 0) {
       const Duration until = cpu_time() + planted;
       while (cpu_time() < until) {
       }
     }
     static_cast<void>(session.send({.msg_type = "8", .body = "37=1\x01", .header_fields = {}}));
+    return Handled::done;
   }
 
   std::atomic<bool> logged_on{false};
@@ -334,7 +335,7 @@ std::optional<std::vector<SlowMoment>> play(const Scene& scene, int cpu, const s
   const auto venue = make_poll_thread({}, {.config = config,
                                            .number = 0,
                                            .idle = noise ? IdleMode::spin : IdleMode::block,
-                                           .application = application,
+                                           .callbacks = application,
                                            .stores = stores});
   woken = venue.get();
   std::optional<FlusherThread> flusher;

@@ -9,7 +9,7 @@
 #include "nexusfix/base/clocks.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/live/fix_session_feed.hpp"
-#include "nexusfix/publish/fix_publisher.hpp"
+#include "publish/fix_publisher.hpp"
 #include "recorded_feed.hpp"
 
 namespace nfx::market {
@@ -29,8 +29,9 @@ class Venue final : public Application {
 
   void on_logon(SessionHandle&) override {}
   void on_logout(SessionHandle& session, std::string_view) override { publisher_.on_logout(session); }
-  void on_message(SessionHandle& session, const MessageView& message) override {
+  Handled on_message(SessionHandle& session, const MessageView& message) override {
     EXPECT_TRUE(publisher_.on_message(session, message));
+    return Handled::done;
   }
 
   void step(UtcTime at) {

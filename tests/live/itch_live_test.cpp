@@ -6,12 +6,12 @@
 #include <optional>
 
 #include "live_support.hpp"
+#include "market/itch_generator.hpp"
 #include "nexusfix/base/clocks.hpp"
 #include "nexusfix/live/feed_sockets.hpp"
 #include "nexusfix/live/itch_handler.hpp"
 #include "nexusfix/live/live_feed.hpp"
-#include "nexusfix/market/itch_generator.hpp"
-#include "nexusfix/publish/itch_publisher.hpp"
+#include "publish/itch_publisher.hpp"
 #include "recorded_feed.hpp"
 
 namespace nfx::market {

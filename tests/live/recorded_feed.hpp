@@ -34,11 +34,13 @@ class RecordedFeed {
 
   template <class Handler>
   void replay(Handler& handler) {
-    (void)read_recording(posix_disk(), {.folder = folder_.path() / "recording", .ring_directory = folder_.path()},
-                         [&](const RecordedPacket& packet) {
-                           if (const auto input = input_of(packet)) handler.take(*input);
-                           return true;
-                         });
+    (void)read_recording(posix_disk(), recording(), [&](const RecordedPacket& packet) {
+      if (const auto input = input_of(packet)) handler.take(*input);
+      return true;
+    });
+  }
+  [[nodiscard]] ReadRecordingOptions recording() const {
+    return {.folder = folder_.path() / "recording", .ring_directory = folder_.path()};
   }
 
  private:

@@ -10,7 +10,7 @@
 #include "nexusfix/live/feed_sockets.hpp"
 #include "nexusfix/live/live_feed.hpp"
 #include "nexusfix/live/websocket_handler.hpp"
-#include "nexusfix/publish/websocket_venue.hpp"
+#include "publish/websocket_venue.hpp"
 #include "recorded_feed.hpp"
 #include "transport/tls_certificates.hpp"
 

@@ -1,5 +1,5 @@
 // What a websocket's peer may request of the venue, and what it is refused.
-#include "nexusfix/publish/websocket_venue.hpp"
+#include "publish/websocket_venue.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "market/dbn_bytes.hpp"
-#include "nexusfix/market/dbn_layout.hpp"
+#include "market/dbn_layout.hpp"
 #include "nexusfix/market/instrument_table.hpp"
 
 namespace nfx::market {

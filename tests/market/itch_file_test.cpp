@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "nexusfix/market/itch_generator.hpp"
+#include "market/itch_generator.hpp"
 
 namespace nfx::market {
 namespace {

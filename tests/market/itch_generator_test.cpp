@@ -1,5 +1,5 @@
 // Generated days are valid and plausible, and the books that are built from them are the publisher's.
-#include "nexusfix/market/itch_generator.hpp"
+#include "market/itch_generator.hpp"
 
 #include <gtest/gtest.h>
 

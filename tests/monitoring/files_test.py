@@ -156,6 +156,18 @@ def problems_of(dashboard):
     return found
 
 
+class Ports(unittest.TestCase):
+    """Prometheus itself listens on 9090: an engine with that port could not be started next to it."""
+
+    def test_no_example_gives_the_engine_the_port_of_prometheus(self):
+        files = [rules.ROOT / "README.md"]
+        for folder in ("docs", "examples", "monitoring", "packaging", "src/config"):
+            files += [each for each in (rules.ROOT / folder).rglob("*") if each.is_file()]
+        self.assertGreater(len(files), 50)
+        wrong = [each.name for each in files if re.search(rb"(?:127\.0\.0\.1|localhost|\[::1\]):9090\b", each.read_bytes())]
+        self.assertEqual(wrong, [])
+
+
 class Dashboard(unittest.TestCase):
     def test_has_the_form_that_grafana_documents(self):
         self.assertEqual(problems_of(rules.dashboard()), [])

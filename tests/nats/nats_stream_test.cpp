@@ -1,5 +1,5 @@
 // What needs no server: names, addresses, and the message of a build without libnats. tests/nats_cluster has the rest.
-#include "nexusfix/nats/nats_stream.hpp"
+#include "nats/nats_stream.hpp"
 
 #include <gtest/gtest.h>
 #include <openssl/crypto.h>

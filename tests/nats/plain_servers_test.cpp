@@ -1,7 +1,7 @@
 // Which servers a warning names: those on other hosts that are connected to without TLS.
 #include <gtest/gtest.h>
 
-#include "nexusfix/nats/nats_stream.hpp"
+#include "nats/nats_stream.hpp"
 
 namespace nfx::nats {
 namespace {

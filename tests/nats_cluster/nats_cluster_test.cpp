@@ -14,11 +14,11 @@
 #include <thread>
 #include <vector>
 
+#include "cluster/compaction.hpp"
+#include "nats/nats_stream.hpp"
 #include "nats_cluster/relays.hpp"
 #include "nats_cluster/silent_server.hpp"
 #include "nats_cluster/three_servers.hpp"
-#include "nexusfix/cluster/compaction.hpp"
-#include "nexusfix/nats/nats_stream.hpp"
 
 namespace nfx::nats {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "log_folder.hpp"
 #include "nexusfix/concurrent/worker_thread.hpp"
-#include "nexusfix/observe/event_log.hpp"
-#include "nexusfix/observe/message_log.hpp"
+#include "observe/event_log.hpp"
+#include "observe/message_log.hpp"
 
 namespace nfx {
 namespace {

@@ -1,5 +1,5 @@
 // HdrHistogram's own reader (Python package hdrhistogram) reads what is written; skipped where it is not installed.
-#include "nexusfix/observe/hdr_log.hpp"
+#include "observe/hdr_log.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Messages as text, with secrets hidden.
-#include "nexusfix/observe/message_text.hpp"
+#include "observe/message_text.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,6 +16,13 @@ std::string shown(std::string message, MessageTextOptions options = {}) {
   std::ranges::replace(message, '|', '\x01');
   std::string out;
   append_message_text(out, message, options);
+  if (!options.show_secrets) {
+    std::string masked = message, again;
+    mask_secrets(masked);
+    append_message_text(again, masked, options);
+    EXPECT_EQ(masked.size(), message.size());
+    EXPECT_EQ(again, out) << "a message that was masked before shows the same";
+  }
   return out;
 }
 

@@ -5,9 +5,9 @@
 
 #include <memory>
 
+#include "concurrent/snapshot_box.hpp"
 #include "histogram_text.hpp"
 #include "log_folder.hpp"
-#include "nexusfix/concurrent/snapshot_box.hpp"
 
 namespace nfx {
 namespace {

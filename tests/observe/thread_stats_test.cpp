@@ -1,5 +1,5 @@
 // Statistics of the calling thread.
-#include "nexusfix/observe/thread_stats.hpp"
+#include "observe/thread_stats.hpp"
 
 #include <gtest/gtest.h>
 

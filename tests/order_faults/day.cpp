@@ -6,9 +6,9 @@
 #include <random>
 #include <vector>
 
+#include "market/itch_generator.hpp"
 #include "market/mold_packets.hpp"
 #include "nexusfix/market/itch_feed.hpp"
-#include "nexusfix/market/itch_generator.hpp"
 #include "nexusfix/market/order_book.hpp"
 #include "nexusfix/strategy/order_messages.hpp"
 #include "nexusfix/strategy/pipeline.hpp"

@@ -14,7 +14,8 @@ FILES = ("usr/bin/nfx", "lib/systemd/system/nexusfix.service", "usr/share/man/ma
          "usr/share/doc/nexusfix/copyright", "usr/share/doc/nexusfix/changelog.gz",
          "usr/share/nexusfix/monitoring/prometheus/alerts.yml", "usr/share/nexusfix/monitoring/grafana/nexusfix.json",
          "usr/share/doc/nexusfix/docs/monitoring.md", "usr/share/doc/nexusfix/docs/control-openapi.json",
-         "usr/share/doc/nexusfix/examples/desk.toml", "usr/share/doc/nexusfix/examples/desk.cpp")
+         "usr/share/doc/nexusfix/examples/desk.toml", "usr/share/doc/nexusfix/examples/desk.cpp",
+         "usr/share/doc/nexusfix/examples/README.md", "usr/share/doc/nexusfix/examples/custom_dictionary/venue.xml")
 
 
 def output(*command: str) -> str:

@@ -9,8 +9,8 @@
 #include <string>
 #include <thread>
 
-#include "nexusfix/placement/cpu_counters.hpp"
-#include "nexusfix/placement/thread_sampler.hpp"
+#include "placement/cpu_counters.hpp"
+#include "placement/thread_sampler.hpp"
 #include "temporary_folder.hpp"
 
 namespace nfx {

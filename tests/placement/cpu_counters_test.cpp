@@ -1,5 +1,5 @@
 // Counters per CPU, from written /proc files.
-#include "nexusfix/placement/cpu_counters.hpp"
+#include "placement/cpu_counters.hpp"
 
 #include <gtest/gtest.h>
 

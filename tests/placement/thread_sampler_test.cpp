@@ -1,5 +1,5 @@
 // Samples of made-up hosts, and of this process.
-#include "nexusfix/placement/thread_sampler.hpp"
+#include "placement/thread_sampler.hpp"
 
 #include <gtest/gtest.h>
 

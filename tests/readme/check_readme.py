@@ -41,8 +41,15 @@ def check_text(root, nfx):
     check(readme.count("\n") <= 150, f"README.md has {readme.count(chr(10))} lines; 150 are allowed")
     programs = blocks(readme, "cpp")
     check((root / "examples/desk.cpp").read_text() in programs, "README.md: its program is not examples/desk.cpp")
+    example = (root / "examples/desk_test.cpp").read_text()
+    for block in blocks((root / "docs/testing.md").read_text(), "cpp"):
+        check(block in example, f"docs/testing.md: not in examples/desk_test.cpp:\n{block}")
     configurations = blocks(readme, "toml")
     check((root / "examples/desk.toml").read_text() in configurations, "README.md: its configuration is not examples/desk.toml")
+    listed = (root / "examples/README.md").read_text()
+    for example in sorted((root / "examples").rglob("*.cpp")):
+        name = example.relative_to(root / "examples").as_posix()
+        check(f"]({name})" in listed, f"examples/README.md: {name} is not in its table")
     for target in re.findall(r"\]\(((?!http)[^)#]+)", readme):
         check((root / target).exists(), f"README.md: link to {target}, which does not exist")
     lines = re.findall(r"^    ((?:[a-z_]+/,? )+)", readme, re.M)

@@ -12,12 +12,12 @@
 #include <thread>
 #include <vector>
 
-#include "nexusfix/recording/pace.hpp"
 #include "nexusfix/recording/read_recording.hpp"
 #include "nexusfix/recording/recorder.hpp"
 #include "nexusfix/recording/recording_thread.hpp"
 #include "nexusfix/store/journal_flusher.hpp"
-#include "nexusfix/store/journal_reader.hpp"
+#include "recording/pace.hpp"
+#include "store/journal_reader.hpp"
 #include "temporary_folder.hpp"
 
 namespace nfx::market {

@@ -1,5 +1,5 @@
 // Which identifiers are remembered, and which are forgotten when the filter is full.
-#include "nexusfix/session/poss_resend_filter.hpp"
+#include "session/poss_resend_filter.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "config/schedule_config.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/config/schedule_config.hpp"
 
 namespace nfx::simulation {
 

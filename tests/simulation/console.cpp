@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "config/listen_index.hpp"
 #include "nexusfix/config/added_session.hpp"
-#include "nexusfix/config/listen_index.hpp"
 
 namespace nfx::simulation {
 namespace {
@@ -81,7 +81,7 @@ CommandStatus Console::call(const LoopCall::Work& work) {
     done = true;
   });
   if (!party_.loop().push(made)) return CommandStatus::busy;
-  const MonotonicTime give_up = world_.now() + Engine::command_timeout;
+  const MonotonicTime give_up = world_.now() + command_timeout;
   try {
     pass_until(world_.now() + 1us);
     while (!done && world_.now() < give_up) pass_until(give_up);
@@ -98,8 +98,8 @@ ConfigWithKeys Console::read_file() {
   return read;
 }
 
-Engine::SessionList Console::list_sessions() {
-  Engine::SessionList list;
+SessionList Console::list_sessions() {
+  SessionList list;
   std::vector<SessionStatus> rows(8);
   for (SessionStatus& row : rows) {
     row.name.reserve(256);

@@ -56,7 +56,7 @@ class Console final : public control::ReloadedEngine {
   // ReloadedEngine.
   const EngineConfig& config() const override { return party_.config(); }
   ConfigWithKeys read_file() override;
-  Engine::SessionList list_sessions() override;
+  SessionList list_sessions() override;
   void check_added(const SessionSettings& settings) const override;
   void add_session(const SessionSettings& settings, AddedSession as) override;
   CommandOutcome command(std::size_t session, const SessionCommand& command) override;

@@ -364,24 +364,25 @@ void Party::on_traffic(SessionHandle&, Direction direction, std::string_view mes
 
 bool Party::on_resend(SessionHandle&, const MessageView&) { return defect_ != Defect::resends_nothing; }
 
-void Party::on_message(SessionHandle& session, const MessageView& message) {
+Handled Party::on_message(SessionHandle& session, const MessageView& message) {
   const Holding world{Holder::world};
-  if (strikes(Moment::takes_message)) return;
+  if (strikes(Moment::takes_message)) return Handled::done;
   const bool first = ledger_.delivered(side_, message);
   if (std::exchange(defect_, defect_ == Defect::delivers_twice ? Defect::none : defect_) == Defect::delivers_twice) {
     ledger_.delivered(side_, message);
   }
-  if (strikes(Moment::took_message)) return;
+  if (strikes(Moment::took_message)) return Handled::done;
   if (defect_ == Defect::hoards || defect_ == Defect::leaves_memory) {
     const Holding engine{engine_of(side_)};
     hoard_.push_back(std::make_unique<char[]>(config_.max_message_size));
   }
   // An order is answered with a report, once.
-  if (!first || side_ != Side::venue) return;
+  if (!first || side_ != Side::venue) return Handled::done;
   std::array<char, 24> order{};
   const std::string_view id = message.get_view(Tag::ClOrdID);
   id.copy(order.data(), order.size());
   if (!send(session, "8", {order.data(), id.size()}, id.size())) ++refused_;
+  return Handled::done;
 }
 
 Duration Party::on_turn(Instant) {

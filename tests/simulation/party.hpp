@@ -9,6 +9,7 @@
 
 #include "engine/poll_loop.hpp"
 #include "engine/session_stores.hpp"
+#include "nexusfix/engine/observer.hpp"
 #include "simulation/holdings.hpp"
 #include "simulation/ledger.hpp"
 #include "simulation/plan.hpp"
@@ -39,7 +40,7 @@ enum class Defect : std::uint8_t {
   adds_disabled,     // a session that is added takes no connection
 };
 
-class Party final : public Application, public SessionStores {
+class Party final : public Application, public Observer, public SessionStores {
  public:
   using Loop = PollLoop<ProcessTransport, ManualClock>;
 
@@ -119,7 +120,7 @@ class Party final : public Application, public SessionStores {
  private:
   void on_removed(SessionHandle& session) override;
   void on_logon(SessionHandle& session) override;
-  void on_message(SessionHandle& session, const MessageView& message) override;
+  Handled on_message(SessionHandle& session, const MessageView& message) override;
   bool on_resend(SessionHandle& session, const MessageView& message) override;
   void on_logout(SessionHandle& session, std::string_view reason) override;
   void on_notice(SessionHandle& session, Notice notice, SeqNum seq, std::string_view text) override;

@@ -8,10 +8,10 @@
 #include <string>
 #include <string_view>
 
-#include "nexusfix/transport/faulty_transport.hpp"
 #include "simulation/config_file.hpp"
 #include "simulation/dice.hpp"
 #include "simulation/trace.hpp"
+#include "transport/faulty_transport.hpp"
 
 namespace nfx::simulation {
 

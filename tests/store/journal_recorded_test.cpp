@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "nexusfix/store/journal_flusher.hpp"
-#include "nexusfix/store/journal_reader.hpp"
 #include "nexusfix/store/journal_store.hpp"
+#include "store/journal_reader.hpp"
 #include "store/memory_disk.hpp"
 
 namespace nfx {

@@ -6,11 +6,11 @@
 #include <random>
 #include <string>
 
-#include "nexusfix/store/forwarding_disk.hpp"
 #include "nexusfix/store/journal_flusher.hpp"
-#include "nexusfix/store/journal_reader.hpp"
 #include "nexusfix/store/journal_store.hpp"
+#include "store/forwarding_disk.hpp"
 #include "store/journal_bytes.hpp"
+#include "store/journal_reader.hpp"
 #include "store/journal_search.hpp"
 #include "store/memory_disk.hpp"
 

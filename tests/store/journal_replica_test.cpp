@@ -1,5 +1,5 @@
 // The seam between a journal and its replicator.
-#include "nexusfix/store/journal_replica.hpp"
+#include "store/journal_replica.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 
 #include "nexusfix/store/flusher_thread.hpp"
 #include "nexusfix/store/journal_flusher.hpp"
-#include "nexusfix/store/journal_reader.hpp"
+#include "store/journal_reader.hpp"
 #include "store/memory_disk.hpp"
 #include "temporary_folder.hpp"
 

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "nexusfix/store/journal_flusher.hpp"
-#include "nexusfix/store/journal_reader.hpp"
 #include "nexusfix/store/journal_store.hpp"
+#include "store/journal_reader.hpp"
 #include "store/memory_disk.hpp"
 
 namespace nfx {

@@ -1,5 +1,5 @@
 // Which left rings are needed, and which may be removed.
-#include "nexusfix/store/left_rings.hpp"
+#include "store/left_rings.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "nexusfix/store/journal_reader.hpp"
 #include "nexusfix/store/journal_store.hpp"
+#include "store/journal_reader.hpp"
 #include "store/memory_disk.hpp"
 
 namespace nfx {

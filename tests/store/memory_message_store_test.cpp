@@ -1,5 +1,5 @@
 // The store in memory against a simple model, and at its limits.
-#include "nexusfix/store/memory_message_store.hpp"
+#include "store/memory_message_store.hpp"
 
 #include <gtest/gtest.h>
 

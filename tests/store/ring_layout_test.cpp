@@ -6,9 +6,9 @@
 #include <string>
 
 #include "nexusfix/store/journal_flusher.hpp"
-#include "nexusfix/store/journal_reader.hpp"
 #include "nexusfix/store/journal_store.hpp"
-#include "nexusfix/store/left_rings.hpp"
+#include "store/journal_reader.hpp"
+#include "store/left_rings.hpp"
 #include "store/memory_disk.hpp"
 #include "store/ring_header.hpp"
 #include "store/sizes.hpp"

@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <string>
 
-#include "nexusfix/base/private_files.hpp"
-#include "nexusfix/store/journal_reader.hpp"
+#include "base/private_files.hpp"
 #include "nexusfix/store/journal_store.hpp"
+#include "store/journal_reader.hpp"
 #include "store/memory_disk.hpp"
 #include "temporary_folder.hpp"
 

@@ -5,11 +5,11 @@
 #include <string>
 
 #include "nexusfix/store/journal_flusher.hpp"
-#include "nexusfix/store/journal_reader.hpp"
 #include "nexusfix/store/journal_store.hpp"
-#include "nexusfix/store/template_stores.hpp"
+#include "store/journal_reader.hpp"
 #include "store/memory_disk.hpp"
 #include "store/sizes.hpp"
+#include "store/template_stores.hpp"
 
 namespace nfx {
 namespace {

@@ -190,6 +190,8 @@ TEST(risk_gate, bounds_the_open_orders) {
   EXPECT_EQ(rig.sent.size(), 6U);
   for (std::size_t i = 3; i < 6; ++i) rig.venue(rig.sent[i], ReportKind::canceled);
   EXPECT_EQ(rig.pipeline.orders().open_orders(), 0U);
+  EXPECT_EQ(to_text(rig.pipeline.gate().counters()),
+            "3 new, 0 replaced, 3 canceled, 1 refused: slot in use, 1 refused: too many orders");
 }
 
 TEST(risk_gate, refuses_limits_that_make_no_sense) {

@@ -1,5 +1,5 @@
 // Where the time of messages went: each millisecond in the stage that it was spent in, and the sum of all in the total.
-#include "nexusfix/strategy/stages.hpp"
+#include "strategy/stages.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Faults happen as drawn, and the same seed draws the same.
-#include "nexusfix/transport/faulty_transport.hpp"
+#include "transport/faulty_transport.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What is particular to io_uring: the ladder of features, buffers that run out, threads, and calls that are not made.
-#include "nexusfix/transport/io_uring_transport.hpp"
+#include "transport/io_uring_transport.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

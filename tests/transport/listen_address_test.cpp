@@ -1,5 +1,5 @@
 // Whether an address could be listened on, without an effect on peers.
-#include "nexusfix/transport/listen_address.hpp"
+#include "transport/listen_address.hpp"
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>

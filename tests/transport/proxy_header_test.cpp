@@ -1,5 +1,5 @@
 // The header of the PROXY protocol: what is written is read, and nothing else is.
-#include "nexusfix/transport/proxy_header.hpp"
+#include "transport/proxy_header.hpp"
 
 #include <gtest/gtest.h>
 

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "nexusfix/transport/epoll_transport.hpp"
-#include "nexusfix/transport/faulty_transport.hpp"
-#include "nexusfix/transport/io_uring_transport.hpp"
 #include "nexusfix/transport/loopback_transport.hpp"
+#include "transport/faulty_transport.hpp"
+#include "transport/io_uring_transport.hpp"
 
 namespace nfx::testing {
 

@@ -1,5 +1,5 @@
 // Framing and parsing of a whole receive buffer in one call.
-#include "nexusfix/wire/batch.hpp"
+#include "wire/batch.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,9 +10,9 @@
 #include "nexusfix/wire/encoder.hpp"
 #include "nexusfix/wire/framer.hpp"
 #include "nexusfix/wire/message_view.hpp"
-#include "nexusfix/wire/scan.hpp"
 #include "wire/fix_text.hpp"
 #include "wire/kernels/kernels.hpp"
+#include "wire/scan.hpp"
 
 namespace nfx {
 namespace {

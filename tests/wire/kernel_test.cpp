@@ -8,9 +8,9 @@
 
 #include "base/seeded.hpp"
 #include "nexusfix/wire/encoder.hpp"
-#include "nexusfix/wire/scan.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 #include "wire/fix_text.hpp"
+#include "wire/scan.hpp"
 
 namespace nfx {
 namespace {

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "cluster/assignment.hpp"
 #include "cluster/operate.hpp"
 #include "cluster/options.hpp"
 #include "command.hpp"
-#include "nexusfix/cluster/assignment.hpp"
-#include "nexusfix/nats/nats_stream.hpp"
+#include "nats/nats_stream.hpp"
 #include "output.hpp"
 
 namespace nfx::app {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "cluster/compaction.hpp"
 #include "cluster/options.hpp"
 #include "command.hpp"
-#include "nexusfix/cluster/compaction.hpp"
 #include "output.hpp"
 #include "store/store.hpp"
 

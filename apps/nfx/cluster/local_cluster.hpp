@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "cluster/certificates.hpp"
-#include "nexusfix/nats/nats_stream.hpp"
+#include "nats/nats_stream.hpp"
 
 namespace nfx::app::cluster_tools {
 

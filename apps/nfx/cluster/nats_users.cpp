@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "nexusfix/nats/nats_stream.hpp"
+#include "nats/nats_stream.hpp"
 
 namespace nfx::app::cluster_tools {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "cluster/options.hpp"
-#include "nexusfix/gateway/operator_settings.hpp"
-#include "nexusfix/nats/nats_stream.hpp"
+#include "gateway/operator_settings.hpp"
+#include "nats/nats_stream.hpp"
 #include "output.hpp"
 
 namespace nfx::app {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/command_line.hpp"
-#include "nexusfix/nats/nats_stream.hpp"
+#include "nats/nats_stream.hpp"
 
 namespace nfx::app::cluster_tools {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "cluster/frame.hpp"
 #include "cluster/options.hpp"
 #include "command.hpp"
-#include "nexusfix/cluster/frame.hpp"
 #include "output.hpp"
 #include "store/store.hpp"
 

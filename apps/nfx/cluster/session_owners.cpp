@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "nexusfix/cluster/name_hash.hpp"
+#include "cluster/name_hash.hpp"
 
 namespace nfx::app::cluster_tools {
 

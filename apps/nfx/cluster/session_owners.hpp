@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nexusfix/nats/nats_stream.hpp"
+#include "nats/nats_stream.hpp"
 
 namespace nfx::app::cluster_tools {
 

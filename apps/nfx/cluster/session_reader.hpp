@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "nexusfix/cluster/frame.hpp"
-#include "nexusfix/nats/nats_stream.hpp"
+#include "cluster/frame.hpp"
+#include "nats/nats_stream.hpp"
 
 namespace nfx::app::cluster_tools {
 

@@ -10,7 +10,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "nexusfix/cluster/name_hash.hpp"
+#include "cluster/name_hash.hpp"
 
 namespace nfx::app::cluster_tools {
 namespace {

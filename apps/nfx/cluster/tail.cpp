@@ -2,13 +2,13 @@
 #include <string>
 #include <thread>
 
+#include "base/json_text.hpp"
 #include "cluster/options.hpp"
 #include "cluster/session_reader.hpp"
 #include "command.hpp"
 #include "market/stop_flag.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/json_text.hpp"
-#include "nexusfix/observe/message_text.hpp"
+#include "observe/message_text.hpp"
 #include "output.hpp"
 #include "store/store.hpp"
 

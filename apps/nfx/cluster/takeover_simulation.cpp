@@ -8,9 +8,9 @@
 #include <queue>
 #include <vector>
 
+#include "cluster/name_hash.hpp"
+#include "cluster/owner.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/cluster/name_hash.hpp"
-#include "nexusfix/cluster/owner.hpp"
 
 namespace nfx::app::cluster_tools {
 namespace {

@@ -8,10 +8,11 @@
 #include <thread>
 
 #include "command.hpp"
+#include "config/quickfix_settings.hpp"
 #include "connect/input.hpp"
 #include "connect/why_silent.hpp"
-#include "nexusfix/config/quickfix_settings.hpp"
 #include "nexusfix/engine/engine.hpp"
+#include "nexusfix/engine/observer.hpp"
 #include "nexusfix/engine/program.hpp"
 #include "nexusfix/engine/stop_on_signal.hpp"
 #include "nexusfix/gateway/gateway.hpp"
@@ -35,7 +36,7 @@ struct ConnectOptions {
 Duration seconds(double count) { return Duration{std::llround(count * 1e9)}; }
 
 // The session, used by two threads: callbacks on the poll thread, the sender on its own.
-class Client final : public Application {
+class Client final : public Application, public Observer {
  public:
   enum class Sent : std::uint8_t { pending, sent, no_room, not_logged_on, refused };
 
@@ -88,8 +89,9 @@ class Client final : public Application {
     if (!text.empty()) line.append(": ").append(text);
     event(session, line);
   }
-  void on_message(SessionHandle& session, const MessageView& message) override {
+  Handled on_message(SessionHandle& session, const MessageView& message) override {
     show(session, message, Colour::green);
+    return Handled::done;
   }
   void on_reject(SessionHandle& session, const MessageView& reject) override { show(session, reject, Colour::red); }
   void on_traffic(SessionHandle& session, Direction direction, std::string_view message) override {

@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "nexusfix/base/text_encoding.hpp"
+#include "base/text_encoding.hpp"
 
 namespace nfx::app {
 

@@ -9,13 +9,13 @@
 #include <thread>
 
 #include "command.hpp"
+#include "config/placement.hpp"
 #include "demo/baseline.hpp"
 #include "demo/report.hpp"
 #include "demo/trader.hpp"
 #include "demo/venue_process.hpp"
 #include "isolation.hpp"
 #include "nexusfix/base/enum_values.hpp"
-#include "nexusfix/config/placement.hpp"
 #include "nexusfix/dictionary/load.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/engine/program.hpp"

@@ -10,8 +10,8 @@
 #include <cstdio>
 #include <optional>
 
-#include "nexusfix/placement/cpu_counters.hpp"
-#include "nexusfix/placement/thread_sampler.hpp"
+#include "placement/cpu_counters.hpp"
+#include "placement/thread_sampler.hpp"
 
 namespace nfx::app::demo {
 namespace {

@@ -1,6 +1,7 @@
 // Sends the demonstration's orders, replaces and cancels by schedule or window, and records the latency of each answer.
 #include "demo/trader.hpp"
 #include "nexusfix/base/clocks.hpp"
+#include "nexusfix/engine/engine_counters.hpp"
 
 #include <chrono>
 #include <utility>
@@ -161,19 +162,23 @@ bool Trader::send_change(std::uint32_t id, std::uint32_t order_id, bool is_repla
   return true;
 }
 
-void Trader::on_message(SessionHandle&, const MessageView& message) {
+Handled Trader::on_message(SessionHandle&, const MessageView& message) {
   const std::string_view type = message.msg_type();
-  if (type == msg_type::execution_report) return execution_report(message);
+  if (type == msg_type::execution_report) {
+    execution_report(message);
+    return Handled::done;
+  }
   const auto id = message.get_int(Tag::ClOrdID);
   if (type != msg_type::order_cancel_reject || !id || *id < 1 || *id >= next_id_) {
     ++counts_.unexpected;
-    return;
+    return Handled::done;
   }
   ++counts_.rejects;
   const auto request = static_cast<std::uint32_t>(*id);
   orders_[requests_[request].order].pending = false;
   // The callback's time is that of the bytes' arrival; a latency ends when the program sees the answer.
   answered(request, read_monotonic());
+  return Handled::done;
 }
 
 void Trader::execution_report(const MessageView& message) {

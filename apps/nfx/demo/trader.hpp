@@ -15,9 +15,10 @@
 #include "demo/disturbance.hpp"
 #include "demo/market.hpp"
 #include "nexusfix/engine/application.hpp"
+#include "nexusfix/engine/observer.hpp"
 #include "nexusfix/observe/latency_histogram.hpp"
-#include "nexusfix/observe/thread_stats.hpp"
 #include "nexusfix/wire/field_writer.hpp"
+#include "observe/thread_stats.hpp"
 
 namespace nfx::app::demo {
 
@@ -56,14 +57,14 @@ struct TraderCounts {
   std::uint64_t unexpected = 0;  // reports that match none of our requests: the demonstration fails then
 };
 
-class Trader final : public Application {
+class Trader final : public Application, public Observer {
  public:
   Trader(std::vector<PhasePlan> plan, std::uint64_t seed);
   // Before the engine begins: what disturbs each phase is measured. It outlives this.
   void measure_with(DisturbanceMeter& meter) noexcept { meter_ = &meter; }
 
   void on_logon(SessionHandle& session) override;
-  void on_message(SessionHandle& session, const MessageView& message) override;
+  Handled on_message(SessionHandle& session, const MessageView& message) override;
   void on_traffic(SessionHandle& session, Direction direction, std::string_view message) override;
   void on_reject(SessionHandle& session, const MessageView& reject) override;
   void on_logout(SessionHandle& session, std::string_view reason) override;

@@ -51,9 +51,10 @@ void Venue::on_removed(SessionHandle& session) {
   }
 }
 
-void Venue::on_message(SessionHandle& session, const MessageView& message) {
+Handled Venue::on_message(SessionHandle& session, const MessageView& message) {
   dispatch(session, message);
   if (listener_ != nullptr) listener_->done();
+  return Handled::done;
 }
 
 void Venue::dispatch(SessionHandle& session, const MessageView& message) {

@@ -11,8 +11,9 @@
 #include "demo/book_listener.hpp"
 #include "demo/market.hpp"
 #include "nexusfix/engine/application.hpp"
-#include "nexusfix/observe/thread_stats.hpp"
+#include "nexusfix/engine/observer.hpp"
 #include "nexusfix/wire/field_writer.hpp"
+#include "observe/thread_stats.hpp"
 
 namespace nfx::app::demo {
 
@@ -25,12 +26,12 @@ struct VenueCounts {
   std::uint64_t unsent = 0;  // reports that found the send buffer full: the demonstration fails then
 };
 
-class Venue final : public Application {
+class Venue final : public Application, public Observer {
  public:
   // Requests are numbered by ClOrdID from 1 to max_requests, those of all sessions together. `listener` may be null.
   explicit Venue(std::uint32_t max_requests, BookListener* listener = nullptr);
 
-  void on_message(SessionHandle& session, const MessageView& message) override;
+  Handled on_message(SessionHandle& session, const MessageView& message) override;
   void on_logon(SessionHandle& session) override;
   void on_logout(SessionHandle& session, std::string_view reason) override;
   void on_removed(SessionHandle& session) override;

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "dict/value_guess.hpp"
+#include "dictionary/model_overlay.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
-#include "nexusfix/dictionary/model_overlay.hpp"
 #include "nexusfix/wire/message_view.hpp"
 
 namespace nfx::app {

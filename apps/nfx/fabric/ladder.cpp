@@ -9,8 +9,8 @@
 #include "fabric/fabric.hpp"
 #include "fabric/figures_text.hpp"
 #include "fabric/rail_bench.hpp"
-#include "nexusfix/fabric/rail_simulation.hpp"
-#include "nexusfix/host/html.hpp"
+#include "fabric/rail_simulation.hpp"
+#include "host/html.hpp"
 #include "output_file.hpp"
 #include "text.hpp"
 

@@ -6,7 +6,7 @@
 #include "command.hpp"
 #include "fabric/fabric.hpp"
 #include "fabric/figures_text.hpp"
-#include "nexusfix/fabric/rail_plan.hpp"
+#include "fabric/rail_plan.hpp"
 #include "text.hpp"
 
 namespace nfx::app::fabric {

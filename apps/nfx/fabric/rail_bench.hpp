@@ -15,7 +15,7 @@
 
 #include "nexusfix/concurrent/idle_mode.hpp"
 #include "nexusfix/observe/latency_histogram.hpp"
-#include "nexusfix/observe/thread_stats.hpp"
+#include "observe/thread_stats.hpp"
 
 namespace nfx::app::fabric {
 

@@ -6,7 +6,7 @@
 #include "command.hpp"
 #include "fabric/fabric.hpp"
 #include "fabric/figures_text.hpp"
-#include "nexusfix/fabric/rail_simulation.hpp"
+#include "fabric/rail_simulation.hpp"
 #include "output.hpp"
 
 namespace nfx::app::fabric {

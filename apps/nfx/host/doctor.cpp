@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/suggest.hpp"
 #include "command.hpp"
+#include "config/placement.hpp"
 #include "host/host.hpp"
-#include "nexusfix/base/suggest.hpp"
-#include "nexusfix/config/placement.hpp"
 #include "nexusfix/host/doctor.hpp"
 #include "output.hpp"
 

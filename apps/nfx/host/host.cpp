@@ -2,8 +2,8 @@
 #include "host/host.hpp"
 
 #include "command.hpp"
-#include "nexusfix/config/placement.hpp"
-#include "nexusfix/config/quickfix_settings.hpp"
+#include "config/placement.hpp"
+#include "config/quickfix_settings.hpp"
 
 namespace nfx::app {
 namespace host {

@@ -11,7 +11,7 @@
 
 #include "command.hpp"
 #include "host/host.hpp"
-#include "nexusfix/host/noise_report.hpp"
+#include "host/noise_report.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
 #include "noisy_processes.hpp"
 #include "output.hpp"

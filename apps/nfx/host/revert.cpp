@@ -5,8 +5,8 @@
 #include <string>
 
 #include "command.hpp"
+#include "host/apply.hpp"
 #include "host/host.hpp"
-#include "nexusfix/host/apply.hpp"
 #include "output.hpp"
 
 namespace nfx::app::host {

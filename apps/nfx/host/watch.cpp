@@ -19,8 +19,8 @@
 
 #include "command.hpp"
 #include "host/host.hpp"
+#include "host/watch_view.hpp"
 #include "nexusfix/base/clocks.hpp"
-#include "nexusfix/host/watch_view.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
 #include "text.hpp"
 

@@ -5,11 +5,11 @@
 #include <array>
 #include <vector>
 
+#include "base/suggest.hpp"
 #include "command.hpp"
 #include "market/market.hpp"
 #include "market/market_file.hpp"
 #include "market/price_text.hpp"
-#include "nexusfix/base/suggest.hpp"
 #include "nexusfix/market/dbn.hpp"
 #include "text.hpp"
 

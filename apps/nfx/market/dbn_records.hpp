@@ -13,8 +13,8 @@
 #include <string_view>
 #include <utility>
 
+#include "market/dbn_layout.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/market/dbn_layout.hpp"
 #include "nexusfix/market/event.hpp"
 #include "nexusfix/observe/safe_text.hpp"
 

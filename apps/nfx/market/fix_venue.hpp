@@ -14,7 +14,7 @@
 #include "demo/market.hpp"
 #include "demo/venue.hpp"
 #include "nexusfix/engine/engine.hpp"
-#include "nexusfix/publish/fix_publisher.hpp"
+#include "publish/fix_publisher.hpp"
 
 namespace nfx::app::market {
 

@@ -4,8 +4,8 @@
 
 #include "cli/progress.hpp"
 #include "command.hpp"
+#include "market/itch_generator.hpp"
 #include "market/market.hpp"
-#include "nexusfix/market/itch_generator.hpp"
 #include "output_file.hpp"
 
 namespace nfx::app::market {

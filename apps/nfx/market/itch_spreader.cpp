@@ -7,10 +7,10 @@
 #include <limits>
 #include <utility>
 
+#include "config/schedule_config.hpp"
+#include "market/itch_generator.hpp"
 #include "market/market.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/config/schedule_config.hpp"
-#include "nexusfix/market/itch_generator.hpp"
 
 namespace nfx::app::market {
 

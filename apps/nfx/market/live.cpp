@@ -6,12 +6,12 @@
 #include <stdexcept>
 
 #include "command.hpp"
+#include "concurrent/snapshot_box.hpp"
 #include "market/feed_replay.hpp"
 #include "market/market.hpp"
 #include "market/running_feed.hpp"
 #include "market/stop_flag.hpp"
 #include "nexusfix/base/clocks.hpp"
-#include "nexusfix/concurrent/snapshot_box.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/observe/metrics.hpp"
 #include "nexusfix/store/flusher_thread.hpp"

@@ -6,12 +6,12 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "base/suggest.hpp"
 #include "cli/progress.hpp"
 #include "command.hpp"
+#include "config/schedule_config.hpp"
 #include "market/market.hpp"
-#include "nexusfix/base/suggest.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/config/schedule_config.hpp"
 #include "output.hpp"
 
 namespace nfx::app::market {

@@ -8,15 +8,15 @@
 #include "command.hpp"
 #include "market/feed_replay.hpp"
 #include "market/fix_venue.hpp"
+#include "market/itch_generator.hpp"
 #include "market/market.hpp"
 #include "market/recorded_messages.hpp"
 #include "market/stop_flag.hpp"
 #include "nexusfix/base/clocks.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/market/itch_generator.hpp"
-#include "nexusfix/publish/itch_publisher.hpp"
-#include "nexusfix/publish/websocket_venue.hpp"
 #include "nexusfix/transport/tls_context.hpp"
+#include "publish/itch_publisher.hpp"
+#include "publish/websocket_venue.hpp"
 
 namespace nfx::app::market {
 namespace {

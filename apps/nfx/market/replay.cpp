@@ -6,17 +6,17 @@
 #include <map>
 #include <optional>
 
+#include "base/crc32c.hpp"
 #include "cli/progress.hpp"
 #include "command.hpp"
 #include "market/feed_replay.hpp"
 #include "market/market.hpp"
 #include "market/stop_flag.hpp"
 #include "nexusfix/base/clocks.hpp"
-#include "nexusfix/base/crc32c.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/recording/pace.hpp"
 #include "nexusfix/recording/read_recording.hpp"
 #include "nexusfix/transport/udp_sender.hpp"
+#include "recording/pace.hpp"
 
 namespace nfx::app::market {
 namespace {

@@ -5,8 +5,8 @@
 #include <chrono>
 #include <limits>
 
+#include "host/html.hpp"
 #include "market/market.hpp"
-#include "nexusfix/host/html.hpp"
 
 namespace nfx::app::market {
 namespace {

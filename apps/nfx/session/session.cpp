@@ -7,7 +7,7 @@
 
 #include "command.hpp"
 #include "control_access.hpp"
-#include "nexusfix/engine/session_command.hpp"
+#include "engine/session_command.hpp"
 #include "session/store.hpp"
 #include "text.hpp"
 
@@ -35,6 +35,7 @@ std::string state_of(const Json& session) {
   if (member_is_true(session, "held")) text += ", held";
   if (member_is_true(session, "gap_open")) text += ", gap";
   if (member_is_true(session, "resending")) text += ", resending";
+  if (member_text(session, "unhandled_since") != "-") text += ", a message is not handled";
   if (!member_is_true(session, "in_hours")) text += ", outside its hours";
   return text;
 }

@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "nexusfix/store/journal_reader.hpp"
 #include "nexusfix/wire/message_view.hpp"
+#include "store/journal_reader.hpp"
 
 namespace nfx::app::store {
 

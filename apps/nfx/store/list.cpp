@@ -2,8 +2,8 @@
 
 #include "command.hpp"
 #include "decode/print.hpp"
-#include "nexusfix/store/template_stores.hpp"
 #include "store/store.hpp"
+#include "store/template_stores.hpp"
 #include "text.hpp"
 
 namespace nfx::app::store {

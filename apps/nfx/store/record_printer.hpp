@@ -8,7 +8,7 @@
 #include "decode/decoder.hpp"
 #include "decode/dictionaries.hpp"
 #include "decode/print.hpp"
-#include "nexusfix/store/journal_reader.hpp"
+#include "store/journal_reader.hpp"
 
 namespace nfx::app::store {
 

@@ -3,7 +3,7 @@
 
 #include "command.hpp"
 #include "decode/print.hpp"
-#include "nexusfix/store/left_rings.hpp"
+#include "store/left_rings.hpp"
 #include "store/store.hpp"
 #include "text.hpp"
 

@@ -6,11 +6,11 @@
 #include <iterator>
 #include <system_error>
 
+#include "base/suggest.hpp"
 #include "command.hpp"
 #include "decode/print.hpp"
-#include "nexusfix/base/suggest.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/store/left_rings.hpp"
+#include "store/left_rings.hpp"
 #include "text.hpp"
 
 namespace nfx::app {

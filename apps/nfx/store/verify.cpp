@@ -9,9 +9,9 @@
 
 #include "cli/progress.hpp"
 #include "command.hpp"
+#include "engine/journal_check.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/engine/journal_check.hpp"
-#include "nexusfix/store/forwarding_disk.hpp"
+#include "store/forwarding_disk.hpp"
 #include "store/store.hpp"
 #include "text.hpp"
 

@@ -9,8 +9,8 @@
 
 #include "nexusfix/base/clocks.hpp"
 #include "nexusfix/observe/safe_text.hpp"
-#include "nexusfix/placement/place_thread.hpp"
-#include "nexusfix/placement/thread_sampler.hpp"
+#include "placement/place_thread.hpp"
+#include "placement/thread_sampler.hpp"
 
 namespace nfx::app::t2m {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <optional>
 
-#include "nexusfix/host/html.hpp"
+#include "host/html.hpp"
 #include "t2m/report.hpp"
 
 namespace nfx::app::t2m {
@@ -18,7 +18,7 @@ constexpr std::size_t most_lines = 8;
 constexpr std::array stages_shown{Stage::queued, Stage::poll,  Stage::read,   Stage::parse,
                                   Stage::book,   Stage::model, Stage::encode, Stage::send};
 
-std::string micros(double ns) {
+std::string us_digits(double ns) {
   std::array<char, 32> text;
   return {text.data(), static_cast<std::size_t>(std::snprintf(text.data(), text.size(), "%.3f", ns / 1000))};
 }
@@ -58,9 +58,9 @@ std::string stage_table(const RunResult& run) {
   table.left_columns_at_end = 1;
   for (const StageFigures& figures : run.stages) {
     std::vector<std::string> cells;
-    for (const auto& ns : figures.ns) cells.push_back(ns ? micros(static_cast<double>(*ns)) : "-");
-    cells.push_back(micros(static_cast<double>(figures.max_ns)));
-    cells.push_back(micros(figures.mean_ns));
+    for (const auto& ns : figures.ns) cells.push_back(ns ? us_digits(static_cast<double>(*ns)) : "-");
+    cells.push_back(us_digits(static_cast<double>(figures.max_ns)));
+    cells.push_back(us_digits(figures.mean_ns));
     cells.emplace_back(to_string(figures.stage));
     table.rows.push_back(std::move(cells));
   }
@@ -77,7 +77,7 @@ std::string mean_stages(const RunResult& run) {
     mean.parts.push_back(figures == nullptr ? 0 : figures->mean_ns * static_cast<double>(figures->count) / all);
     sum += mean.parts.back();
   }
-  mean.label = micros(sum) + " us";
+  mean.label = us_digits(sum) + " us";
   return svg_stacks("Where the time of a message goes, on average", stage_names(), {mean});
 }
 
@@ -88,7 +88,7 @@ std::string slowest_messages(const RunResult& run) {
     SvgStack stack{"message " + std::to_string(line.message.number), {}, {}};
     for (const Stage stage : stages_shown)
       stack.parts.push_back(static_cast<double>(line.message.ns[std::to_underlying(stage)]));
-    stack.label = micros(static_cast<double>(line.message.total_ns)) + " us; " + to_text(line.host);
+    stack.label = us_digits(static_cast<double>(line.message.total_ns)) + " us; " + to_text(line.host);
     stacks.push_back(std::move(stack));
   }
   return svg_stacks("The slowest messages, from the kernel's stamp, and what the host did then", stage_names(), stacks);
@@ -96,8 +96,8 @@ std::string slowest_messages(const RunResult& run) {
 
 std::string section(const RunResult& run) {
   std::string out = "<h2>" + html_escaped(conditions(run)) + "</h2>\n<p>" + std::to_string(run.messages) +
-                    " messages; the publisher was late by " + micros(static_cast<double>(run.publisher.late_p99_ns)) +
-                    " us at P99.</p>\n";
+                    " messages; the publisher was late by " +
+                    us_digits(static_cast<double>(run.publisher.late_p99_ns)) + " us at P99.</p>\n";
   for (const std::string& warning : run.warnings)
     out += "<p class=\"soft\">Warning: " + html_escaped(warning) + "</p>\n";
   std::vector<SvgLine> lines;
@@ -149,7 +149,7 @@ std::optional<double> median_us(std::span<const RunResult> runs, std::uint16_t n
   return static_cast<double>(values[values.size() / 2]) / 1000;
 }
 
-std::string us_text(double us) { return micros(us * 1000) + " us"; }
+std::string us_text(double us) { return us_digits(us * 1000) + " us"; }
 
 std::string percentile_bars(std::span<const RunResult> runs, std::uint16_t names) {
   std::vector<SvgBar> bars;

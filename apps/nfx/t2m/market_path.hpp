@@ -21,7 +21,7 @@
 #include "nexusfix/market/level_book.hpp"
 #include "nexusfix/market/order_book.hpp"
 #include "nexusfix/strategy/pipeline.hpp"
-#include "nexusfix/strategy/stages.hpp"
+#include "strategy/stages.hpp"
 #include "t2m/messages.hpp"
 
 namespace nfx::app::t2m {

@@ -11,12 +11,12 @@
 
 #include "demo/market.hpp"
 #include "market/byte_input.hpp"
+#include "market/itch_generator.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/market/dbn.hpp"
-#include "nexusfix/market/itch_generator.hpp"
 #include "nexusfix/market/itch_parser.hpp"
 #include "nexusfix/market/mold_udp.hpp"
-#include "nexusfix/publish/depth_generator.hpp"
+#include "publish/depth_generator.hpp"
 
 namespace nfx::app::t2m {
 namespace {

@@ -22,10 +22,10 @@
 #include "nexusfix/base/clocks.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
 #include "nexusfix/observe/latency_histogram.hpp"
-#include "nexusfix/placement/place_thread.hpp"
-#include "nexusfix/publish/websocket_venue.hpp"
 #include "nexusfix/transport/udp_sender.hpp"
 #include "output.hpp"
+#include "placement/place_thread.hpp"
+#include "publish/websocket_venue.hpp"
 
 namespace nfx::app::t2m {
 namespace {

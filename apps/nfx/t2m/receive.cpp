@@ -11,6 +11,7 @@
 #include "nexusfix/concurrent/idle_strategy.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/engine/engine.hpp"
+#include "nexusfix/engine/observer.hpp"
 #include "nexusfix/live/feed_sockets.hpp"
 #include "nexusfix/live/fix_session_feed.hpp"
 #include "nexusfix/live/live_feed.hpp"
@@ -138,8 +139,9 @@ class Trading final : public Application {
     logged_on_ = false;
     reader_.session_is(nullptr, session.now().utc);
   }
-  void on_message(SessionHandle& session, const MessageView& message) override {
+  Handled on_message(SessionHandle& session, const MessageView& message) override {
     (void)reader_.session_message(message, session.now().utc);
+    return Handled::done;
   }
   Duration on_turn(Instant) override {
     while (receiver_.turn()) {
@@ -155,7 +157,7 @@ class Trading final : public Application {
 };
 
 // Market data by the session and the handler of `nfx market live`, and orders by the same session.
-class FixTrading final : public FixSessionFeed {
+class FixTrading final : public FixSessionFeed, public Observer {
  public:
   FixTrading(Reader& reader, const RunOptions& options, FixSessionPorts& ports, FixHandler& handler,
              const FeedBooks& no_books)
@@ -175,14 +177,14 @@ class FixTrading final : public FixSessionFeed {
   void on_traffic(SessionHandle&, Direction direction, std::string_view) override {
     if (direction == Direction::in && !std::exchange(read_, true)) reader_.read_returned();
   }
-  void on_message(SessionHandle& session, const MessageView& message) override {
-    if (reader_.session_message(message, session.now().utc)) return;
+  Handled on_message(SessionHandle& session, const MessageView& message) override {
+    if (reader_.session_message(message, session.now().utc)) return Handled::done;
     const auto stamp = session.received_at();
     reader_.packet(stamp ? StampSource::kernel : StampSource::program);
     const Instant now = reader_.at(session.now().utc);
     reader_.path().input_begins(stamp.value_or(now.utc), now, handler_.state());
     reader_.path().framed();
-    FixSessionFeed::on_message(session, message);
+    return FixSessionFeed::on_message(session, message);
   }
   Duration on_turn(Instant now) override {
     std::exchange(read_, false) ? reader_.read_done(now) : reader_.nothing_came();

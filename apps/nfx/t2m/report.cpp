@@ -167,14 +167,7 @@ void print_run(SafeText& out, const RunResult& result, std::size_t slowest) {
   if (result.missing != 0) out.add("{} messages were lost: the receiver does not follow\n", result.missing);
   if (result.not_kept != 0) out.add("{} messages have no stamps\n", result.not_kept);
   if (result.anomalies != 0) out.add("{} events did not fit the books\n", result.anomalies);
-  if (result.options.orders) {
-    out.add("orders: {} new, {} replaced, {} canceled", result.orders.orders, result.orders.replacements,
-            result.orders.cancels);
-    for (const strategy::RefusalRow& row : strategy::refusal_rows) {
-      if (result.orders.*row.counter != 0) out.add(", {} refused: {}", result.orders.*row.counter, row.text);
-    }
-    out += "\n";
-  }
+  if (result.options.orders) out.add("orders: {}\n", strategy::to_text(result.orders));
   if (const std::string host = to_text(result.host); !host.empty()) out.add("host: {}\n", host);
   for (const std::string& warning : result.warnings) out.add("warning: {}\n", warning);
   if (slowest == 0 || result.slowest.empty()) return;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "nexusfix/strategy/risk_gate.hpp"
-#include "nexusfix/strategy/stages.hpp"
+#include "strategy/stages.hpp"
 #include "t2m/host_watch.hpp"
 #include "t2m/messages.hpp"
 #include "t2m/publisher.hpp"

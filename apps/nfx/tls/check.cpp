@@ -8,8 +8,8 @@
 #include <string>
 
 #include "command.hpp"
-#include "nexusfix/config/quickfix_settings.hpp"
-#include "nexusfix/config/tls_names.hpp"
+#include "config/quickfix_settings.hpp"
+#include "config/tls_names.hpp"
 #include "output.hpp"
 #include "tls/tls.hpp"
 

@@ -7,8 +7,8 @@
 #include <variant>
 
 #include "command.hpp"
-#include "nexusfix/transport/tls_option_rows.hpp"
 #include "text.hpp"
+#include "transport/tls_option_rows.hpp"
 
 namespace nfx::app {
 namespace tls {

@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 std::string state_of(const Json& session) {
   const std::string state = member_text(session, "state");
   if (member_is_true(session, "held")) return "held";
-  if (state == "logged_on") return "logged on";
+  if (state == "logged_on") return member_text(session, "unhandled_since") == "-" ? "logged on" : "unhandled";
   if (state == "awaiting_logon") return "logging on";
   if (state == "logout_sent") return "logging out";
   if (!member_is_true(session, "enabled")) return "disabled";

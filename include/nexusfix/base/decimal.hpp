@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "nexusfix/base/assert.hpp"
@@ -59,6 +60,9 @@ class Decimal {
   std::int64_t mantissa_ = 0;
   std::uint8_t scale_ = 0;
 };
+
+// As write(), for a log or a screen: "23.230".
+[[nodiscard]] std::string to_string(Decimal value);
 
 [[nodiscard]] std::optional<Decimal> add(Decimal a, Decimal b) noexcept;
 [[nodiscard]] std::optional<Decimal> subtract(Decimal a, Decimal b) noexcept;

@@ -1,4 +1,4 @@
-// A session that is added to a running engine, as text: one [[session]] of a configuration file.
+// A session that is added to a running engine, and its text: one [[session]] of a configuration file.
 // Thread: any. Errors: ConfigError as of a whole file, naming the line.
 #pragma once
 
@@ -8,6 +8,12 @@
 #include "nexusfix/config/engine_config.hpp"
 
 namespace nfx {
+
+// What an operator has decided before a session is added: the same as disable and hold.
+struct AddedSession {
+  bool enabled = true;
+  bool sending_held = false;
+};
 
 // One [[session]], and [defaults] if it has some, checked as a file with these is; with any other section it is
 // refused. `engine` is the configuration of what runs, whose own sessions and [defaults] do not count. Relative paths

@@ -103,6 +103,7 @@ struct SessionSettings {
   std::size_t send_buffer_size = 1024 * 1024;  // bytes that are encoded and not yet accepted by the kernel
   SlowConsumer slow_consumer = SlowConsumer::refuse;
   std::chrono::milliseconds slow_consumer_timeout{30000};
+  std::chrono::seconds unhandled_timeout{0};  // then a session logs out whose message is not handled; 0: never
 
   StoreKind store_kind = StoreKind::unset;
   MemoryStoreOptions store;
@@ -214,7 +215,7 @@ struct EngineConfig {
   std::vector<SessionSettings> sessions;
 
   // The text of the file that this was read from by load_any_config or load_program_config, so that a later version of
-  // the file can be compared with it; empty: made by a program.
+  // the file can be compared with it, with names in place of its passwords; empty: made by a program.
   std::string file_text;
 };
 

@@ -6,6 +6,7 @@
 // Errors: readers return FieldError as MessageView does; builders report them through ok().
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstdint>
@@ -297,8 +298,6 @@ class MissingFields {
   Bits given_;
 };
 
-inline constexpr std::size_t not_required = SIZE_MAX;
-
 template <typename Writer, template <typename> typename Entry>
 class GroupBuilder;
 
@@ -310,17 +309,21 @@ struct BuildState {
   bool wrong = false;              // a field is out of order
 };
 
-// The parts that builders of messages and of entries have in common. The derived class checks the
-// position of each field in begin_field().
+// The place of a tag among others; their number: it is not there.
+[[nodiscard]] consteval std::size_t place_of(Tag tag, std::span<const Tag> tags) noexcept {
+  return static_cast<std::size_t>(std::ranges::find(tags, tag) - tags.begin());
+}
+
+// The parts that builders of messages and of entries have in common. The derived class checks the position of each
+// field in begin_field().
 template <typename Derived, typename Writer, std::size_t required_count>
 class FieldSetter {
- protected:
-  // `position`: of the field within the entry or message, in the dictionary's order. `bit`: its index among the
-  // required ones.
-  template <Tag tag, std::size_t position, std::size_t bit, typename Value, typename... Format>
+ public:
+  // Setters call these.
+  template <Tag tag, typename Value, typename... Format>
   [[gnu::always_inline]] Derived& put(Given<Value> value, Format... format) noexcept {
     if (value.is_missing()) return derived();
-    BuildState<Writer>& state = begin<position, bit>();
+    BuildState<Writer>& state = begin<tag>();
     if (value.is_wrong()) [[unlikely]] {
       state.writer.refuse(tag, WriteError::bad_value);
     } else {
@@ -328,19 +331,21 @@ class FieldSetter {
     }
     return derived();
   }
-  template <Tag length_tag, Tag data_tag, std::size_t position, std::size_t bit>
+  template <Tag length_tag, Tag tag>
   Derived& put_data(std::string_view data) noexcept {
-    begin<position, bit>().writer.append_data(length_tag, data_tag, data);
+    begin<tag>().writer.append_data(length_tag, tag, data);
     return derived();
   }
-  template <Tag tag, std::size_t position, std::size_t bit, template <typename> typename Entry>
+  template <Tag tag, template <typename> typename Entry>
   [[nodiscard, gnu::always_inline]] GroupBuilder<Writer, Entry> put_count(std::uint32_t count) noexcept {
     if (count == 0) return {derived().state(), 0};  // FIX leaves an empty group out
-    BuildState<Writer>& state = begin<position, bit>();
+    BuildState<Writer>& state = begin<tag>();
     state.writer.template append<tag>(count);
     state.entries_owed += count;
     return {state, count};
   }
+
+ protected:
   [[nodiscard]] MissingFields<required_count> missing_of(
       const std::array<Tag, required_count>& required) const noexcept {
     return {required, given_};
@@ -348,10 +353,11 @@ class FieldSetter {
   void forget() noexcept { given_ = {}; }
 
  private:
-  template <std::size_t position, std::size_t bit>
+  template <Tag tag>
   [[gnu::always_inline]] BuildState<Writer>& begin() noexcept {
-    if constexpr (bit != not_required) given_[bit / 64] |= std::uint64_t{1} << bit % 64;
-    return derived().template begin_field<position>();
+    constexpr std::size_t bit = place_of(tag, Derived::required);
+    if constexpr (bit < required_count) given_[bit / 64] |= std::uint64_t{1} << bit % 64;
+    return derived().template begin_field<tag>();
   }
   [[gnu::always_inline]] Derived& derived() noexcept { return static_cast<Derived&>(*this); }
 
@@ -405,7 +411,7 @@ class MessageBuilder : public FieldSetter<Derived, Writer, required_count> {
  private:
   friend FieldSetter<Derived, Writer, required_count>;
   [[nodiscard]] BuildState<Writer>& state() noexcept { return state_; }
-  template <std::size_t>
+  template <Tag>
   [[gnu::always_inline]] BuildState<Writer>& begin_field() noexcept {
     if (state_.entries_owed != 0) [[unlikely]]
       state_.wrong = true;
@@ -425,8 +431,9 @@ class EntryBuilder : public FieldSetter<Derived, Writer, required_count> {
  private:
   friend FieldSetter<Derived, Writer, required_count>;
   [[nodiscard]] BuildState<Writer>& state() noexcept { return *state_; }
-  template <std::size_t position>
+  template <Tag tag>
   [[gnu::always_inline]] BuildState<Writer>& begin_field() noexcept {
+    constexpr std::size_t position = place_of(tag, Derived::Shape::member_tags);
     if constexpr (position == 0) {
       if (next_ != 0) [[unlikely]]
         state_->wrong = true;

@@ -128,7 +128,8 @@ class TypedDraft : private Draft, public Message::template Builder<FieldWriter&>
       return this->reject(answered, SendError::bad_message, "a repeating group of the answer is not complete");
     char text[64] = "the answer requires tag ";
     const std::size_t head = std::string_view{text}.size();
-    const WrittenText digits = write_digits(text + head, nfx::value(*this->missing().begin()));
+    const WrittenText digits =
+        write_digits(text + head, static_cast<std::uint64_t>(nfx::value(*this->missing().begin())));
     return this->reject(answered, SendError::incomplete, {text, head + digits.size});
   }
   // The same for a message with its type.

@@ -12,21 +12,17 @@
 #include <string_view>
 #include <vector>
 
+#include "nexusfix/config/added_session.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/engine/application.hpp"
+#include "nexusfix/engine/callbacks.hpp"
 #include "nexusfix/engine/engine_counters.hpp"
-#include "nexusfix/engine/journal_status.hpp"
 #include "nexusfix/engine/latency.hpp"
-#include "nexusfix/engine/recent_messages.hpp"
-#include "nexusfix/engine/session_command.hpp"
+#include "nexusfix/engine/submit.hpp"
 #include "nexusfix/placement/cpu_set.hpp"
 #include "nexusfix/placement/placement_request.hpp"
 
 namespace nfx {
 
-class HandOnQueue;
-class MetricsPage;
-class TlsContext;
 struct PlacementPlan;
 
 // Where a poll thread should run, and how the kernel has run it. What the kernel does not report is empty.
@@ -47,8 +43,9 @@ struct ThreadReport {
 
 class Engine {
  public:
-  // `application` outlives the engine; with several poll threads its callbacks run on all of them.
-  Engine(EngineConfig config, Application& application);
+  // `program` is an application, which may also be an Observer and an Authenticator: see Callbacks. It outlives the
+  // engine; with several poll threads its callbacks run on all of them.
+  Engine(EngineConfig config, Callbacks program);
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -81,54 +78,13 @@ class Engine {
   [[nodiscard]] std::optional<std::size_t> find_session(const SessionId& id) const;
 
   // Add or remove a session while the engine runs, from any thread. A new session is checked as at start, also against
-  // those at its listen address; its callbacks begin with Application::on_added. A removed session logs out first; its
+  // those at its listen address; its callbacks begin with Observer::on_added. A removed session logs out first; its
   // store is closed with it, and its listener when it was the last session there. Throws ConfigError naming what to
   // change; remove_session returns false when there is no such session. Another program may take the listen address
-  // between the check and the poll thread's next iteration: then a notice states it, on_removed follows, and
-  // why_not_added() has the reason.
+  // between the check and the poll thread's next iteration: then a notice states it, and on_removed follows.
   // One that was removed and is added again continues with its sequence numbers, also without a journal.
   std::size_t add_session(SessionSettings settings, AddedSession as = {});
   [[nodiscard]] bool remove_session(std::size_t session, std::string_view text);
-  // Why a session of this number could not listen and went again; of the last 16 of a poll thread. It is known once the
-  // poll thread has answered a command() for the session. From any thread. Empty: that did not happen.
-  [[nodiscard]] std::optional<std::string> why_not_added(std::size_t session) const;
-  // What add_session() would throw for these settings, without adding; except that there is such a session, or no
-  // place.
-  void check_added(SessionSettings settings) const;
-  // Gives a session the settings that may change while it is connected (nexusfix/config/live_keys.hpp); all others stay
-  // as they are. Waits as command() does. `what` is written to the event log. Throws ConfigError as add_session() does.
-  [[nodiscard]] CommandOutcome change_session(std::size_t session, SessionSettings settings, std::string_view what,
-                                              Duration timeout = command_timeout);
-
-  // Commands of an operator, from any thread but a poll thread, which would wait for itself. Each is carried out by the
-  // session's poll thread between two events; the calling thread waits for the answer. At most 64 wait at a time; one
-  // that has not begun within `timeout` never will.
-  [[nodiscard]] CommandOutcome command(std::size_t session, const SessionCommand& command,
-                                       Duration timeout = command_timeout);
-  // All sessions, by number; those of a poll thread that does not answer in time are missing. Read in pieces, so that
-  // no message waits for more than one piece. Sessions that are being removed are apart from the others.
-  struct SessionList {
-    std::vector<SessionStatus> sessions;
-    std::vector<SessionStatus> leaving{};
-    bool complete = true;
-  };
-  [[nodiscard]] SessionList list_sessions(Duration timeout = command_timeout);
-  // Logs all sessions out with this text and refuses Logons until end_drain(), which enables what drain() disabled.
-  // False: a poll thread did not answer in time.
-  [[nodiscard]] bool drain(std::string_view text, Duration timeout = command_timeout);
-  [[nodiscard]] bool end_drain(Duration timeout = command_timeout);
-  // Whether all poll threads take a request in time. From any thread but a poll thread.
-  [[nodiscard]] bool answers(Duration timeout = command_timeout);
-  // What the metrics file has, now. False: a poll thread did not answer in time, and its metrics are missing.
-  [[nodiscard]] bool add_metrics(MetricsPage& page, Duration timeout = command_timeout);
-  static constexpr Duration command_timeout{std::chrono::seconds{2}};
-  // The session's journal: where it is, how far it is synced, which messages it has.
-  [[nodiscard]] JournalStatus journal(std::size_t session, Duration timeout = command_timeout);
-  // The session's last messages in both directions after the one of this number, at most `most`. The first call begins
-  // to copy them, and copying ends some seconds after the last call: see RecentMessages.
-  [[nodiscard]] RecentMessages recent_messages(std::size_t session, std::uint64_t after = 0,
-                                               std::size_t most = RecentMessages::most_messages,
-                                               Duration timeout = command_timeout);
 
   // Where a session's acceptor listens, with the actual port where the configured one is 0. Valid after start(). From
   // any thread, but not while an acceptor is added or goes.
@@ -143,17 +99,13 @@ class Engine {
   [[nodiscard]] bool enter_role(ThreadRole role, std::uint32_t index = 0);
   void leave_role();
   // Runs `work` on the calling thread, which the program made and no message waits for: under this name and, with a
-  // plan, on the housekeeping CPUs, watched and reported as the engine's own threads are. The second one is for a
-  // thread that began before the engine, from now on; it outlives the engine.
+  // plan, on the housekeeping CPUs, watched and reported as the engine's own threads are.
   void run_on_housekeeping(std::string_view name, const std::function<void()>& work);
-  void adopt_housekeeping(int tid, std::string_view name);
   // What the plan warns of, and threads that could not be put in their place: one sentence each.
   [[nodiscard]] const std::vector<std::string>& placement_warnings() const noexcept;
   // Of the poll threads, helpers, threads on the housekeeping CPUs and threads that entered, from any thread, while
   // they run or afterwards. Empty without a plan. Reads /proc.
   [[nodiscard]] std::vector<ThreadReport> thread_reports() const;
-  // What the kernel calls the poll threads, by number; 0: it has not begun. From any thread.
-  [[nodiscard]] std::vector<int> poll_thread_ids() const;
 
   // What the poll threads do while idle, and why, in one line.
   [[nodiscard]] std::string idle_text() const;
@@ -164,13 +116,6 @@ class Engine {
   // Reloads certificates, keys and revocation lists, for connections that begin from now on. From any thread. What
   // cannot be loaded stays as it is; the result has one text for each, with the reason.
   [[nodiscard]] std::vector<std::string> reload_tls();
-  // Has reload_tls() call this too, from any thread; its text is why something cannot be loaded, or empty. `name` is
-  // for that.
-  void reload_with_sessions(const std::string& name, std::function<std::string()> reload);
-
-  // For the gateway of a cluster: connections whose session another gateway owns, with [cluster] wrong_gateway =
-  // "hand_on".
-  [[nodiscard]] HandOnQueue& hand_on_queue() noexcept;
 
   [[nodiscard]] const EngineConfig& config() const noexcept;
   // The sum of all poll threads, from any thread, while they run or afterwards. Each number is exact; they are not of
@@ -185,6 +130,7 @@ class Engine {
   [[nodiscard]] SessionHandle* session(std::size_t id) noexcept;
 
  private:
+  friend class EngineOperations;  // what the control plane and the cluster call
   struct Parts;
   std::unique_ptr<Parts> parts_;
 };

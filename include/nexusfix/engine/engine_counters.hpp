@@ -27,6 +27,7 @@ struct SessionCounters {
   std::uint64_t gap_filled = 0;
   std::uint64_t check_sum_ignored = 0;
   std::uint64_t send_refused = 0;
+  std::uint64_t not_handled = 0;
   std::uint64_t logons = 0;
   std::uint64_t disconnects = 0;
   std::uint64_t resets = 0;
@@ -65,6 +66,8 @@ inline constexpr auto counter_rows<SessionCounters> = std::to_array<CounterRow<S
      "Resent messages that were processed although their CheckSum was wrong, with verify_checksum = false."},
     {&SessionCounters::send_refused, "nfx_send_refused_total",
      "Messages of the application that were not sent because the send buffer was full."},
+    {&SessionCounters::not_handled, "nfx_not_handled_total",
+     "Times that the application did not handle a message, which was delivered again."},
     {&SessionCounters::logons, "nfx_logons_total", "Logons exchanged."},
     {&SessionCounters::disconnects, "nfx_disconnects_total", "Established connections that ended."},
     {&SessionCounters::resets, "nfx_sequence_resets_total", "Resets of both sequence numbers to 1."},

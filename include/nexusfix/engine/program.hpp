@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/engine/application.hpp"
+#include "nexusfix/engine/callbacks.hpp"
 #include "nexusfix/engine/exit_code.hpp"
 #include "nexusfix/observe/line_log.hpp"
 
@@ -51,8 +51,8 @@ void print_program(EngineConfig config, const std::string& file, std::string_vie
 
 // Serves until SIGINT or SIGTERM, with a line for what begins, and returns when all sessions are logged out. SIGHUP
 // reloads certificates, keys and revocation lists. `file` is the configuration's: what is added while the engine runs
-// is relative to it.
-void run_program(EngineConfig config, Application& application, LineLog& lines, const std::string& file = {});
+// is relative to it. Passwords are cleared in the environment: see hide_environment_secrets().
+void run_program(EngineConfig config, Callbacks program, LineLog& lines, const std::string& file = {});
 
 // Within a catch block: prints the exception as one line, and returns the exit code for it.
 [[nodiscard]] int report_exception(std::string_view program) noexcept;

@@ -63,8 +63,8 @@ class FeedPorts {
   virtual void random(std::span<std::uint8_t> out) noexcept = 0;
 };
 
-// A replay sends nothing.
-class NoPorts final : public FeedPorts {
+// Sends nothing, as in a replay.
+class NoPorts : public FeedPorts {
  public:
   void connect(std::uint16_t) noexcept override {}
   bool send(std::uint16_t, std::string_view) noexcept override { return true; }

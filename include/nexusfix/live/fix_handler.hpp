@@ -44,7 +44,7 @@ struct FixHandlerCounters {
   friend bool operator==(const FixHandlerCounters&, const FixHandlerCounters&) = default;
 };
 
-class FixHandler {
+class FixHandler final : private FeedOutput {
  public:
   // A request is given to the ports as the body of a MarketDataRequest (V).
   // Throws std::runtime_error for a symbol that does not fit.
@@ -62,26 +62,16 @@ class FixHandler {
   [[nodiscard]] const FixHandlerCounters& counters() const noexcept { return counters_; }
 
  private:
-  class Output final : public FeedOutput {
-   public:
-    Output(FixHandler& handler, EventOutput events) noexcept : handler_(handler), events_(events) {}
-    void event(const Event& event) noexcept override { events_.event(event); }
-    void request_snapshot(InstrumentIndex index) noexcept override { handler_.request(index); }
-
-   private:
-    FixHandler& handler_;
-    EventOutput events_;
-  };
-
+  void event(const Event& event) noexcept override { events_.event(event); }
+  void request_snapshot(InstrumentIndex index) noexcept override;
   Instant begin(const FeedInput& input);
   void read(const MessageView& message, Instant now);
-  void request(InstrumentIndex index) noexcept;
   void update_state() noexcept;
 
   FeedPorts& ports_;
   bool by_order_;
   FeedClock clock_;
-  Output output_;
+  EventOutput events_;
   FixFeed feed_;
   MessageView view_;
   FixHandlerCounters counters_;

@@ -23,14 +23,12 @@ namespace nfx::market {
 void make_room_for_snapshots(EngineConfig& config);
 
 // Where the handler's requests go: the session that is logged on.
-class FixSessionPorts final : public FeedPorts {
+class FixSessionPorts : public NoPorts {
  public:
-  void connect(std::uint16_t) noexcept override {}
   bool send(std::uint16_t line, std::string_view body) noexcept override;
-  void close(std::uint16_t) noexcept override {}
-  void random(std::span<std::uint8_t>) noexcept override {}
 
   void use(SessionHandle* session) noexcept { session_ = session; }
+  [[nodiscard]] SessionHandle* session() const noexcept { return session_; }  // null: it is not logged on
 
  private:
   SessionHandle* session_ = nullptr;
@@ -44,7 +42,7 @@ class FixSessionFeed : public Application {
       : ports_(ports), handler_(handler), books_(books), recorder_(recorder), lag_(options.lag_max) {}
 
   void on_logon(SessionHandle& session) override;
-  void on_message(SessionHandle& session, const MessageView& message) override;
+  Handled on_message(SessionHandle& session, const MessageView& message) override;
   void on_logout(SessionHandle& session, std::string_view reason) override;
   Duration on_turn(Instant now) override;
 

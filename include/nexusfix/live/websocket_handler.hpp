@@ -81,7 +81,7 @@ struct WebsocketFeedCounters {
   friend bool operator==(const WebsocketFeedCounters&, const WebsocketFeedCounters&) = default;
 };
 
-class WebsocketHandler {
+class WebsocketHandler final : private FeedOutput {
  public:
   // Throws std::runtime_error for a path, a subscription or an instrument that does not fit, and in a build without
   // simdjson.
@@ -101,16 +101,8 @@ class WebsocketHandler {
   [[nodiscard]] bool closed_by_server() const noexcept { return closed_by_server_; }
 
  private:
-  class Output final : public FeedOutput {
-   public:
-    Output(WebsocketHandler& handler, EventOutput events) noexcept : handler_(handler), events_(events) {}
-    void event(const Event& event) noexcept override { events_.event(event); }
-    void request_snapshot(InstrumentIndex index) noexcept override { handler_.want_snapshot(index); }
-
-   private:
-    WebsocketHandler& handler_;
-    EventOutput events_;
-  };
+  void event(const Event& event) noexcept override { events_.event(event); }
+  void request_snapshot(InstrumentIndex index) noexcept override;
 
   enum class Link : std::uint8_t { down, connecting, shaking, open };
   enum class Request : std::uint8_t { none, connecting, waiting };
@@ -124,9 +116,8 @@ class WebsocketHandler {
   void flush() noexcept;
   void fail_stream(Instant now, WebsocketError error);
   void drop_stream(Instant now);
-  void want_snapshot(InstrumentIndex index) noexcept;
   void next_snapshot(Instant now);
-  void request_snapshot() noexcept;
+  void send_snapshot_request() noexcept;
   void finish_snapshot(Instant now);
   void end_snapshot() noexcept;
   void update_state() noexcept;
@@ -135,7 +126,7 @@ class WebsocketHandler {
   WebsocketFeedOptions options_;
   FeedPorts& ports_;
   FeedClock clock_;
-  Output output_;
+  EventOutput events_;
   JsonFeed feed_;
   WebsocketClient client_;
   HttpAnswer answer_;

@@ -49,7 +49,7 @@ namespace nfx {
   ROW(already_connected, "the session has a connection already",                                                       \
       "A second connection for a session whose first one has not ended. See takeover_timeout_s.")                      \
   ROW(certificate, "wrong certificate", "The peer's certificate has none of the names in tls_peer_names.")             \
-  ROW(application, "refused by the application", "Application::on_logon_request returned false.")                      \
+  ROW(application, "refused by the application", "Authenticator::on_logon_request returned false.")                    \
   ROW(outside_schedule, "outside the session's time", "The schedule of the session does not allow a Logon now.")       \
   ROW(store, "the session's message store takes no messages",                                                          \
       "The disk is full or has failed, or the store of a new session could not be opened. See docs/store.md.")         \

@@ -56,7 +56,8 @@ namespace nfx {
       "An initiator could not open its connection. It tries again after reconnect_delay_ms.")                          \
   ROW(not_sent, "message not sent",                                                                                    \
       "A message that another thread submitted could not be sent, because the session was not logged on, the "         \
-      "send buffer was full or the message was malformed.")                                                            \
+      "send buffer was full or the message was malformed; or on_message returned an answer that was not sent, for "    \
+      "another reason than missing space. The text has the reason.")                                                   \
   ROW(validation_report, "session message accepted although it does not match the dictionary",                         \
       "A lenient check found a fault in a Logon, Heartbeat or another session message.")                               \
   ROW(throttled, "more messages than allowed", "The peer exceeded throttle_rate.")                                     \

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <expected>
 #include <string>
 #include <string_view>
 
 #include "nexusfix/base/language.hpp"
+#include "nexusfix/base/seq_num.hpp"
 
 namespace nfx {
 
@@ -33,6 +35,35 @@ enum class SendError : std::uint8_t {
 }
 
 [[nodiscard]] std::string_view to_string(SendError error) noexcept;
+
+// The result of a message for the peer: its sequence number, or why it was not sent.
+using Sent = std::expected<SeqNum, SendError>;
+
+// What on_message says about its message. `return draft.send();` is enough: an answer for which there is no space now
+// means not_now, and one that failed otherwise is the notice not_sent.
+class [[nodiscard]] Handled {
+ public:
+  static const Handled done;
+  // The same message is delivered again, before any other of its session; see docs/session.md.
+  static const Handled not_now;
+
+  constexpr Handled(const Sent& answer) noexcept  // NOLINT: meant implicit
+      : what_(answer ? What::done : (is_back_pressure(answer.error()) ? What::not_now : What::not_sent)),
+        error_(answer ? SendError{} : answer.error()) {}
+
+  [[nodiscard]] constexpr bool is_done() const noexcept { return what_ == What::done; }
+  [[nodiscard]] constexpr bool is_not_now() const noexcept { return what_ == What::not_now; }
+  [[nodiscard]] constexpr SendError error() const noexcept { return error_; }  // when it is neither
+
+ private:
+  enum class What : std::uint8_t { done, not_now, not_sent };
+  explicit constexpr Handled(What what) noexcept : what_(what) {}
+
+  What what_;
+  SendError error_{};
+};
+inline constexpr Handled Handled::done{What::done};
+inline constexpr Handled Handled::not_now{What::not_now};
 
 // Why an application refuses a message, BusinessRejectReason(380).
 enum class BusinessRejectReason : std::uint8_t {

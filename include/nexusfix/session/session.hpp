@@ -73,6 +73,10 @@ class Session {
   // The peer has sent something that waits, for held_until() or for space in the store. It counts as received for the
   // heartbeat timeout.
   void on_held(Instant now) noexcept;
+  // The message that was delivered with this number was not handled: it is the next one again. True: the caller keeps
+  // it, reads nothing more, and hands it to on_queued_message() later; no gap is requested again meanwhile. False: the
+  // connection has ended, so that the peer resends it, or the session has started over.
+  [[nodiscard]] bool take_back(SeqNum seq) noexcept;
   // Call at or after next_deadline(); early calls do no harm.
   void on_timer(Instant now, Actions& out) noexcept;
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "nexusfix/base/secret.hpp"
 #include "nexusfix/base/tag.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/dictionary/validation_policy.hpp"
@@ -84,9 +85,9 @@ struct SessionConfig {
   std::chrono::seconds logout_timeout{2};
 
   // Fields of Logon. An initiator sends those that are set; an acceptor requires them from the peer.
-  std::string username;      // 553
-  std::string password;      // 554
-  std::string logon_fields;  // more complete fields for the Logon, such as EncryptedPassword(1402) with its length
+  std::string username;  // 553
+  Secret password;       // 554; an acceptor needs no more than its digest
+  Secret logon_fields;   // more complete fields for the Logon, such as EncryptedPassword(1402) with its length
   Environment environment = Environment::unspecified;
 
   bool reset_on_logon = false;

@@ -49,7 +49,6 @@ class OnlyFor {
   void report(const Report& report) noexcept {
     if constexpr (requires { model_.report(report); }) model_.report(report);
   }
-  [[nodiscard]] const M& model() const noexcept { return model_; }
 
  private:
   market::InstrumentId instrument_;

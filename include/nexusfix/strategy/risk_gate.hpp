@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -120,6 +121,8 @@ static_assert(
     "a row is found by its refusal's value");
 
 [[nodiscard]] std::string_view to_string(Refusal refusal) noexcept;
+// "7 new, 2 replaced, 1 canceled, 3 refused: price collar", for people.
+[[nodiscard]] std::string to_text(const RiskCounters& counters);
 
 // What is known of the market when an order is to leave.
 struct MarketView {
@@ -153,8 +156,6 @@ class RiskGate {
   }
 
   [[nodiscard]] const RiskCounters& counters() const noexcept { return counters_; }
-  [[nodiscard]] const RiskLimits& limits() const noexcept { return limits_; }
-  [[nodiscard]] const std::vector<InstrumentLimits>& instruments() const noexcept { return instruments_; }
 
  private:
   [[nodiscard]] Refusal check_market(const MarketView& view, UtcTime now) const noexcept;

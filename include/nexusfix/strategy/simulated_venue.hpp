@@ -4,12 +4,8 @@
 // the order table that sends.
 //
 // The market does not react to our orders: an order that takes liquidity leaves it there for others, and one that rests
-// is not seen, by our own on the other side neither. For each event of the recording, in this order:
-//   venue.before(books.book(index), index, event)   requests that had arrived by then; queues
-//   books.apply(index, event)
-//   venue.after(books.book(index), index, event)    prices that crossed our orders
-//   venue.reports(event.receive_time, sink)         what we know by then: sink(const OrderTable::VenueReport&)
-//   pipeline.on(..., sink)                          venue.send(intent, order, now) as its sink
+// is not seen, by our own on the other side neither. For each event of the recording, as Trader does (live/trader.hpp):
+// before(), the event into the book, after(), reports(event.receive_time, sink), and the pipeline with send() as sink.
 // A request is handled with the first event after its arrival, of its instrument; a report is given with the first
 // event after it is due.
 #pragma once
@@ -50,17 +46,11 @@ class SimulatedVenue {
   // The sink of a pipeline. Takes every request.
   bool send(const Intent& intent, const OwnOrder& order, UtcTime now);
 
-  // The first four steps of an event: `apply()` puts it into the books, `sink` is given the reports.
-  template <class Apply, class Sink>
-  void event(const market::OrderBooks& books, InstrumentIndex index, const Event& event, Apply&& apply, Sink&& sink) {
-    before(books.book(index), index, event);
-    apply();
-    after(books.book(index), index, event);
-    reports(event.receive_time, sink);
-  }
+  // Requests that have arrived, and the queues.
   void before(const market::OrderBook& book, InstrumentIndex index, const Event& event);
+  // Prices that crossed our orders.
   void after(const market::OrderBook& book, InstrumentIndex index, const Event& event);
-
+  // What we know by then: sink(const OrderTable::VenueReport&).
   template <class Sink>
   void reports(UtcTime now, Sink&& sink) {
     while (!reports_.empty() && reports_.front().due <= now) {

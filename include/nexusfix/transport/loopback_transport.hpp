@@ -1,6 +1,7 @@
 // A transport without a network: connections between ends that live in one thread, for tests, simulation and replay.
 // Thread: one for the network and all its ends. Cost: one bounded ring per direction, allocated by connect; poll never
-// waits, whatever max_wait is, because only its own thread could make something happen.
+// waits, whatever max_wait is, because only its own thread could make something happen; wanted_wait() is how long the
+// last poll would have waited, for a test that moves the clock.
 // Order: fully determined by the calls; listeners first, then connections by slot.
 // A listener is given SocketOptions::from of the connect as the peer's address, and "loopback" when there is none.
 // Lifetime: the network outlives its ends.
@@ -100,9 +101,11 @@ class LoopbackTransport {
   [[nodiscard]] std::size_t lingering() const noexcept { return 0; }  // the ring holds what was sent
   [[nodiscard]] std::optional<UtcTime> received_at() const noexcept { return std::nullopt; }
   void wake() noexcept {}  // no poll ever waits
+  [[nodiscard]] Duration wanted_wait() const noexcept { return wanted_wait_; }
 
   template <TransportSink Sink>
-  std::size_t poll(Sink& sink, Duration /*max_wait*/) {
+  std::size_t poll(Sink& sink, Duration max_wait) {
+    wanted_wait_ = max_wait;
     std::size_t handled = 0;
     for (std::size_t i = 0; i < listeners_.size(); ++i) handled += accept_from(sink, i);
     for (std::size_t i = 0; i < connections_.size(); ++i) {
@@ -195,6 +198,7 @@ class LoopbackTransport {
 
   LoopbackNetwork& network_;
   LoopbackOptions options_;
+  Duration wanted_wait_ = Duration::zero();
   std::vector<Connection> connections_;  // never resized
   std::deque<Listener> listeners_;
 };

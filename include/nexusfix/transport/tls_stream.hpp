@@ -82,6 +82,7 @@ class TlsStream {
 
   [[nodiscard]] Status status_of(int result) noexcept;
   [[gnu::cold, gnu::noinline]] void fail() noexcept;
+  [[gnu::cold, gnu::noinline]] void count_cleansed(std::size_t size) noexcept;
 
   std::unique_ptr<Ssl> ssl_;
   std::size_t send_buffer_;
@@ -91,6 +92,7 @@ class TlsStream {
   std::size_t out_end_ = 0;
   std::span<const char> in_;
   std::vector<char> kept_;
+  std::size_t cleansed_ = 0;  // plaintext that OpenSSL has overwritten after it was read
   bool failed_ = false;
   std::string failure_;
 };

@@ -92,7 +92,7 @@ enum class NotDetached : std::uint8_t {
 // What poll calls. A callback may call anything on the transport but poll, also for other connections.
 //   on_accept    a peer connected to a listener; `peer` is its address, alive during the call
 //   on_connect   an own connect succeeded; from here on try_send takes bytes
-//   on_receive   the next bytes of the stream, at least one
+//   on_receive   the next bytes of the stream, at least one; the sink may overwrite them, so that no password stays
 //   on_writable  once after a try_send fell short, when there is space again
 //   on_close     the connection ended, and its id is stale already: exactly once, unless close() ended it
 template <class S>

@@ -1,11 +1,13 @@
 // Chooses all names of the generated code, before any text is written: unique, valid, and stable under a selection.
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <map>
 #include <unordered_map>
 
+#include "base/suggest.hpp"
 #include "dictionary/codegen/ir.hpp"
 #include "dictionary/codegen/names.hpp"
-#include "nexusfix/base/suggest.hpp"
 
 namespace nfx::codegen {
 namespace {
@@ -59,13 +61,13 @@ EnumKind enum_kind_of(const FieldDef& field, ValueKind kind, std::string_view be
 
 // Names that the generated classes and their base classes use.
 constexpr std::string_view own_members[] = {
-    "view",        "msg_type",   "shape",           "member_tags", "nested_shapes", "body",   "ok",         "missing",
-    "fields",      "put",        "put_data",        "put_count",   "required",      "view_",  "nfx",        "std",
-    "value",       "count",      "fraction_digits", "send",        "discard",       "fault",  "why",        "append",
-    "append_data", "append_raw", "state",           "begin",       "begin_field",   "forget", "missing_of", "derived",
-    "clear"};
-constexpr std::string_view own_types[] = {"Header", "View", "Writer", "Base", "Builder", "Messages"};
-constexpr std::string_view own_files[] = {"fields", "messages", "header", "forward", "dispatch"};
+    "view",        "msg_type", "shape",      "member_tags", "nested_shapes",   "body",     "ok",
+    "missing",     "fields",   "put",        "put_data",    "put_count",       "required", "view_",
+    "nfx",         "std",      "value",      "count",       "fraction_digits", "send",     "discard",
+    "fault",       "why",      "append",     "append_data", "append_raw",      "state",    "begin",
+    "begin_field", "forget",   "missing_of", "derived",     "clear",           "self"};
+constexpr std::string_view own_types[] = {"Header", "View", "Writer", "Base", "Builder", "Messages", "Self"};
+constexpr std::string_view own_files[] = {"fields", "messages", "header", "forward", "dispatch", "shared"};
 
 class Builder {
  public:
@@ -85,6 +87,7 @@ class Builder {
     if (!dictionary_.messages().empty()) {
       ir_.header = make_members(dictionary_.messages().front().scope, Section::header);
     }
+    share_fields();
     select(selection);
     drop_unused();
     return std::move(ir_);
@@ -184,8 +187,9 @@ class Builder {
       group.name = types_.take_free(plain + "Entry", "In" + std::to_string(value(count)));
       types_.take(group.name + "Builder");
       types_.take(group.name + "Fields");
+      types_.take(group.name + "Shape");
       group.file = group_files.take_free(snake_case(plain, "group"), "_group");
-      group.members = make_members(found.group->scope, Section::body);
+      group.fields.all = make_members(found.group->scope, Section::body);
       ir_.groups.push_back(std::move(group));
     }
   }
@@ -196,8 +200,56 @@ class Builder {
 
   Message make_message(const MessageDef& message) {
     const std::size_t index = index_of(message);
-    return {message_names_[index], message_files_[index], std::string{message.msg_type},
-            make_members(message.scope, Section::body)};
+    return {message_names_[index],
+            message_files_[index],
+            std::string{message.msg_type},
+            {make_members(message.scope, Section::body), {}, {}}};
+  }
+
+  // Most fields are in many messages: a compiler that reads their functions once is done in a fraction of the time.
+  // Few fields, and groups, whose headers only some programs need, stay where they are.
+  void share_fields() {
+    constexpr std::size_t fewest = 20;  // functions that are saved by a base class
+    struct Class {
+      const std::string* name;
+      Fields* fields;
+    };
+    std::vector<Class> classes;
+    for (Group& group : ir_.groups) classes.push_back({&group.name, &group.fields});
+    for (Message& message : ir_.messages) classes.push_back({&message.name, &message.fields});
+    using Key = std::array<std::int32_t, 4>;
+    const auto key_of_member = [](const Member& member) {
+      return Key{value(member.tag), static_cast<std::int32_t>(member.kind), value(member.length_tag),
+                 static_cast<std::int32_t>(member.set_by_data)};
+    };
+    using Owners = std::vector<std::size_t>;
+    std::map<Key, Owners> owners_of;
+    for (std::size_t i = 0; i < classes.size(); ++i) {
+      for (const Member& member : classes[i].fields->all) {
+        if (member.kind != ValueKind::group) owners_of[key_of_member(member)].push_back(i);
+      }
+    }
+    std::map<Owners, std::size_t> sizes;
+    for (const auto& [member, owners] : owners_of) ++sizes[owners];
+    std::map<Owners, std::size_t> places;
+    for (std::size_t i = 0; i < classes.size(); ++i) {
+      Fields& fields = *classes[i].fields;
+      for (const Member& member : fields.all) {
+        const Owners& owners = owners_of[key_of_member(member)];  // empty for a group
+        if (owners.empty() || sizes[owners] * (owners.size() - 1) < fewest) {
+          fields.own.push_back(member);
+          continue;
+        }
+        const auto [place, first] = places.try_emplace(owners, ir_.shared.size());
+        if (first) ir_.shared.push_back({types_.take_free("Shared" + std::to_string(place->second + 1), "_"), {}, {}});
+        SharedFields& shared = ir_.shared[place->second];
+        if (std::ranges::find(fields.shared, place->second) == fields.shared.end()) {
+          fields.shared.push_back(place->second);
+          shared.classes += (shared.classes.empty() ? "" : ", ") + *classes[i].name;
+        }
+        if (owners.front() == i) shared.members.push_back(member);
+      }
+    }
   }
 
   std::vector<Member> make_members(const Scope& scope, Section section) {
@@ -280,6 +332,7 @@ class Builder {
   struct Used {
     std::vector<bool> groups;
     std::vector<bool> enumerations;
+    std::vector<bool> shared;
   };
 
   void mark(const std::vector<Member>& members, Used& used) const {
@@ -287,14 +340,20 @@ class Builder {
       if (member.enumeration != none) used.enumerations[member.enumeration] = true;
       if (member.group == none || used.groups[member.group]) continue;
       used.groups[member.group] = true;
-      mark(ir_.groups[member.group].members, used);
+      mark(ir_.groups[member.group].fields, used);
     }
+  }
+  void mark(const Fields& fields, Used& used) const {
+    for (const std::size_t each : fields.shared) used.shared[each] = true;
+    mark(fields.all, used);
   }
 
   void drop_unused() {
-    Used used{std::vector<bool>(ir_.groups.size()), std::vector<bool>(ir_.enumerations.size())};
+    Used used{std::vector<bool>(ir_.groups.size()), std::vector<bool>(ir_.enumerations.size()),
+              std::vector<bool>(ir_.shared.size())};
     mark(ir_.header, used);
-    for (const Message& message : ir_.messages) mark(message.members, used);
+    for (const Message& message : ir_.messages) mark(message.fields, used);
+    const auto shared_places = keep(ir_.shared, used.shared);
     const auto group_places = keep(ir_.groups, used.groups);
     const auto enumeration_places = keep(ir_.enumerations, used.enumerations);
     const auto renumber = [&](std::vector<Member>& members) {
@@ -303,9 +362,15 @@ class Builder {
         if (member.enumeration != none) member.enumeration = enumeration_places[member.enumeration];
       }
     };
+    const auto renumber_fields = [&](Fields& fields) {
+      renumber(fields.all);
+      renumber(fields.own);
+      for (std::size_t& each : fields.shared) each = shared_places[each];
+    };
     renumber(ir_.header);
-    for (Message& message : ir_.messages) renumber(message.members);
-    for (Group& group : ir_.groups) renumber(group.members);
+    for (SharedFields& shared : ir_.shared) renumber(shared.members);
+    for (Message& message : ir_.messages) renumber_fields(message.fields);
+    for (Group& group : ir_.groups) renumber_fields(group.fields);
   }
 
   // The new index of each remaining element.

@@ -14,6 +14,7 @@ namespace nfx::codegen {
 [[nodiscard]] std::string emit_group(const Ir& ir, const Group& group);
 [[nodiscard]] std::string emit_message(const Ir& ir, const Message& message);
 [[nodiscard]] std::string emit_header(const Ir& ir);
+[[nodiscard]] std::string emit_shared(const Ir& ir);
 [[nodiscard]] std::string emit_all_messages(const Ir& ir);
 [[nodiscard]] std::string emit_forward(const Ir& ir);
 [[nodiscard]] std::string emit_dispatch(const Ir& ir);
@@ -38,11 +39,11 @@ void line(std::string& out, const Part&... parts) {
 // The mark with the source's name, `about`, #pragma once.
 void emit_top(std::string& out, const Ir& ir, std::string_view about);
 
-// Readers and builders of a message, of the header, of an entry.
-enum class Scope : std::uint8_t { message, entry };
-void emit_reader_members(std::string& out, const Ir& ir, const std::vector<Member>& members, Scope scope);
+// Readers and builders of a message, of the header, of an entry. A setter returns `self`, which is of type
+// `class_name`.
+void emit_reader_members(std::string& out, const Ir& ir, const std::vector<Member>& members);
 void emit_builder_members(std::string& out, const Ir& ir, const std::vector<Member>& members,
-                          std::string_view class_name);
+                          std::string_view class_name, std::string_view self);
 void emit_required_tags(std::string& out, const std::vector<Member>& members);
 void emit_required(std::string& out, const std::vector<Member>& members);
 [[nodiscard]] std::size_t count_required(const std::vector<Member>& members);

@@ -6,20 +6,17 @@
 namespace nfx::codegen {
 namespace {
 
-// "Price(44), required".
-std::string about(const Member& member) {
-  return comment_text(member.field) + "(" + number(member.tag) + ")" + (member.required ? ", required" : "");
-}
+// "Price(44)".
+std::string about(const Member& member) { return comment_text(member.field) + "(" + number(member.tag) + ")"; }
 
 struct Getter {
   std::string type;
   std::string call;
 };
 
-Getter getter_of(const Ir& ir, const Member& member, Scope scope) {
-  const bool entry = scope == Scope::entry;
-  const std::string on = entry ? "entry_." : "view_->";
-  const std::string source = entry ? "entry_" : "*view_";
+Getter getter_of(const Ir& ir, const Member& member) {
+  const std::string on = "view().";
+  const std::string source = "view()";
   const std::string tag = tag_text(member.tag);
   const auto typed = [&](std::string_view type, std::string_view function) {
     return Getter{"nfx::generated::Result<" + std::string{type} + ">", on + std::string{function} + "(" + tag + ")"};
@@ -118,28 +115,26 @@ void emit_top(std::string& out, const Ir& ir, std::string_view about) {
   line(out, "// ", about);
 }
 
-void emit_reader_members(std::string& out, const Ir& ir, const std::vector<Member>& members, Scope scope) {
-  const std::string_view on = scope == Scope::entry ? "entry_." : "view_->";
+// A compiler makes the type of an `auto` result where a program asks for the field, and not for all fields.
+void emit_reader_members(std::string& out, const Ir& ir, const std::vector<Member>& members) {
   for (const Member& member : members) {
-    const Getter getter = getter_of(ir, member, scope);
+    const Getter getter = getter_of(ir, member);
+    const bool is_template = getter.type.ends_with('>');
     line(out);
-    line(out, "  // ", about(member));
-    line(out, "  [[nodiscard, gnu::always_inline]] ", getter.type, " ", member.name, "() const noexcept {");
+    line(out, "  // ", about(member), ": ", getter.type);
+    line(out, "  [[nodiscard, gnu::always_inline]] ", is_template ? "auto" : getter.type, " ", member.name,
+         "() const noexcept {");
     line(out, "    return ", getter.call, ";");
     line(out, "  }");
-    line(out, "  [[nodiscard]] bool has_", member.name, "() const noexcept { return ", on, "has(", tag_text(member.tag),
+    line(out, "  [[nodiscard]] bool has_", member.name, "() const noexcept { return view().has(", tag_text(member.tag),
          "); }");
   }
 }
 
 void emit_builder_members(std::string& out, const Ir& ir, const std::vector<Member>& members,
-                          std::string_view class_name) {
-  std::size_t bit = 0;
-  for (std::size_t position = 0; position < members.size(); ++position) {
-    const Member& member = members[position];
+                          std::string_view class_name, std::string_view self) {
+  for (const Member& member : members) {
     if (member.set_by_data) continue;
-    const std::string place = std::to_string(position) + ", " +
-                              (counts_as_required(member) ? std::to_string(bit++) : "nfx::generated::not_required");
     const Setter setter = setter_of(ir, member);
     line(out);
     line(out, "  // ", about(member));
@@ -147,16 +142,14 @@ void emit_builder_members(std::string& out, const Ir& ir, const std::vector<Memb
       const std::string& entry = ir.groups[member.group].name;
       line(out, "  [[nodiscard, gnu::always_inline]] nfx::generated::GroupBuilder<Writer, ", entry, "Builder>");
       line(out, "  ", member.name, "(", setter.parameters, ") noexcept {");
-      line(out, "    return this->template put_count<", tag_text(member.tag), ", ", place, ", ", entry, "Builder>(",
+      line(out, "    return ", self, "template put_count<", tag_text(member.tag), ", ", entry, "Builder>(",
            setter.arguments, ");");
     } else {
       line(out, "  [[gnu::always_inline]] ", class_name, "& ", member.name, "(", setter.parameters, ") noexcept {");
-      if (member.kind == ValueKind::data && member.length_tag != Tag{}) {
-        line(out, "    return this->template put_data<", tag_text(member.length_tag), ", ", tag_text(member.tag), ", ",
-             place, ">(value);");
-      } else {
-        line(out, "    return this->template put<", tag_text(member.tag), ", ", place, ">(", setter.arguments, ");");
-      }
+      const bool with_length = member.kind == ValueKind::data && member.length_tag != Tag{};
+      line(out, "    return ", self, "template ",
+           with_length ? "put_data<" + tag_text(member.length_tag) + ", " : "put<", tag_text(member.tag), ">(",
+           setter.arguments, ");");
     }
     line(out, "  }");
   }
@@ -167,10 +160,13 @@ std::size_t count_required(const std::vector<Member>& members) {
 }
 
 void emit_required_tags(std::string& out, const std::vector<Member>& members) {
-  std::string tags;
+  std::string tags, names;
   for (const Member& member : members) {
-    if (counts_as_required(member)) tags += (tags.empty() ? "" : ", ") + tag_text(member.tag);
+    if (!counts_as_required(member)) continue;
+    tags += (tags.empty() ? "" : ", ") + tag_text(member.tag);
+    names += (names.empty() ? "" : ", ") + about(member);
   }
+  if (!names.empty()) line(out, "  // ", names, ".");
   line(out, "  static constexpr std::array<nfx::Tag, ", std::to_string(count_required(members)), "> required{", tags,
        "};");
 }

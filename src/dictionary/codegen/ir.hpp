@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "dictionary/codegen.hpp"
 #include "nexusfix/base/tag.hpp"
-#include "nexusfix/dictionary/codegen.hpp"
 
 namespace nfx::codegen {
 
@@ -61,19 +61,32 @@ struct Member {
   std::size_t group = none;
 };
 
+// Fields that the same messages and groups have. Their functions are written once, in a base class of all of these.
+struct SharedFields {
+  std::string name;
+  std::vector<Member> members;
+  std::string classes;  // their names, to be read
+};
+
+struct Fields {
+  std::vector<Member> all;
+  std::vector<std::size_t> shared;  // base classes
+  std::vector<Member> own;          // those that are in none of them
+};
+
 struct Group {
   std::string name;  // of the entry's reader
   std::string file;
   std::string field;
   Tag count{};
-  std::vector<Member> members;  // the delimiter first
+  Fields fields;  // the delimiter first
 };
 
 struct Message {
   std::string name;
   std::string file;
   std::string msg_type;
-  std::vector<Member> members;  // of the body
+  Fields fields;  // of the body
 };
 
 struct Ir {
@@ -82,6 +95,7 @@ struct Ir {
   std::vector<Enumeration> enumerations;  // by tag
   std::vector<Group> groups;              // nested ones before those that contain them
   std::vector<Message> messages;          // as in the dictionary
+  std::vector<SharedFields> shared;
   std::vector<Member> header;
 };
 

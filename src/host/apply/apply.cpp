@@ -1,6 +1,6 @@
 // Makes a host follow a plan while it runs: one change after the other, each recorded before it is made, so that a
 // crash in between can be reverted.
-#include "nexusfix/host/apply.hpp"
+#include "host/apply.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,5 +1,5 @@
 // The record of changes on disk: what was where before, so that revert works after a crash and from another process.
-#include "nexusfix/host/change_record.hpp"
+#include "host/change_record.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>

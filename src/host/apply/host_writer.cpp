@@ -18,9 +18,9 @@
 #include <set>
 #include <utility>
 
+#include "base/trusted_path.hpp"
 #include "host/apply/tasks.hpp"
-#include "nexusfix/base/trusted_path.hpp"
-#include "nexusfix/host/change_record.hpp"
+#include "host/change_record.hpp"
 
 namespace nfx {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "nexusfix/host/change_record.hpp"
+#include "host/change_record.hpp"
 #include "nexusfix/placement/host_files.hpp"
 
 namespace nfx::host {

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "host/apply.hpp"
 #include "host/apply/tasks.hpp"
-#include "nexusfix/host/apply.hpp"
 #include "placement/numbers.hpp"
 
 namespace nfx {

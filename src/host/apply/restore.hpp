@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "nexusfix/host/apply.hpp"
+#include "host/apply.hpp"
 
 namespace nfx::host {
 

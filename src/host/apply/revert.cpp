@@ -7,10 +7,10 @@
 #include <string>
 #include <thread>
 
+#include "host/apply.hpp"
 #include "host/apply/known_paths.hpp"
 #include "host/apply/restore.hpp"
 #include "host/apply/tasks.hpp"
-#include "nexusfix/host/apply.hpp"
 
 namespace nfx {
 namespace host {

@@ -5,8 +5,8 @@
 #include <set>
 #include <string>
 
+#include "host/apply.hpp"
 #include "host/apply/tasks.hpp"
-#include "nexusfix/host/apply.hpp"
 
 namespace nfx {
 namespace {

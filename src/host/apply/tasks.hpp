@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nexusfix/host/change_record.hpp"
+#include "host/change_record.hpp"
 #include "nexusfix/placement/host_files.hpp"
 
 namespace nfx::host {

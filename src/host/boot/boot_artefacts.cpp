@@ -1,6 +1,6 @@
 // What a host needs to boot for a plan: each file comes from a family of its own; here is what they share and their
 // order.
-#include "nexusfix/host/boot_artefacts.hpp"
+#include "host/boot_artefacts.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nexusfix/host/boot_artefacts.hpp"
+#include "host/boot_artefacts.hpp"
 
 namespace nfx::boot {
 

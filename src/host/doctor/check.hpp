@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "host/network_facts.hpp"
 #include "nexusfix/host/doctor.hpp"
-#include "nexusfix/host/network_facts.hpp"
 #include "nexusfix/placement/cpu_set.hpp"
 #include "placement/proc_text.hpp"
 

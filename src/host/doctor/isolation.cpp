@@ -3,8 +3,8 @@
 #include <array>
 #include <string>
 
+#include "host/boot_artefacts.hpp"
 #include "host/doctor/check.hpp"
-#include "nexusfix/host/boot_artefacts.hpp"
 
 namespace nfx::doctor {
 namespace {

@@ -1,5 +1,5 @@
 // Measures stalls by reading the TSC in a loop, as everything slower would hide the short ones.
-#include "nexusfix/host/hiccup_meter.hpp"
+#include "host/hiccup_meter.hpp"
 
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -17,7 +17,7 @@
 #include <thread>
 
 #include "nexusfix/placement/cpu_affinity.hpp"
-#include "nexusfix/placement/place_thread.hpp"
+#include "placement/place_thread.hpp"
 
 #if defined(__x86_64__)
 #include <cpuid.h>

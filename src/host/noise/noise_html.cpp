@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "host/html.hpp"
 #include "host/noise/report_parts.hpp"
-#include "nexusfix/host/html.hpp"
 
 namespace nfx {
 namespace {

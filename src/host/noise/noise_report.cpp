@@ -1,5 +1,5 @@
 // Runs a measurement, traces it where permitted, and sums up: the formats only print what is computed here.
-#include "nexusfix/host/noise_report.hpp"
+#include "host/noise_report.hpp"
 
 #include <algorithm>
 #include <cmath>

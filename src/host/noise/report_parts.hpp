@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nexusfix/host/noise_report.hpp"
+#include "host/noise_report.hpp"
 #include "placement/numbers.hpp"
 
 namespace nfx {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "nexusfix/host/trace_reader.hpp"
+#include "host/trace_reader.hpp"
 
 namespace nfx {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "nexusfix/host/trace_reader.hpp"
+#include "host/trace_reader.hpp"
 #include "placement/proc_text.hpp"
 
 namespace nfx {

@@ -12,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-#include "nexusfix/host/trace_reader.hpp"
+#include "host/trace_reader.hpp"
 #include "placement/proc_text.hpp"
 
 namespace nfx {

@@ -1,5 +1,5 @@
 // Compares two samples with the plan and with each other. One table names the kinds of alerts; the rest are limits.
-#include "nexusfix/host/drift.hpp"
+#include "host/drift.hpp"
 
 #include <algorithm>
 #include <array>

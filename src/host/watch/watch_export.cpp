@@ -5,7 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "nexusfix/host/watch_view.hpp"
+#include "host/watch_view.hpp"
 #include "placement/numbers.hpp"
 
 namespace nfx {

@@ -1,8 +1,8 @@
 // The watched period as a page: numbers over time per CPU, and what was off the plan.
 #include <algorithm>
 
-#include "nexusfix/host/html.hpp"
-#include "nexusfix/host/watch_view.hpp"
+#include "host/html.hpp"
+#include "host/watch_view.hpp"
 #include "placement/numbers.hpp"
 
 namespace nfx {

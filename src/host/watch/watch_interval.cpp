@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include "nexusfix/host/watch_view.hpp"
+#include "host/watch_view.hpp"
 
 namespace nfx {
 namespace {

@@ -1,7 +1,7 @@
 // One screen of watch: what does not fit is cut by importance, and counted.
 #include <algorithm>
 
-#include "nexusfix/host/watch_view.hpp"
+#include "host/watch_view.hpp"
 #include "placement/numbers.hpp"
 
 namespace nfx {

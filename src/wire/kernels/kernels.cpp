@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "length_tags.hpp"
-#include "nexusfix/wire/scan.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
+#include "wire/scan.hpp"
 
 namespace nfx {
 namespace kernels {

@@ -1,11 +1,11 @@
 // A first program with an installed NexusFIX: load a dictionary, parse a message, name what it is. The arguments are
 // the path of the dictionary that has to be found, and its name of MsgType 0.
 #include <cstdio>
-#include <nexusfix/cluster/frame.hpp>
 #include <nexusfix/control/client.hpp>
 #include <nexusfix/dictionary/load.hpp>
 #include <nexusfix/fabric/region.hpp>
 #include <nexusfix/fabric/shm_rail.hpp>
+#include <nexusfix/gateway/gateway.hpp>
 #include <nexusfix/host/doctor.hpp>
 #include <nexusfix/market/order_book.hpp>
 #include <nexusfix/wire/message_view.hpp>
@@ -33,8 +33,7 @@ int main(int argc, char** argv) {
   const auto region = nfx::fabric::Region::make({.use = "consumer", .size = 4096});
   if (!region || region->size() != 4096) return 1;
   if (nfx::fabric::ShmRail::make({.address = {nfx::fabric::RailEnd::connects, "not a path"}})) return 1;
-  nfx::cluster::FrameView frame;
-  if (decode_frame("not a frame", frame) != nfx::cluster::FrameError::too_short) return 1;
+  nfx::use_cluster();
 #ifdef WITH_TYPED_MESSAGES
   if (nfx::fix44::NewOrderSingle::msg_type != "D") return 1;
 #endif

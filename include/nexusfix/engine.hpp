@@ -1,0 +1,12 @@
+// Everything that a program of nfx::run() includes, except its messages: those of FIX 4.4 are in <nexusfix/fix44.hpp>.
+// A program with its own main, which starts and stops the engine itself, also includes <nexusfix/engine/engine.hpp>.
+#pragma once
+
+#include "nexusfix/engine/application.hpp"
+#include "nexusfix/engine/authenticator.hpp"
+#include "nexusfix/engine/draft.hpp"
+#include "nexusfix/engine/engine_counters.hpp"
+#include "nexusfix/engine/observer.hpp"
+#include "nexusfix/engine/run.hpp"
+#include "nexusfix/engine/submit.hpp"
+#include "nexusfix/engine/typed_application.hpp"

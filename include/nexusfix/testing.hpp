@@ -1,0 +1,8 @@
+// For the tests of a program: a network in memory, engines and counterparties on it, and a clock that the test moves.
+// Link nexusfix::testing; docs/testing.md has a complete test.
+#pragma once
+
+#include "nexusfix/testing/network.hpp"
+#include "nexusfix/testing/peer.hpp"
+#include "nexusfix/testing/received.hpp"
+#include "nexusfix/testing/test_error.hpp"

@@ -1,0 +1,132 @@
+// Makes a host follow a plan, checks whether it does, and restores everything.
+// Thread: one owner. Cost: some hundred small files and every task of the host; allocates. Errors: the host's are in
+// the reports; ApplyError for records and locks. Bounds: 10 passes over the tasks. Source:
+// Documentation/admin-guide/cgroup-v1/cpusets.rst, cgroup-v2.rst, core-api/irq/irq-affinity.rst,
+// core-api/workqueue.rst.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/boot_artefacts.hpp"
+#include "host/change_record.hpp"
+#include "nexusfix/host/exit_code.hpp"
+#include "nexusfix/placement/host_facts.hpp"
+#include "nexusfix/placement/host_files.hpp"
+#include "nexusfix/placement/plan.hpp"
+#include "nexusfix/placement/topology.hpp"
+
+namespace nfx {
+
+// What is changed while a host runs is forgotten when it is rebooted, and so is its record; installed files stay.
+// Root does what a record says, so nobody else may write to these folders: they are not the service's.
+inline constexpr std::string_view runtime_state_folder = "/run/nexusfix-host";
+inline constexpr std::string_view boot_state_folder = "/var/lib/nexusfix-host";
+inline constexpr std::string_view runtime_record = "changes.jsonl";
+inline constexpr std::string_view boot_record = "installed.jsonl";
+
+// What still has to be changed, in the order in which it is done; empty on a host that follows the plan. `refused`
+// (null: none) is a record: what the kernel refused once is not tried again. Reads, and writes nothing.
+[[nodiscard]] std::vector<Change> runtime_changes(const PlacementPlan& plan, const HostFacts& facts,
+                                                  const HostFiles& files, const RecordContent* record = nullptr,
+                                                  std::vector<std::string>* notes = nullptr);
+[[nodiscard]] std::vector<Change> install_changes(std::span<const BootArtefact> artefacts, const HostFiles& files);
+
+struct ApplyOptions {
+  std::filesystem::path record;  // the file
+  bool while_trading = false;
+  bool keep_going = false;  // a failed write is reported, and the rest is done
+};
+
+struct ChangeResult {
+  Change change;
+  RecordedOutcome result;
+  bool done = false;  // false: not tried, after another one failed
+};
+
+struct ApplyReport {
+  HostExit exit = HostExit::ok;
+  std::string error;  // why nothing was done, or everything undone
+  bool rolled_back = false;
+  std::size_t tasks_moved = 0;
+  std::vector<RefusedTask> refused_tasks;
+  std::vector<ChangeResult> changes;
+  std::vector<std::string> notes;
+};
+
+// Why the plan must not be applied to this host now, and the exit code for it: a refused plan, no housekeeping
+// CPU, a trading engine.
+struct ApplyProblem {
+  HostExit exit = HostExit::ok;
+  std::string text;
+};
+[[nodiscard]] std::optional<ApplyProblem> find_apply_problem(const PlacementPlan& plan, const HostFacts& facts,
+                                                             const HostFiles& files, bool while_trading);
+
+[[nodiscard]] ApplyReport apply_runtime(const PlacementPlan& plan, const HostFacts& facts, const HostFiles& files,
+                                        HostWriter& writer, const ApplyOptions& options);
+[[nodiscard]] ApplyReport install(const PlacementPlan& plan, std::span<const BootArtefact> artefacts,
+                                  const HostFiles& files, HostWriter& writer, const ApplyOptions& options);
+
+struct RevertReport {
+  HostExit exit = HostExit::ok;
+  bool found = false;  // a record
+  std::size_t changes = 0;
+  std::size_t restored = 0;
+  std::size_t tasks_restored = 0;  // moved back or given back their mask
+  std::vector<std::string> left;   // what is not as it was, and why
+  std::vector<std::string> notes;
+};
+
+// Restores what the record states, last change first; the record goes when all is restored. May be repeated. Throws
+// ApplyError for a record that another user may change, and for one with a change that apply never makes.
+[[nodiscard]] RevertReport revert(const HostFiles& files, HostWriter& writer, const std::filesystem::path& record);
+
+enum class VerifyResult : std::uint8_t {
+  ok,
+  pending,  // takes effect by itself, or with the next boot
+  refused,  // the kernel does not let it be changed
+  violated,
+  unknown,  // exists, but it may not be read
+};
+[[nodiscard]] std::string_view to_string(VerifyResult result) noexcept;
+
+struct VerifyItem {
+  std::string id;  // "tasks.user", "interrupts.effective", "boot.plan"
+  VerifyResult result = VerifyResult::ok;
+  std::string seen;
+  std::string wanted;
+};
+
+struct VerifyReport {
+  HostExit exit = HostExit::ok;
+  std::vector<VerifyItem> items;
+};
+
+struct VerifyInput {
+  const PlacementPlan& plan;
+  const HostFacts& facts;
+  const HostFiles& files;
+  const Topology& topology;
+  const RecordContent* runtime = nullptr;    // null: the plan was not applied while the host runs
+  const RecordContent* installed = nullptr;  // null: nor is it installed for the next boot
+};
+
+[[nodiscard]] VerifyReport verify(const VerifyInput& input);
+
+[[nodiscard]] std::string to_text(std::span<const Change> changes);  // what would be done
+[[nodiscard]] std::string to_json(std::span<const Change> changes);
+[[nodiscard]] std::string to_text(const ApplyReport& report);
+[[nodiscard]] std::string to_json(const ApplyReport& report);
+[[nodiscard]] std::string to_text(const RevertReport& report);
+[[nodiscard]] std::string to_json(const RevertReport& report);
+[[nodiscard]] std::string to_text(const VerifyReport& report);
+[[nodiscard]] std::string to_json(const VerifyReport& report);
+
+}  // namespace nfx

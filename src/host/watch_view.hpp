@@ -1,0 +1,132 @@
+// What `nfx host watch` shows: two samples become rates per CPU and thread, and these a frame of text, a line of JSON,
+// Prometheus metrics, or an HTML report. Thread: any; pure, but for WatchHistory, which has one owner. Cost: linear in
+// CPUs and threads; allocates. Errors: none, what the kernel does not report is "-" and null.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/drift.hpp"
+#include "nexusfix/placement/cpu_set.hpp"
+#include "placement/thread_sampler.hpp"
+
+namespace nfx {
+
+enum class CpuRole : std::uint8_t { isolated, housekeeping, other };
+
+[[nodiscard]] std::string_view to_string(CpuRole role) noexcept;
+
+// Per second unless stated otherwise.
+struct CpuActivity {
+  int cpu = 0;
+  CpuRole role = CpuRole::other;
+  std::vector<std::size_t> threads;  // into WatchInterval::threads: those that are or were last on it; sums follow
+  double busy_percent = 0;           // of the CPU's time: not idle, the hypervisor's share included
+  double steal_percent = 0;
+  double stall_us = 0;
+  double migrations = 0;
+  double voluntary_switches = 0;
+  double involuntary_switches = 0;
+  double faults = 0;
+  double timer = 0;
+  double devices = 0;
+  double rescheduling = 0;
+  double function_calls = 0;
+  double tlb_shootdowns = 0;
+  double other_interrupts = 0;
+  double softirqs = 0;
+
+  [[nodiscard]] double ipis() const noexcept { return rescheduling + function_calls; }
+  [[nodiscard]] double interrupts() const noexcept {
+    return timer + devices + ipis() + tlb_shootdowns + other_interrupts;
+  }
+};
+
+struct ThreadActivity {
+  ThreadSample now;
+  bool planned = false;
+  bool measured = false;  // was there in the earlier sample too; else all below is 0
+  double run_percent = 0;
+  double stall_us = 0;
+  double migrations = 0;
+  double voluntary_switches = 0;
+  double involuntary_switches = 0;
+  double minor_faults = 0;
+  double major_faults = 0;
+};
+
+struct WatchInterval {
+  std::chrono::nanoseconds time{};  // its end
+  std::string utc;                  // the same as UTC; set by the caller that knows it, and shown then
+  double seconds = 0;
+  std::vector<CpuActivity> cpus;
+  std::vector<ThreadActivity> threads;
+  DriftReport drift;
+  std::vector<std::string> notes;  // what could not be seen
+};
+
+[[nodiscard]] WatchInterval summarize(const DriftInput& input, const DriftOptions& options = {});
+
+// Starts of colours, all empty by default; `plain` ends one.
+struct WatchColours {
+  std::string_view plain, bold, dim, red, green, yellow, cyan;
+};
+
+struct WatchViewOptions {
+  std::string title{};       // after the program's name: what is watched
+  std::size_t width = 80;    // lines are cut there; alerts only on a screen, where there is a height
+  std::size_t height = 0;    // lines; 0: as many as needed
+  bool alerts_only = false;  // a line per alert and nothing else
+  WatchColours colours{};
+};
+
+// A frame: head, a row per CPU, a row per thread, alerts. When the height does not hold all, CPUs that are neither
+// isolated nor have threads are left out first; how many is shown.
+[[nodiscard]] std::string to_text(const WatchInterval& interval, const WatchViewOptions& options);
+// One object on one line, with its line end.
+[[nodiscard]] std::string to_json(const WatchInterval& interval, bool alerts_only = false);
+// The exposition format of Prometheus, version 0.0.4. Counters are the kernel's own, from the later sample.
+[[nodiscard]] std::string to_prometheus(const WatchSample& sample, const WatchInterval& interval);
+
+// The watched period for a report. Bounded: at max_points, neighbours are merged and the worse of both stays.
+class WatchHistory {
+ public:
+  static constexpr std::size_t max_points = 1000;
+  static constexpr std::size_t max_alert_kinds = 200;
+
+  void add(const WatchInterval& interval);
+  [[nodiscard]] std::size_t points() const noexcept { return times_.size(); }
+  [[nodiscard]] bool alerted() const noexcept { return alerts_ != 0; }
+  // A whole page, with its pictures inside and nothing to load.
+  [[nodiscard]] std::string html(std::string_view title) const;
+
+ private:
+  struct Point {
+    float interrupts = -1, involuntary = -1, steal = -1;  // -1: the CPU was not there
+  };
+  struct AlertCount {
+    std::uint64_t intervals = 0;
+    double first_s = 0, last_s = 0;
+    std::string text;  // the latest
+  };
+  void merge();
+
+  std::optional<std::chrono::nanoseconds> begin_;
+  std::vector<double> times_;  // seconds since the beginning, end of each interval
+  std::map<int, std::vector<Point>> cpus_;
+  std::map<int, CpuRole> roles_;
+  std::map<std::pair<Drift, std::string>, AlertCount> alert_kinds_;
+  std::string begin_utc_, end_utc_;
+  std::uint64_t intervals_ = 0;
+  std::uint64_t alerts_ = 0;
+  std::size_t merged_ = 1;   // intervals per point
+  std::size_t pending_ = 0;  // in the last point
+};
+
+}  // namespace nfx

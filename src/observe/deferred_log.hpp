@@ -1,0 +1,258 @@
+// What message log and event log have in common: one queue per thread that records, and a step that makes lines of what
+// is in them, in order of time, and appends them to files. Thread: each queue has one thread that records; step()
+// belongs to one worker; names and counters from any thread. Cost: recording is one copy into the queue, never an
+// allocation, lock, throw, formatting or system call, but to wake a worker that sleeps while the queue is more than
+// half full, and to wait where `full` states so. Bounds: each queue is lane_bytes long, and its spill, if it has one,
+// full.spill_bytes; a record longest_record; a longer one is cut, and its line states by how much. When a queue is
+// full, as `full` states; what does not fit in the end is counted, and where it would be the log states how many are
+// missing. When the disk fails: one call of on_failure, and what comes is counted and dropped, so that no thread waits
+// for the disk; a second later and each second from then on the log tries again, and states how many are missing when
+// that succeeds. Lifetime: the log outlives the threads that record. The destructor writes what was recorded.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "nexusfix/base/counter_rows.hpp"
+#include "nexusfix/base/time.hpp"
+#include "nexusfix/concurrent/spsc_queue.hpp"
+#include "nexusfix/concurrent/wake_signal.hpp"
+#include "nexusfix/concurrent/when_full.hpp"
+#include "observe/log_file.hpp"
+
+namespace nfx {
+
+// For lines without a session.
+inline constexpr std::uint32_t no_log_session = UINT32_MAX;
+
+struct DeferredLogOptions {
+  std::variant<LogFileOptions, int> target;  // files, or an open file descriptor
+  std::uint32_t lanes = 1;                   // threads that record: one each
+  std::size_t lane_bytes = std::size_t{4} << 20;
+  std::size_t longest_record = 16 * 1024;
+  // Files beside those of `target` for sessions that would fill these alone.
+  std::optional<LogFileOptions> busy_target{};
+  DeferredOptions full;                              // what becomes of a record that finds its queue full
+  unsigned fraction_digits = 9;                      // of a second, 0 to 9
+  std::function<void(std::string_view)> on_failure;  // on the worker's thread, once per outage
+  WakeSignal* worker = nullptr;  // of the thread that calls step(), when it sleeps; outlives the log
+};
+
+struct DeferredLogCounters {
+  std::uint64_t recorded = 0;
+  std::uint64_t spilled = 0;
+  std::uint64_t blocked = 0;
+  std::uint64_t dropped = 0;
+  std::uint64_t written = 0;
+  std::uint64_t lost = 0;
+  std::uint64_t cut = 0;
+  std::uint64_t omitted = 0;
+  std::uint64_t outages = 0;
+  std::uint64_t removals_failed = 0;
+
+  friend bool operator==(const DeferredLogCounters&, const DeferredLogCounters&) = default;
+};
+
+template <>
+inline constexpr auto counter_rows<DeferredLogCounters> = std::to_array<CounterRow<DeferredLogCounters>>({
+    {&DeferredLogCounters::recorded, "nfx_log_recorded_total", "Lines accepted into the queue of the log."},
+    {&DeferredLogCounters::spilled, "nfx_log_spilled_total",
+     "Lines accepted into the second queue because the first was full; with when_full = spill."},
+    {&DeferredLogCounters::blocked, "nfx_log_blocked_total",
+     "Times that a poll thread waited for space in the queue; with when_full = block."},
+    {&DeferredLogCounters::dropped, "nfx_log_dropped_total", "Lines dropped because the queue was full."},
+    {&DeferredLogCounters::written, "nfx_log_lines_total", "Lines written to the log."},
+    {&DeferredLogCounters::lost, "nfx_log_lost_total", "Lines that could not be written because the disk failed."},
+    {&DeferredLogCounters::cut, "nfx_log_cut_total",
+     "Lines written in part because their message was longer than a record may be."},
+    {&DeferredLogCounters::omitted, "nfx_log_omitted_total",
+     "Messages without business content that were counted in the log instead of written; see session_message_rate."},
+    {&DeferredLogCounters::outages, "nfx_log_outages_total", "Times that writing the log began to fail."},
+    {&DeferredLogCounters::removals_failed, "nfx_log_removals_failed_total",
+     "Times that an old file of the log could not be removed; it is tried again with the next new file."},
+});
+static_assert(rows_are_complete<DeferredLogCounters>());
+
+class LogLane {
+ public:
+  // `kind` and `first_size` are the log's own; the record is `first`, then `second`.
+  void record(std::uint8_t kind, std::uint32_t session, UtcTime time, std::string_view first,
+              std::string_view second) noexcept;
+
+  // The next thread that records becomes the producer of this queue: see SpscIndexes.
+  void hand_over() noexcept {
+    queue_.hand_over_producer();
+    if (spill_) spill_->hand_over_producer();
+  }
+
+ private:
+  friend class DeferredLog;
+
+  struct Header {
+    std::int64_t time_ns;
+    std::uint64_t dropped_before;  // in this queue, ever
+    std::uint32_t session;
+    std::uint32_t first_size;
+    std::uint32_t cut;  // bytes that did not fit the record
+    std::uint8_t kind;
+    std::uint8_t unused[3];
+  };
+  static_assert(sizeof(Header) == 32);
+
+  LogLane(const DeferredLogOptions& options);
+
+  // A record being built: its parts follow one another in the queue.
+  struct Parts {
+    std::span<const char> head, first, second;
+    [[nodiscard]] PushResult push_to(SpscQueue& queue) const noexcept { return queue.try_push(head, first, second); }
+  };
+  [[gnu::cold, gnu::noinline]] bool record_when_full(const Parts& parts) noexcept;
+  bool wait_and_push(const Parts& parts) noexcept;
+  bool spill(const Parts& parts) noexcept;
+
+  // The worker. The same record until pop().
+  [[nodiscard]] std::optional<std::span<const char>> front() noexcept;
+  void pop() noexcept;
+  [[nodiscard]] bool empty() const noexcept { return queue_.size() == 0 && (!spill_ || spill_->size() == 0); }
+
+  SpscQueue queue_;
+  const std::size_t longest_;
+  const DeferredOptions full_;
+  const std::unique_ptr<SpscQueue> spill_;
+  WakeSignal* const worker_;
+  alignas(cache_line) std::atomic<std::uint64_t> dropped_{0};  // the recording thread writes
+  std::atomic<std::uint64_t> recorded_{0};
+  std::atomic<std::uint64_t> spilled_{0};
+  std::atomic<std::uint64_t> blocked_{0};
+  bool spilling_ = false;  // everything goes to the spill until the worker has emptied it
+  alignas(cache_line) std::uint64_t dropped_reported_ = 0;  // the worker's: as many are in the log as missing
+  bool front_spilled_ = false;                              // where front() found its record
+};
+
+class DeferredLog {
+ public:
+  virtual ~DeferredLog();
+  DeferredLog(const DeferredLog&) = delete;
+  DeferredLog& operator=(const DeferredLog&) = delete;
+
+  // How lines call a session, from any thread, before it is recorded; one without a name is "session 7". A forgotten
+  // name serves the records that are under way.
+  void name_session(std::uint32_t session, std::string name);
+  void forget_session(std::uint32_t session);
+
+  // Opens the file of that day before there are lines; on_failure hears what is wrong with it. Before the first step().
+  void open_file(UtcTime now);
+  // Writes what is in the queues, at most step_records of it, and returns how many records that were. `now` is for
+  // trying a failed disk again.
+  std::size_t step(UtcTime now);
+  [[nodiscard]] bool has_work() const noexcept;
+
+  [[nodiscard]] DeferredLogCounters counters() const noexcept;
+
+  static constexpr std::size_t step_records = 4096;
+  static constexpr Duration retry_after{std::chrono::seconds{1}};
+
+ protected:
+  struct Line {
+    UtcTime time;
+    std::uint32_t session;
+    std::uint8_t kind;
+    std::string_view first, second;
+  };
+
+  // Throws std::runtime_error for a target that cannot be written, std::invalid_argument for sizes out of bounds.
+  explicit DeferredLog(DeferredLogOptions options);
+
+  [[nodiscard]] LogLane& lane_at(std::uint32_t index) { return *lanes_.at(index); }
+  [[nodiscard]] std::string_view name_of(std::uint32_t session);
+  void append_time(std::string& out, UtcTime time);
+
+  // The worker: appends what follows the time in the line, without the line feed.
+  virtual void append_line(std::string& out, const Line& line) = 0;
+  // "messages", for the line with how many are missing.
+  [[nodiscard]] virtual std::string_view noun() const noexcept = 0;
+  // Whether a record is counted instead of written. What is to be stated of those before is stated first.
+  [[nodiscard]] virtual bool omits(const Line&) { return false; }
+  // All records until `now` were seen, or the log ends: states what is still to be stated.
+  virtual void report_omitted(UtcTime, bool) {}
+  // A line of the log's own among the records.
+  void append_note(UtcTime time, std::string_view text);
+
+  // For destructors of derived classes, which are the last that can make lines.
+  void finish() noexcept;
+
+ private:
+  struct NameChange {
+    std::uint32_t session;
+    std::optional<std::string> name;  // none: forget it
+  };
+  using Header = LogLane::Header;
+
+  // A file and the lines that are not in it yet, all of one day.
+  struct Sink {
+    explicit Sink(const LogFileOptions& options) : file(options) {}
+    explicit Sink(int fd) : file(fd) {}
+    LogFile file;
+    std::string batch;
+    std::uint64_t lines = 0;  // of these, records
+    std::uint64_t gap = 0;    // missing records that its line reports; such a line is alone in its batch
+    UtcTime time{};
+  };
+
+  void take_name_changes();
+  void forget_names();
+  [[nodiscard]] LogLane* oldest(Header& header);
+  void take(LogLane& lane, const Header& header);
+  void report_gap(LogLane& lane, std::uint64_t dropped, UtcTime time);
+  void report_missing(std::uint64_t count, UtcTime time, std::string_view why);
+  void report_late_gaps(UtcTime now);
+  void write_batches();
+  void write(Sink& sink);
+  [[nodiscard]] Sink& sink_for(const Line& line);
+  void report_correction(LogFile& file);
+  void fail(const LogFileError& error);
+  void try_again(UtcTime now);
+
+  const DeferredLogOptions options_;
+  std::optional<Sink> main_;
+  // Sessions with more than half of a file of main_ go on in one of their own kind, so that their lines remove none of
+  // others.
+  std::optional<Sink> busy_;
+  std::unordered_map<std::uint32_t, std::uint64_t> shares_;  // bytes of each session in main_'s file
+  std::uint64_t shares_of_ = 0;                              // ... which is this one
+  std::vector<std::unique_ptr<LogLane>> lanes_;
+  UtcTimestampWriter clock_text_;
+
+  UtcTime last_time_{};
+  bool failing_ = false;
+  bool retrying_ = false;
+  UtcTime retry_at_{};
+  std::uint64_t unreported_ = 0;  // lost since the disk failed
+
+  std::unordered_map<std::uint32_t, std::string> names_;
+  std::string unnamed_;
+  std::vector<std::uint32_t> forgotten_;
+  std::mutex changes_mutex_;
+  std::vector<NameChange> changes_;
+  std::atomic<bool> has_changes_{false};
+
+  std::atomic<std::uint64_t> written_{0};
+  std::atomic<std::uint64_t> lost_{0};
+  std::atomic<std::uint64_t> cut_{0};
+  std::atomic<std::uint64_t> omitted_{0};
+  std::atomic<std::uint64_t> outages_{0};
+};
+
+}  // namespace nfx
