@@ -216,12 +216,17 @@ class Run {
     if (unknown > may_be_twice) throw Failure("the trader was sent what is not stored");
     if (value(stored.end.inbound) != trader_->next_out())
       throw Failure("the next sequence number of the trader's messages differs");
-    // A trader that ends its connection before the answer to its Logout comes has not received that.
-    const auto after = stored.sent.find(trader_->next_in());
-    const bool lacks_logout = after != stored.sent.end() && message.parse(after->second) == WireError::none &&
-                              message.msg_type() == msg_type::logout;
-    if (value(stored.end.outbound) != trader_->next_in() + (lacks_logout ? 1 : 0))
-      throw Failure("the next sequence number of the gateways' messages differs");
+    // The answer to a Logout, and a Heartbeat before it, are not sent where the cluster takes longer to store them than
+    // a gateway waits before it closes the connection. Their numbers are in the stream, without bytes.
+    if (value(stored.end.outbound) < trader_->next_in())
+      throw Failure("the trader received a message whose number is not in the stream");
+    for (std::uint64_t seq = trader_->next_in(); seq < value(stored.end.outbound); ++seq) {
+      const auto missed = stored.sent.find(seq);
+      if (missed == stored.sent.end()) continue;
+      const bool read = message.parse(missed->second) == WireError::none;
+      if (!read || message.msg_type() != msg_type::logout)
+        throw Failure("the trader did not receive message " + std::to_string(seq));
+    }
   }
 
   [[nodiscard]] std::string story() {
