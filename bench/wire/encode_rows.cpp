@@ -1,4 +1,7 @@
 // Encoding a whole message from an order's values: session header, BodyLength and CheckSum, prices exact.
+#include <nexusfix/fix44/execution_report.hpp>
+#include <nexusfix/fix44/new_order_single.hpp>
+
 #include <array>
 
 #include "nexusfix/wire/encoder.hpp"
@@ -39,6 +42,45 @@ std::string_view encode_order(Session& session, const OrderValues& v) noexcept {
       .append<Tag::Price>(decimal_of(v.price))
       .append<Tag::TimeInForce>(v.time_in_force);
   return session.encoder.finish();
+}
+
+// The same through the typed messages.
+std::string_view build_order(Session& session, const OrderValues& v) noexcept {
+  fix44::NewOrderSingleBuilder order{begin(session, "D", v)};
+  order.cl_ord_id(v.cl_ord_id.view())
+      .account(v.account.view())
+      .handl_inst(fix44::HandlInst{v.handl_inst})
+      .symbol(v.symbol.view())
+      .side(fix44::Side{v.side})
+      .transact_time(time_of(v.transact_time_ms))
+      .order_qty(v.order_qty)
+      .ord_type(fix44::OrdType{v.ord_type})
+      .price(decimal_of(v.price))
+      .time_in_force(fix44::TimeInForce{v.time_in_force});
+  return order.ok() ? session.encoder.finish() : std::string_view{};
+}
+
+std::string_view build_report(Session& session, const OrderValues& v) noexcept {
+  fix44::ExecutionReportBuilder report{begin(session, "8", v)};
+  report.order_id(v.order_id.view())
+      .cl_ord_id(v.cl_ord_id.view())
+      .exec_id(v.exec_id.view())
+      .exec_type(fix44::ExecType{v.exec_type})
+      .ord_status(fix44::OrdStatus{v.ord_status})
+      .account(v.account.view())
+      .symbol(v.symbol.view())
+      .side(fix44::Side{v.side})
+      .order_qty(v.order_qty)
+      .ord_type(fix44::OrdType{v.ord_type})
+      .price(decimal_of(v.price))
+      .time_in_force(fix44::TimeInForce{v.time_in_force})
+      .last_qty(v.last_qty)
+      .last_px(decimal_of(v.last_px))
+      .leaves_qty(v.leaves_qty)
+      .cum_qty(v.cum_qty)
+      .avg_px(decimal_of(v.avg_px))
+      .transact_time(time_of(v.transact_time_ms));
+  return report.ok() ? session.encoder.finish() : std::string_view{};
 }
 
 std::string_view encode_typed_report(Session& session, const OrderValues& v) noexcept {
@@ -120,6 +162,7 @@ Row encode_row(const Inputs& inputs, Kind kind, const char* name) {
 }
 
 constexpr const char* typed_name = "NexusFIX header template, typed tags";
+constexpr const char* built_name = "NexusFIX typed messages";
 constexpr const char* plain_name = "NexusFIX, tags at run time";
 
 }  // namespace
@@ -132,9 +175,11 @@ Group encode_group(const Inputs& inputs) {
               {}};
   auto& rows = group.rows;
   rows.push_back(encode_row<encode_order, plain_new_order>(inputs, Kind::new_order_single, typed_name));
+  rows.push_back(encode_row<build_order, plain_new_order>(inputs, Kind::new_order_single, built_name));
   rows.push_back(encode_row<encode_order_plainly, plain_new_order>(inputs, Kind::new_order_single, plain_name));
   add_quickfix_encode_rows(rows, inputs, Kind::new_order_single);
   rows.push_back(encode_row<encode_typed_report, plain_report>(inputs, Kind::execution_report, typed_name));
+  rows.push_back(encode_row<build_report, plain_report>(inputs, Kind::execution_report, built_name));
   rows.push_back(encode_row<encode_report_plainly, plain_report>(inputs, Kind::execution_report, plain_name));
   add_quickfix_encode_rows(rows, inputs, Kind::execution_report);
   return group;
