@@ -11,6 +11,23 @@
 
 namespace nfx {
 
+static_assert(
+    [] {
+      for (const FixVersion& each : fix_versions) {
+        if (each.name.empty() || each.label.empty() || !each.file.ends_with(".xml")) return false;
+        if (find_version(each.name) != &each) return false;
+        if (std::ranges::find(fix_versions, each.file, &FixVersion::file) != &each) return false;
+        // A version is a session layer, a set of application messages, or both.
+        if (!each.session && each.appl_ver_id.empty()) return false;
+        if (!each.appl_ver_id.empty() && version_of_appl_ver_id(each.appl_ver_id) != each.name) return false;
+      }
+      return true;
+    }(),
+    "names, files and ApplVerIDs are unique, and each version defines a session layer or application messages");
+static_assert(transport_version.session == SessionRules::fixt11 && transport_version.appl_ver_id.empty());
+static_assert(session_rules("FIX.4.0") < session_rules("FIX.4.2") && session_rules("FIX.4.4") < SessionRules::fixt11);
+static_assert(!is_begin_string("FIX.5.0SP2") && is_begin_string("FIX.4.4") && !is_begin_string(""));
+
 EnumValues::EnumValues(std::vector<EnumValue> values) : values_(std::move(values)) {
   std::ranges::sort(values_, {}, &EnumValue::value);
   keys_.reserve(values_.size());

@@ -45,8 +45,8 @@ class Command(unittest.TestCase):
     def test_writes_only_what_was_requested(self):
         self.generate(self.fix44, "--messages", "D,OrderCancelReject")
         names = {file.name for file in (self.scratch / "out").glob("*.hpp")}
-        self.assertEqual(names, {"dispatch.hpp", "fields.hpp", "forward.hpp", "header.hpp", "messages.hpp", "shared.hpp", "new_order_single.hpp",
-                                 "order_cancel_reject.hpp"})
+        self.assertEqual(names, {"dispatch.hpp", "fields.hpp", "forward.hpp", "header.hpp", "messages.hpp", "names.hpp", "shared.hpp",
+                                 "new_order_single.hpp", "order_cancel_reject.hpp"})
 
     def test_second_run_leaves_every_file_untouched(self):
         self.generate(self.fix44, "--messages", "D,8")
@@ -76,7 +76,7 @@ class Command(unittest.TestCase):
         self.generate(self.fix44, folder="all")
         self.generate(self.fix44, "--messages", "D,AE", folder="some")
         every, some = contents(self.scratch / "all"), contents(self.scratch / "some")
-        for name in some.keys() - {"dispatch.hpp", "fields.hpp", "forward.hpp", "messages.hpp", "shared.hpp"}:
+        for name in some.keys() - {"dispatch.hpp", "fields.hpp", "forward.hpp", "messages.hpp", "names.hpp", "shared.hpp"}:
             self.assertEqual(some[name], every[name], name)
 
     def test_shipped_dictionary_is_found_by_its_name(self):

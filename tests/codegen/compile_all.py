@@ -31,7 +31,7 @@ def main():
     out = options.work / "generated"
     subprocess.run([options.nfx, "codegen", *options.codegen, "--namespace", "all", "--out", str(out)], check=True)
     files = sorted(out.rglob("*.hpp"))
-    lines = ['#include "generated/messages.hpp"']
+    lines = ['#include "generated/messages.hpp"', '#include "generated/names.hpp"']
     for file in files:
         for parameter, name in TEMPLATE.findall(file.read_text()):
             lines += [f"template class nfx::all::{name}<{argument}>;" for argument in arguments_of(parameter, file)]

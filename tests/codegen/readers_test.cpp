@@ -5,6 +5,7 @@
 #include "fix44/header.hpp"
 #include "fix44/logon.hpp"
 #include "fix44/market_data_incremental_refresh.hpp"
+#include "fix44/names.hpp"
 #include "fix44/new_order_single.hpp"
 #include "support.hpp"
 
@@ -185,6 +186,36 @@ TEST(EnumeratedValues, are_read_from_wire_text) {
   EXPECT_EQ(parse<fix44::Side>("").error(), FieldError::bad_format);
   EXPECT_EQ(parse<fix44::OrdRejReason>("99"), fix44::OrdRejReason::other);
   EXPECT_EQ(parse<fix44::OrdRejReason>("x").error(), FieldError::bad_format);
+}
+
+// Without the header fields, which are the same in all.
+std::string printed(const Received& message) {
+  const std::string text = to_string(NewOrderSingle{message.view()});
+  const std::string begin =
+      "NewOrderSingle | MsgSeqNum(34)=2 | SenderCompID(49)=A | SendingTime(52)=20240315-12:00:00 | ";
+  EXPECT_TRUE(text.starts_with(begin + "TargetCompID(56)=B | ")) << text;
+  return text.substr(begin.size() + std::string_view{"TargetCompID(56)=B | "}.size());
+}
+
+TEST(Readers, are_printed_with_the_names_of_fields_and_values) {
+  EXPECT_EQ(
+      printed({"D", "11=a|453=1|448=X|447=D|452=1|54=1|44=12.50|18=G 6|114=Y|"}),
+      "ClOrdID(11)=a | NoPartyIDs(453)=1 | PartyID(448)=X | PartyIDSource(447)=D (PROPRIETARY) | PartyRole(452)=1 "
+      "(EXECUTING_FIRM) | Side(54)=1 (BUY) | Price(44)=12.50 | ExecInst(18)=G 6 (ALL_OR_NONE "
+      "PARTICIPATE_DO_NOT_INITIATE) | "
+      "LocateReqd(114)=Y (YES)");
+}
+
+TEST(Readers, are_printed_with_what_the_dictionary_does_not_have) {
+  EXPECT_EQ(printed({"D", "54=?|9999=1|58=|"}), "Side(54)=? | 9999=1 | Text(58)=");
+  EXPECT_EQ(fix44::to_string(Received{"ZZ", "1=a|"}.view()).substr(0, 4), "ZZ |");
+}
+
+TEST(Readers, are_printed_without_passwords_and_control_characters) {
+  EXPECT_EQ(printed({"D", "1=\x1b[2J\n|"}), "Account(1)=\\x1b[2J\\x0a");
+  const Received logon{"A", "98=0|108=30|554=hunter2|"};
+  const std::string text = to_string(fix44::Logon{logon.view()});
+  EXPECT_TRUE(text.ends_with("EncryptMethod(98)=0 (NONE) | HeartBtInt(108)=30 | Password(554)=***")) << text;
 }
 
 }  // namespace

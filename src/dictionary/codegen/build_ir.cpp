@@ -66,8 +66,8 @@ constexpr std::string_view own_members[] = {
     "nfx",         "std",      "value",      "count",       "fraction_digits", "send",     "discard",
     "fault",       "why",      "append",     "append_data", "append_raw",      "state",    "begin",
     "begin_field", "forget",   "missing_of", "derived",     "clear",           "self"};
-constexpr std::string_view own_types[] = {"Header", "View", "Writer", "Base", "Builder", "Messages", "Self"};
-constexpr std::string_view own_files[] = {"fields", "messages", "header", "forward", "dispatch", "shared"};
+constexpr std::string_view own_types[] = {"Header", "View", "Writer", "Base", "Builder", "Messages", "Names", "Self"};
+constexpr std::string_view own_files[] = {"fields", "messages", "header", "forward", "dispatch", "names", "shared"};
 
 class Builder {
  public:
@@ -90,6 +90,13 @@ class Builder {
     share_fields();
     select(selection);
     drop_unused();
+    for (const MessageDef& message : dictionary_.messages()) {
+      ir_.named_messages.emplace_back(message.msg_type, message.name);
+    }
+    for (const FieldDef& field : dictionary_.fields()) {
+      NamedField& named = ir_.named_fields.emplace_back(NamedField{field.tag, std::string{field.name}, {}});
+      for (const EnumValue& each : field.values.all()) named.values.emplace_back(each.value, each.name);
+    }
     return std::move(ir_);
   }
 

@@ -30,6 +30,7 @@ std::vector<GeneratedFile> generate_code(const Dictionary& dictionary, const Cod
   files.push_back({"forward.hpp", emit_forward(ir)});
   files.push_back({"dispatch.hpp", emit_dispatch(ir)});
   files.push_back({"shared.hpp", emit_shared(ir)});
+  files.push_back({"names.hpp", emit_names(ir)});
   files.push_back({"messages.hpp", emit_all_messages(ir)});
   for (const codegen::Group& group : ir.groups) files.push_back({group_path(group), emit_group(ir, group)});
   for (const codegen::Message& message : ir.messages) {

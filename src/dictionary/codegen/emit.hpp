@@ -18,6 +18,7 @@ namespace nfx::codegen {
 [[nodiscard]] std::string emit_all_messages(const Ir& ir);
 [[nodiscard]] std::string emit_forward(const Ir& ir);
 [[nodiscard]] std::string emit_dispatch(const Ir& ir);
+[[nodiscard]] std::string emit_names(const Ir& ir);
 
 // The path of a group's file in the output folder.
 [[nodiscard]] std::string group_path(const Group& group);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dictionary/codegen.hpp"
@@ -89,6 +90,13 @@ struct Message {
   Fields fields;  // of the body
 };
 
+// What messages are printed with.
+struct NamedField {
+  Tag tag{};
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> values;  // as on the wire, and its name
+};
+
 struct Ir {
   std::string source;
   std::string name_space;
@@ -97,6 +105,9 @@ struct Ir {
   std::vector<Message> messages;          // as in the dictionary
   std::vector<SharedFields> shared;
   std::vector<Member> header;
+  // Of all messages and fields of the dictionary, also of those that are not selected.
+  std::vector<std::pair<std::string, std::string>> named_messages;  // MsgType and name
+  std::vector<NamedField> named_fields;                             // by tag
 };
 
 // Only the messages that the options name, and the groups and enumerations that they need.
