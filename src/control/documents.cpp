@@ -7,6 +7,7 @@
 #include <set>
 
 #include "control/routes.hpp"
+#include "engine/engine_counter_rows.hpp"
 #include "nexusfix/base/enum_values.hpp"
 #include "nexusfix/session/session.hpp"
 

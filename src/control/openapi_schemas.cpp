@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "control/documents.hpp"
+#include "engine/engine_counter_rows.hpp"
 #include "nexusfix/base/enum_values.hpp"
 #include "nexusfix/session/session.hpp"
 

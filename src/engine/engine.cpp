@@ -12,6 +12,7 @@
 #include "config/placement.hpp"
 #include "engine/callback_failure.hpp"
 #include "engine/engine_control.hpp"
+#include "engine/engine_counter_rows.hpp"
 #include "engine/engine_helpers.hpp"
 #include "engine/engine_logs.hpp"
 #include "engine/engine_metrics.hpp"

@@ -6,6 +6,8 @@
 #include <span>
 #include <utility>
 
+#include "engine/engine_counter_rows.hpp"
+
 namespace nfx {
 namespace {
 

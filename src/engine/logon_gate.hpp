@@ -15,6 +15,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/shared_counters.hpp"
+#include "engine/engine_counter_rows.hpp"
 #include "engine/peer_addresses.hpp"
 #include "engine/refusal_limit.hpp"
 #include "engine/session_index.hpp"

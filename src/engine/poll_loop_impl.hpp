@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/call_trace.hpp"
+#include "engine/engine_counter_rows.hpp"
 #include "engine/poll_loop.hpp"
 #include "nexusfix/base/secret.hpp"
 #include "nexusfix/session/logon_check.hpp"

@@ -16,6 +16,8 @@
 #include <span>
 #include <string_view>
 
+#include "base/shared_counters.hpp"
+#include "engine/engine_counter_rows.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/concurrent/spsc_queue.hpp"
 #include "nexusfix/engine/engine_counters.hpp"

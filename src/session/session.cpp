@@ -9,6 +9,40 @@
 
 namespace nfx {
 
+static_assert(std::ranges::all_of(fix_versions,
+                                  [](const FixVersion& each) {
+                                    std::size_t id = 0;
+                                    for (const char digit : each.appl_ver_id)
+                                      id = 10 * id + static_cast<std::size_t>(digit - '0');
+                                    return id < appl_ver_id_count;
+                                  }),
+              "the array of dictionaries has a place for every version");
+
+static_assert(
+    [] {
+      for (std::size_t i = 0; i < logon_refusal_rows.size(); ++i) {
+        const LogonRefusalRow& row = logon_refusal_rows[i];
+        if (static_cast<std::size_t>(row.reason) != i || !row.help.ends_with('.')) return false;
+        if (row.text.empty() != (row.reason == LogonRefusalReason::none)) return false;
+        if ((row.counter == nullptr) != (row.reason == LogonRefusalReason::none)) return false;
+        if (&*std::ranges::find(logon_refusal_rows, row.text, &LogonRefusalRow::text) != &row) return false;
+      }
+      return true;
+    }(),
+    "each reason has its own text and a help");
+
+static_assert(
+    [] {
+      for (std::size_t i = 0; i < notice_rows.size(); ++i) {
+        const NoticeRow& row = notice_rows[i];
+        if (static_cast<std::size_t>(row.notice) != i || !row.help.ends_with('.')) return false;
+        if (row.text.empty() != (row.notice == Notice::none)) return false;
+        if (&*std::ranges::find(notice_rows, row.text, &NoticeRow::text) != &row) return false;
+      }
+      return true;
+    }(),
+    "each notice has its own text and a help");
+
 std::string_view to_string(Role role) noexcept {
   switch (role) {
     case Role::acceptor: return "acceptor";

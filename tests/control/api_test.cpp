@@ -11,6 +11,7 @@
 #include "config/doc_table.hpp"
 #include "control/documents.hpp"
 #include "control/fake_target.hpp"
+#include "engine/engine_counter_rows.hpp"
 
 namespace nfx::control {
 namespace {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "config/doc_table.hpp"
+#include "engine/engine_counter_rows.hpp"
 #include "observe/histogram_text.hpp"
 #include "observe/metric_table.hpp"
 

@@ -1,11 +1,9 @@
 // Counters as tables: a struct of plain numbers has one row for each of them, written next to the struct. Sums, the
 // metrics page and its documentation are made from the rows. To add a counter, add the member, its row, and count it.
-// Thread: any, plain values; count_shared() and read_shared() where one thread counts and others read meanwhile. Cost:
-// one addition a row; no part of a hot path. count_shared() is a plain load, add and store.
+// Thread: any, plain values. Cost: one addition a row; no part of a hot path.
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -23,9 +21,10 @@ struct CounterRow {
   std::string_view label_value = {};
 };
 
-// Specialised for each struct of counters.
+// Specialised for each struct of counters. A sum without the rows would be wrong, so there is no other definition.
 template <class Counters>
-inline constexpr std::array<CounterRow<Counters>, 0> counter_rows{};
+inline constexpr auto counter_rows =
+    [] { static_assert(sizeof(Counters) == 0, "include the header that has the rows of these counters"); }();
 
 // Whether every member has a row of its own, and no two rows are the same on the page. `others` are the bytes of
 // members that are not counters.
@@ -47,26 +46,6 @@ template <class Counters>
 template <class Counters>
 void add_counters(Counters& sum, const Counters& more) noexcept {
   for (const CounterRow<Counters>& row : counter_rows<Counters>) sum.*row.member += more.*row.member;
-}
-
-// Counts for readers on other threads. One thread counts.
-inline void count_shared(std::uint64_t& counter) noexcept {
-  const std::atomic_ref<std::uint64_t> shared{counter};
-  shared.store(shared.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-}
-
-// A copy of counters that another thread counts with count_shared(): each number is whole, but they are not of one
-// moment.
-template <class Counters>
-[[nodiscard]] Counters read_shared(const Counters& counted) noexcept {
-  static_assert(std::atomic_ref<std::uint64_t>::is_always_lock_free);
-  Counters copy;
-  for (const CounterRow<Counters>& row : counter_rows<Counters>) {
-    // Only read. An atomic_ref to const is not in C++23.
-    auto& number = const_cast<std::uint64_t&>(counted.*row.member);
-    copy.*row.member = std::atomic_ref<std::uint64_t>{number}.load(std::memory_order_relaxed);
-  }
-  return copy;
 }
 
 }  // namespace nfx

