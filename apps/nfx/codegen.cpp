@@ -31,13 +31,6 @@ struct CodegenArguments {
   std::string out;
 };
 
-// A file of this name, or else the shipped dictionary of that name. load_dictionary() explains a missing one.
-fs::path resolve(const std::string& name) {
-  std::error_code ignored;
-  if (fs::exists(name, ignored)) return name;
-  return find_shipped_dictionary(name).value_or(name);
-}
-
 // "FIX44.xml with venue.xml": file names only, so that the same dictionary gives the same text in every folder.
 std::string source_name(const DictionaryFiles& files) {
   std::string name = files.application.filename().string();
@@ -108,8 +101,8 @@ std::size_t remove_others(const fs::path& folder, const std::set<fs::path>& writ
 
 int generate(const CodegenArguments& arguments) {
   DictionaryFiles files;
-  files.application = resolve(arguments.dictionary);
-  if (!arguments.transport.empty()) files.transport = resolve(arguments.transport);
+  files.application = arguments.dictionary;
+  files.transport = arguments.transport;
   for (const std::string& overlay : arguments.overlays) files.overlays.emplace_back(overlay);
   files.version = arguments.fix_version;
   const Dictionary dictionary = load_dictionary(files);

@@ -121,6 +121,13 @@ DictionaryModel load_based(const std::filesystem::path& file, std::vector<std::f
   return apply_overlay(base, overlay, problems);
 }
 
+// A bare name that no file here has is that of a shipped dictionary.
+std::filesystem::path or_shipped(const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (file.has_parent_path() || std::filesystem::exists(file, ignored)) return file;
+  return find_shipped_dictionary(file.string()).value_or(file);
+}
+
 }  // namespace
 
 bool detail::set_package_folder(const char* folder) noexcept {
@@ -129,11 +136,11 @@ bool detail::set_package_folder(const char* folder) noexcept {
 }
 
 DictionaryModel load_model(const std::filesystem::path& file, std::vector<std::string>* problems) {
-  return load_based(file, {}, {}, problems);
+  return load_based(or_shipped(file), {}, {}, problems);
 }
 
 DictionaryModel load_model(const DictionaryFiles& files, std::vector<std::string>* problems) {
-  DictionaryModel model = load_based(files.application, {}, files.version, problems);
+  DictionaryModel model = load_based(or_shipped(files.application), {}, files.version, problems);
   if (!files.version.empty()) take_version(model, files.version);
   if (!files.transport.empty()) model = combine(load_model(files.transport, problems), model);
   for (const std::filesystem::path& file : files.overlays) {

@@ -202,6 +202,13 @@ TEST_F(OverlayFiles, loads_an_overlay_over_an_overlay_over_a_shipped_dictionary)
   EXPECT_NE(load_dictionary(b).find_message("B")->find(Tag{9730}), nullptr);
 }
 
+TEST_F(OverlayFiles, a_bare_name_that_no_file_here_has_is_that_of_a_shipped_dictionary) {
+  EXPECT_EQ(load_dictionary("FIX42.xml").begin_string(), "FIX.4.2");
+  EXPECT_EQ(load_dictionary(DictionaryFiles{"FIXT11.xml", "FIX50SP2.xml", {}}).appl_ver_id(), "9");
+  EXPECT_THROW(static_cast<void>(load_dictionary("FIX49.xml")), DictionaryError);
+  EXPECT_THROW(static_cast<void>(load_dictionary("no_folder/FIX42.xml")), DictionaryError);
+}
+
 TEST_F(OverlayFiles, applies_overlays_to_transport_and_application_together) {
   const auto a = write("a.xml", R"(<overlay base="FIX44.xml">)" + std::string(flag_field) +
                                     R"(<messages><message name="Logon"><field name="VenueFlag"/></message>

@@ -145,7 +145,7 @@ void check_message(std::string_view bytes, const Expected& expected) {
                        expected.has(Tag::OrdType)),
           "missing() finds what is missing", bytes);
   if (!complete || twice) return;
-  static const nfx::Dictionary dictionary = nfx::load_dictionary(nfx::find_shipped_dictionary("FIX44.xml").value());
+  static const nfx::Dictionary dictionary = nfx::load_dictionary("FIX44.xml");
   nfx::ValidationReport report;
   const auto violation = validate(view, dictionary, nfx::ValidationPolicy::strict(), report);
   require(!violation, "it is valid", bytes);

@@ -24,7 +24,8 @@ struct DictionaryFiles {
   std::string version{};
 };
 
-// A dictionary in any of the formats, or an overlay that names its base.
+// A dictionary in any of the formats, or an overlay that names its base. "FIX44.xml", where no such file is in the
+// current folder, is the shipped dictionary of that name.
 [[nodiscard]] Dictionary load_dictionary(const std::filesystem::path& file);
 [[nodiscard]] Dictionary load_dictionary(const DictionaryFiles& files);
 
