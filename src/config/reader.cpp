@@ -29,6 +29,22 @@ using config::BadValue;
 using config::KeyProblem;
 using config::SessionDraft;
 
+// "[engine]": where a key with this name can be; empty: nowhere.
+std::string sections_of(std::string_view name) {
+  std::string sections;
+  const auto look = [&](const auto& keys, std::string_view section) {
+    if (std::ranges::none_of(keys, [name](const auto& key) { return key.name == name; })) return;
+    sections.append(sections.empty() ? "" : " or ").append(section);
+  };
+  look(config::engine_keys(), "[engine]");
+  look(config::placement_keys(), "[placement]");
+  look(config::log_keys(), "[log]");
+  look(config::control_keys(), "[control]");
+  look(config::cluster_keys(), "[cluster]");
+  look(config::session_keys(), "[[session]]");
+  return sections;
+}
+
 // Reads one file. Every error is thrown by fail(), which adds the place.
 class Reader {
  public:
@@ -41,6 +57,8 @@ class Reader {
     for (const auto& [key, node] : root) {
       if (key != "engine" && key != "placement" && key != "log" && key != "control" && key != "cluster" &&
           key != "defaults" && key != "session") {
+        if (const std::string sections = sections_of(key.str()); !sections.empty())
+          fail(node, {}, key.str(), "a key above the first section is in none; write it below " + sections);
         fail(node, {}, key.str(),
              "unknown section" +
                  did_you_mean(key.str(), {"engine", "placement", "log", "control", "cluster", "defaults", "session"}) +

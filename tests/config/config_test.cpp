@@ -120,6 +120,9 @@ std::vector<Mistake> mistakes() {
       {"[sesion]\n" + good, "test.toml:1:1: sesion: ",
        "unknown section; did you mean session?; expected [engine], [placement], [log], [control], [cluster], "
        "[defaults] or [[session]]"},
+      {"max_dynamic_sessions = 5\n" + good,
+       "test.toml:1:24: max_dynamic_sessions: ", "a key above the first section is in none; write it below [engine]"},
+      {"heartbeat_interval_s = 5\n" + good, "test.toml:1:24: heartbeat_interval_s: ", "write it below [[session]]"},
       {"[placement.log]\nthreads = 2\n[log]\ndirectory = \"log\"\n" + good,
        "test.toml:2:11: [placement.log] threads: ", "one thread writes all logs"},
       {"[placement.log]\nthreads = 1\n" + good,
