@@ -1,15 +1,12 @@
 // Prints the order book of each instrument in a recording: book_printer DAY, in DBN or of ITCH messages with lengths.
 // Decompress a .dbn.zst first: zstd -d DAY.dbn.zst
+#include <nexusfix/market.hpp>
+
 #include <array>
 #include <cstdio>
 #include <fstream>
 #include <span>
 #include <utility>
-
-#include "nexusfix/market/dbn.hpp"
-#include "nexusfix/market/instrument_table.hpp"
-#include "nexusfix/market/itch_file.hpp"
-#include "nexusfix/market/order_book.hpp"
 
 using namespace nfx::market;
 

@@ -4,9 +4,7 @@
 //   market_maker market_maker.toml ALFA                                    live, until Ctrl-C
 //   market_maker market_maker.toml ALFA day                                live, recorded in the folder "day"
 //   market_maker --backtest day ALFA                                       the same strategy on what was recorded
-#include <nexusfix/engine/program.hpp>
-#include <nexusfix/live/fix_session_trader.hpp>
-#include <nexusfix/strategy/quoter.hpp>
+#include <nexusfix/market.hpp>
 
 #include <chrono>
 #include <cstdio>

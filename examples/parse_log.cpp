@@ -3,9 +3,7 @@
 //   ./parse_log session.log               for a log of FIX 4.4
 //   ./parse_log session.log venue.xml     with any dictionary or overlay
 // A line may have a time before its message, and '|' instead of SOH between the fields.
-#include <nexusfix/dictionary/load.hpp>
-#include <nexusfix/dictionary/validator.hpp>
-#include <nexusfix/wire/message_view.hpp>
+#include <nexusfix/fix.hpp>
 
 #include <algorithm>
 #include <fstream>
@@ -41,8 +39,7 @@ int main(int argc, char** argv) try {
   if (argc != 2 && argc != 3) return std::cerr << "usage: parse_log LOG [DICTIONARY]\n", 2;
   std::ifstream log{argv[1]};
   if (!log) return std::cerr << "parse_log: cannot open " << argv[1] << "\n", 2;
-  const nfx::Dictionary dictionary =
-      nfx::load_dictionary(argc == 3 ? argv[2] : nfx::find_shipped_dictionary("FIX44.xml").value());
+  const nfx::Dictionary dictionary = nfx::load_dictionary(argc == 3 ? argv[2] : "FIX44.xml");
   const nfx::ValidationPolicy policy{{}, nfx::ValidationMode::lenient};  // report all, stop at nothing
 
   nfx::MessageView message;  // reused: parsing allocates nothing

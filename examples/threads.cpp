@@ -3,9 +3,7 @@
 //   ./desk desk.toml         in one terminal
 //   ./threads trader.toml    in another one, until Ctrl-C
 #include <nexusfix/engine.hpp>
-#include <nexusfix/engine/engine.hpp>
 #include <nexusfix/engine/program.hpp>
-#include <nexusfix/engine/stop_on_signal.hpp>
 #include <nexusfix/fix44.hpp>
 
 #include <array>

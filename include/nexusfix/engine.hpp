@@ -1,5 +1,5 @@
 // Everything that a program of nfx::run() includes, except its messages: those of FIX 4.4 are in <nexusfix/fix44.hpp>.
-// A program with its own main, which starts and stops the engine itself, also includes <nexusfix/engine/engine.hpp>.
+// A program with its own main, which starts and stops the engine itself, also includes <nexusfix/engine/program.hpp>.
 #pragma once
 
 #include "nexusfix/engine/application.hpp"

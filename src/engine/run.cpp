@@ -89,7 +89,7 @@ void print_help(std::string_view program) {
   print(out);
 }
 
-int run_as(std::string_view program, std::span<char*> arguments, Callbacks callbacks) {
+int run_as(std::string_view program, std::span<char*> arguments, Callbacks (*make)(void*), void* place) {
   const CommandLine line = parse(arguments);
   if (line.mode == Mode::help) {
     print_help(program);
@@ -105,6 +105,7 @@ int run_as(std::string_view program, std::span<char*> arguments, Callbacks callb
     print_program(std::move(config), line.config, program);
     return ExitCode::done;
   }
+  Callbacks callbacks = make(place);
   LineLog lines{Stream::err, config.log.lines};  // outlives the engine, which writes until its end
   LineObserver observer{lines, lines};
   callbacks.observers.insert(callbacks.observers.begin(), &observer);  // one of the program's may throw
@@ -114,16 +115,21 @@ int run_as(std::string_view program, std::span<char*> arguments, Callbacks callb
 
 }  // namespace
 
-int run(int argc, char** argv, Callbacks callbacks) noexcept {
+int detail::run(int argc, char** argv, Callbacks (*make)(void*), void* place) noexcept {
   std::string program = "nfx";
   try {
     occupy_standard_descriptors();
     if (argc > 0) program = std::filesystem::path{argv[0]}.filename().string();
     const std::span<char*> arguments{argv, static_cast<std::size_t>(argc)};
-    return run_as(program, arguments.subspan(argc > 0 ? 1 : 0), std::move(callbacks));
+    return run_as(program, arguments.subspan(argc > 0 ? 1 : 0), make, place);
   } catch (...) {
     return report_exception(program);
   }
+}
+
+int run(int argc, char** argv, Callbacks callbacks) noexcept {
+  const auto make = [](void* place) { return std::move(*static_cast<Callbacks*>(place)); };
+  return detail::run(argc, argv, make, &callbacks);
 }
 
 }  // namespace nfx

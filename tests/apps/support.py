@@ -44,9 +44,9 @@ def run_in(folder, *arguments):
 class Process:
     """A running program whose lines are read as they come."""
 
-    def __init__(self, *command, folder=None, inherit_ignored_signals=False):
+    def __init__(self, *command, folder=None, environment=None, inherit_ignored_signals=False):
         self.process = subprocess.Popen([str(each) for each in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        env=ENVIRONMENT, text=True, cwd=folder,
+                                        env={**ENVIRONMENT, **(environment or {})}, text=True, cwd=folder,
                                         restore_signals=not inherit_ignored_signals)
 
     def line_with(self, part):

@@ -9,7 +9,9 @@
 
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/engine/callbacks.hpp"
+#include "nexusfix/engine/engine.hpp"
 #include "nexusfix/engine/exit_code.hpp"
+#include "nexusfix/engine/stop_on_signal.hpp"
 #include "nexusfix/observe/line_log.hpp"
 
 namespace nfx {

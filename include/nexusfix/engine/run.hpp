@@ -8,19 +8,27 @@
 // CONFIG, so that nothing is lost; store = "memory" does without. SIGHUP reloads certificates, keys and revocation
 // lists. Each logon, logout, notice and alert is a line on standard error, written by a thread that the poll threads
 // never wait for. Thread: the main one, before any other. Lifetime: the program outlives it. Errors: one line on
-// standard error, and the exit code that is returned; see ExitCode. Nothing is thrown.
+// standard error, and the exit code that is returned; see ExitCode. Nothing is thrown. run<Desk>() makes the program
+// once the configuration is read, so that --help and --check need none; what its constructor throws is an error too.
 #pragma once
+
+#include <optional>
 
 #include "nexusfix/engine/callbacks.hpp"
 #include "nexusfix/engine/exit_code.hpp"
 
 namespace nfx {
 
+namespace detail {
+[[nodiscard]] int run(int argc, char** argv, Callbacks (*make)(void*), void* place) noexcept;
+}
+
 [[nodiscard]] int run(int argc, char** argv, Callbacks program) noexcept;
 template <typename Program>
-[[nodiscard]] int run(int argc, char** argv) {
-  Program program;
-  return run(argc, argv, Callbacks{program});
+[[nodiscard]] int run(int argc, char** argv) noexcept {
+  std::optional<Program> program;
+  const auto make = [](void* place) { return Callbacks{static_cast<std::optional<Program>*>(place)->emplace()}; };
+  return detail::run(argc, argv, make, &program);
 }
 
 }  // namespace nfx

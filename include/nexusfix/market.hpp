@@ -1,0 +1,15 @@
+// Market data and orders on one thread: feeds, recordings and their books, models, limits, and a FIX session that
+// trades. Link nexusfix::market. Own feeds over sockets also include their handler, such as
+// <nexusfix/live/itch_handler.hpp>.
+#pragma once
+
+#include "nexusfix/engine/program.hpp"
+#include "nexusfix/live/fix_session_trader.hpp"
+#include "nexusfix/live/trader.hpp"
+#include "nexusfix/market/dbn.hpp"
+#include "nexusfix/market/instrument_table.hpp"
+#include "nexusfix/market/itch_file.hpp"
+#include "nexusfix/market/level_book.hpp"
+#include "nexusfix/market/order_book.hpp"
+#include "nexusfix/strategy/quoter.hpp"
+#include "nexusfix/strategy/risk_gate.hpp"
