@@ -68,8 +68,9 @@ std::expected<SeqNum, SendError> Draft::reject(const MessageView& answered, Send
 }
 
 std::string Draft::why() const {
-  if (error_) return std::string{to_string(*error_)};
-  return encoder_.fields().ok() ? std::string{} : to_string(fault());
+  const bool field_is_wrong = error_ == SendError::bad_message && fault_.error != WriteError::none;
+  if (error_ && !field_is_wrong) return std::string{to_string(*error_)};
+  return field_is_wrong || !encoder_.fields().ok() ? to_string(fault()) : std::string{};
 }
 
 }  // namespace nfx

@@ -286,7 +286,8 @@ std::expected<SeqNum, SendError> Session::reject_business(const MessageView& ref
   append_reversed_route(header, refused, version_ > Version::fix40);
   FieldWriter body{buffer};
   const std::string_view seq = refused.get_view(Tag::MsgSeqNum);
-  body.append(Tag::RefSeqNum, seq).append(Tag::Text, text);
+  body.append(Tag::RefSeqNum, seq);
+  if (!text.empty()) body.append(Tag::Text, text);
   const bool has_business_reject = version_ >= Version::fix42;
   if (has_business_reject) {
     body.append(Tag::RefMsgType, refused.msg_type()).append(Tag::BusinessRejectReason, static_cast<unsigned>(reason));

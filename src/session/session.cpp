@@ -106,7 +106,8 @@ std::string_view to_string(SendError error) noexcept {
       return "no application message type, a field that could not be written, or no SOH at the end";
     case SendError::incomplete: return "a required field of the message is missing";
     case SendError::not_here: return "this callback must not use the session";
-    case SendError::discarded: return "the session sent another message while this one was written";
+    case SendError::discarded:
+      return "the draft is over: it was sent or given up, or the session sent or received another message";
   }
   return "?";
 }

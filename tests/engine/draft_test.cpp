@@ -155,7 +155,8 @@ TEST_F(Drafts, are_discarded_by_whatever_else_uses_the_output) {
     news.append(Tag::Text, std::string(400, 'z'));  // goes nowhere
     EXPECT_FALSE(news.ok());
     EXPECT_EQ(news.send().error(), SendError::discarded) << i;
-    EXPECT_EQ(news.why(), "the session sent another message while this one was written");
+    EXPECT_EQ(news.why(),
+              "the draft is over: it was sent or given up, or the session sent or received another message");
     rig.turn(6);
   }
   EXPECT_EQ(std::ranges::count(received, "first"), 0);
@@ -183,6 +184,7 @@ TEST_F(Drafts, tell_wrong_fields_by_their_tag) {
     EXPECT_EQ(report.fault(), fault);
     EXPECT_EQ(report.why(), why);
     EXPECT_EQ(report.send().error(), SendError::bad_message);
+    EXPECT_EQ(report.why(), why) << "also afterwards";
   };
   refused([](Draft& report) { report.append(Tag::LeavesQty, std::string_view{}); },
           {WriteError::empty_value, Tag::LeavesQty}, "tag 151: the value is empty");

@@ -110,6 +110,14 @@ TEST(BusinessReject, is_a_plain_reject_before_fix42) {
   }
 }
 
+TEST(BusinessReject, without_a_text_has_no_field_for_it) {
+  SessionRig rig{acceptor_config()};
+  log_on_acceptor(rig);
+  say(rig, "35=B|34=2|148=x|");
+  EXPECT_EQ(rig.reject_business(rig.delivered.front(), BusinessRejectReason::other, ""), SeqNum{2});
+  EXPECT_EQ(rig.take(), "35=j|34=2|45=2|372=B|380=0|");
+}
+
 TEST(BusinessReject, with_a_text_that_is_not_a_field_value_is_refused) {
   SessionRig rig{acceptor_config()};
   log_on_acceptor(rig);
