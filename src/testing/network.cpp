@@ -2,9 +2,11 @@
 #include "nexusfix/testing/network.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "config/wildcard.hpp"
+#include "nexusfix/dictionary/load.hpp"
 #include "nexusfix/testing/test_error.hpp"
 #include "testing/network_parts.hpp"
 #include "testing/peer_parts.hpp"
@@ -47,6 +49,8 @@ SessionSettings session_of(Role role, std::string sender, std::string target) {
   settings.session.role = role;
   settings.session.sender_comp_id = std::move(sender);
   settings.session.target_comp_id = std::move(target);
+  static const auto shipped = std::make_shared<const Dictionary>(load_dictionary("FIX44.xml"));
+  settings.dictionary = shipped;
   return settings;
 }
 

@@ -90,11 +90,16 @@ Duration RecordingApplication::on_turn(Instant) {
   return Duration::max();
 }
 
+// Without a dictionary: messages of these tests have few fields.
 SessionSettings acceptor(std::string peer, std::uint16_t port) {
-  return testing::acceptor("VENUE", std::move(peer), port);
+  SessionSettings settings = testing::acceptor("VENUE", std::move(peer), port);
+  settings.dictionary = nullptr;
+  return settings;
 }
 SessionSettings initiator(std::string name, std::uint16_t port) {
-  return testing::initiator(std::move(name), "VENUE", port);
+  SessionSettings settings = testing::initiator(std::move(name), "VENUE", port);
+  settings.dictionary = nullptr;
+  return settings;
 }
 
 LoopRig::LoopRig(LoopbackOptions options) : venue(network, clock, options), trader(network, clock, options) {}

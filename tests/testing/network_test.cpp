@@ -18,8 +18,8 @@ using Events = std::vector<std::string>;
 struct PairOfEngines : ::testing::Test {
   Network network;
   Recorder venue_application, trader_application;
-  TestEngine& venue = network.engine(acceptor("VENUE", "TRADER"), venue_application);
-  TestEngine& trader = network.engine(initiator("TRADER", "VENUE"), trader_application);
+  TestEngine& venue = network.engine(plain_acceptor("VENUE", "TRADER"), venue_application);
+  TestEngine& trader = network.engine(plain_initiator("TRADER", "VENUE"), trader_application);
 };
 
 TEST_F(PairOfEngines, log_on_and_exchange_messages_while_no_time_passes) {
@@ -115,7 +115,7 @@ TEST(OnTurn, is_called_when_it_asks_to_be) {
     }
     return due - now.utc;
   };
-  network.engine(acceptor("VENUE", "TRADER"), application);
+  network.engine(plain_acceptor("VENUE", "TRADER"), application);
   network.advance(1s);
   ASSERT_EQ(calls.size(), 101U);
   for (std::size_t i = 1; i < calls.size(); ++i) EXPECT_EQ(calls[i] - calls[i - 1], 10ms);
@@ -129,7 +129,7 @@ TEST(OnTurn, that_never_wants_to_wait_does_not_keep_run_from_returning) {
     ++calls;
     return Duration::zero();
   };
-  network.engine(acceptor("VENUE", "TRADER"), application);
+  network.engine(plain_acceptor("VENUE", "TRADER"), application);
   network.run();
   EXPECT_GT(calls, 1U);
   calls = 0;
@@ -145,8 +145,8 @@ TEST(OnTurn, that_sends_in_every_iteration_is_an_error) {
     if (session != nullptr) std::ignore = session->send({.msg_type = "B", .body = "148=x\001"});
     return Duration::max();
   };
-  network.engine(acceptor("VENUE", "TRADER"), venue);
-  TestEngine& engine = network.engine(initiator("TRADER", "VENUE"), trader);
+  network.engine(plain_acceptor("VENUE", "TRADER"), venue);
+  TestEngine& engine = network.engine(plain_initiator("TRADER", "VENUE"), trader);
   network.run();
   session = &engine.session();
   EXPECT_TRUE(error_of([&] { network.run(); }).starts_with("run(): still busy after 1000 rounds: in the last half"));
@@ -156,13 +156,13 @@ TEST(Callbacks, that_run_the_network_are_an_error_of_the_run_that_called_them) {
   const std::function<void(Network&, Peer&, Recorder&)> calls[] = {
       [](Network& network, Peer&, Recorder&) { network.run(); },
       [](Network& network, Peer&, Recorder&) { network.advance(1s); },
-      [](Network& network, Peer&, Recorder& desk) { network.engine(acceptor("OTHER", "TRADER", 9001), desk); },
+      [](Network& network, Peer&, Recorder& desk) { network.engine(plain_acceptor("OTHER", "TRADER", 9001), desk); },
       [](Network&, Peer& trader, Recorder&) { trader.logout(); },
   };
   for (const auto& call : calls) {
     Network network;
     Recorder desk;
-    network.engine(acceptor("DESK", "TRADER"), desk);
+    network.engine(plain_acceptor("DESK", "TRADER"), desk);
     Peer trader{network, "TRADER", "DESK"};
     trader.logon();
     desk.answer = [&](SessionHandle&, const MessageView&) {
@@ -179,12 +179,12 @@ TEST(Callbacks, that_run_the_network_are_an_error_of_the_run_that_called_them) {
 TEST(Schedules, begin_and_end_a_session) {
   Network network;
   Recorder venue_application, trader_application;
-  SessionSettings session = initiator("TRADER", "VENUE");
+  SessionSettings session = plain_initiator("TRADER", "VENUE");
   ScheduleTexts hour;
   hour.start_time = "13:00:00";
   hour.end_time = "14:00:00";
   session.schedule = make_schedule(hour);
-  network.engine(acceptor("VENUE", "TRADER"), venue_application);
+  network.engine(plain_acceptor("VENUE", "TRADER"), venue_application);
   TestEngine& trader = network.engine(session, trader_application);
   network.advance_to(network.now() + 59min);
   EXPECT_FALSE(trader.session().logged_on());
@@ -198,7 +198,7 @@ TEST(Configurations, of_production_run_with_their_messages_in_memory_on_one_thre
   EngineConfig config;
   config.poll_threads = 3;
   for (const char* peer : {"A", "B", "C"}) {
-    config.sessions.push_back(acceptor("VENUE", peer));
+    config.sessions.push_back(plain_acceptor("VENUE", peer));
     config.sessions.back().poll_thread = static_cast<std::uint32_t>(config.sessions.size() - 1);
     config.sessions.back().store_kind = StoreKind::journal;
     config.sessions.back().journal.directory = "/nonexistent/store";
@@ -208,7 +208,7 @@ TEST(Configurations, of_production_run_with_their_messages_in_memory_on_one_thre
   Network network;
   Recorder application, other;
   TestEngine& venue = network.engine(config, application);
-  network.engine(initiator("C", "VENUE"), other);
+  network.engine(plain_initiator("C", "VENUE"), other);
   network.run();
   EXPECT_TRUE(venue.session(2).logged_on());
   EXPECT_EQ(venue.session(2).journal(), nullptr);
@@ -226,7 +226,7 @@ TEST(Configurations, of_a_file_run_as_they_are) {
 TEST(Configurations, with_tls_are_refused) {
   Network network;
   Recorder application;
-  SessionSettings session = acceptor("VENUE", "TRADER");
+  SessionSettings session = plain_acceptor("VENUE", "TRADER");
   session.tls_enabled = true;
   EXPECT_EQ(error_of([&] { network.engine(session, application); }),
             "VENUE->TRADER: this network has no TLS: set tls_enabled = false for the test");
@@ -246,11 +246,11 @@ std::string config_error_of(Network& network, EngineConfig config, Application& 
 TEST(Configurations, that_listen_where_another_engine_does_are_refused) {
   Network network;
   Recorder one, two;
-  network.engine(acceptor("ONE", "TRADER"), one);
+  network.engine(plain_acceptor("ONE", "TRADER"), one);
   EngineConfig config;
-  config.sessions = {acceptor("TWO", "TRADER")};
+  config.sessions = {plain_acceptor("TWO", "TRADER")};
   EXPECT_TRUE(config_error_of(network, config, two).contains("localhost:9878"));
-  config.sessions = {acceptor("TWO", "TRADER", 9879)};
+  config.sessions = {plain_acceptor("TWO", "TRADER", 9879)};
   EXPECT_EQ(config_error_of(network, config, two), "");
   network.run();
 }
@@ -259,7 +259,7 @@ TEST(Configurations, that_no_engine_would_start_with_are_refused) {
   Network network;
   Recorder application;
   EngineConfig config;
-  config.sessions = {acceptor("VENUE", "")};
+  config.sessions = {plain_acceptor("VENUE", "")};
   EXPECT_TRUE(config_error_of(network, config, application).contains("target_comp_id"));
   EXPECT_THROW(Network({.max_rounds = 0}), TestError);
 }

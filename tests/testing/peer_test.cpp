@@ -23,7 +23,7 @@ std::vector<std::string> types(const std::vector<Received>& messages) {
 struct PeerOfDesk : ::testing::Test {
   Network network;
   Recorder desk;
-  TestEngine& engine = network.engine(acceptor("DESK", "TRADER"), desk);
+  TestEngine& engine = network.engine(plain_acceptor("DESK", "TRADER"), desk);
   Peer trader{network, "TRADER", "DESK"};
 
   bool send_news(std::string_view text) { return engine.session().send({.msg_type = "B", .body = text}).has_value(); }
@@ -210,7 +210,7 @@ TEST_F(PeerOfDesk, a_refused_logon_is_an_error_with_the_reason) {
 TEST(Peers, log_on_with_the_fields_that_the_session_requires) {
   Network network;
   Recorder desk;
-  SessionSettings session = acceptor("DESK", "TRADER");
+  SessionSettings session = plain_acceptor("DESK", "TRADER");
   session.session.username = "lee";
   session.session.password = "secret";
   network.engine(session, desk);
@@ -226,7 +226,7 @@ TEST(Peers, take_version_and_names_from_the_session) {
   Network network;
   Recorder desk;
   EngineConfig config;
-  config.sessions = {acceptor("DESK", "OLD"), acceptor("DESK", "NEW"), acceptor("DESK", "*")};
+  config.sessions = {plain_acceptor("DESK", "OLD"), plain_acceptor("DESK", "NEW"), plain_acceptor("DESK", "*")};
   config.sessions[0].session.begin_string = "FIX.4.2";
   config.sessions[0].session.target_sub_id = "FLOOR";
   config.sessions[1].session.begin_string = "FIXT.1.1";
@@ -251,8 +251,8 @@ TEST(Peers, of_no_session_need_a_port_where_several_are_listened_at) {
   Peer nobody{network, "X", "Y"};
   EXPECT_EQ(error_of([&] { nobody.connect(); }),
             "X->Y: no acceptor has this session, so set PeerOptions::connect to a port; sessions: none");
-  network.engine(acceptor("A", "B", 9001), desk);
-  network.engine(acceptor("C", "D", 9002), desk);
+  network.engine(plain_acceptor("A", "B", 9001), desk);
+  network.engine(plain_acceptor("C", "D", 9002), desk);
   EXPECT_EQ(error_of([&] { nobody.connect(); }),
             "X->Y: no acceptor has this session, so set PeerOptions::connect to a port; sessions: A->B, C->D");
   Peer at_port{network, "X", "Y", {.connect = 9002}}, nowhere{network, "X", "Y", {.connect = 9003}};
@@ -269,7 +269,7 @@ TEST(Peers, that_listen_take_the_logon_of_an_initiator) {
   EXPECT_TRUE(error_of([&] {
                 venue.logon();
               }).starts_with("VENUE->DESK: no engine has connected to port 9878: make this peer before the engine"));
-  SessionSettings session = initiator("DESK", "VENUE");
+  SessionSettings session = plain_initiator("DESK", "VENUE");
   session.session.begin_string = "FIX.4.3";
   TestEngine& engine = network.engine(session, desk);
   venue.logon();
@@ -291,7 +291,7 @@ TEST(Peers, that_listen_take_the_logon_of_an_initiator) {
 TEST(Peers, that_listen_later_than_the_engine_connects_are_found_after_its_delay) {
   Network network;
   Recorder desk;
-  TestEngine& engine = network.engine(initiator("DESK", "VENUE"), desk);
+  TestEngine& engine = network.engine(plain_initiator("DESK", "VENUE"), desk);
   network.run();
   Peer venue{network, "VENUE", "DESK", {.listen = default_port}};
   network.advance(1s);
@@ -308,7 +308,7 @@ TEST(Peers, that_listen_later_than_the_engine_connects_are_found_after_its_delay
 TEST(Peers, that_do_not_read_are_back_pressure_and_lose_nothing_when_they_read_again) {
   Network network{{.stream_buffer = 4096}};
   Recorder desk;
-  SessionSettings session = acceptor("DESK", "TRADER");
+  SessionSettings session = plain_acceptor("DESK", "TRADER");
   session.send_buffer_size = 128 * 1024;
   TestEngine& engine = network.engine(session, desk);
   Peer trader{network, "TRADER", "DESK"};
@@ -338,7 +338,7 @@ TEST(Peers, that_do_not_read_are_back_pressure_and_lose_nothing_when_they_read_a
 TEST(Peers, more_than_the_network_holds_arrives_as_the_engine_reads) {
   Network network{{.stream_buffer = 4096}};
   Recorder desk;
-  network.engine(acceptor("DESK", "TRADER"), desk);
+  network.engine(plain_acceptor("DESK", "TRADER"), desk);
   Peer trader{network, "TRADER", "DESK"};
   trader.logon();
   for (int i = 0; i < 1000; ++i) trader.send({"D", "11=" + std::to_string(i)});
@@ -350,7 +350,7 @@ TEST(Peers, more_than_the_network_holds_arrives_as_the_engine_reads) {
 TEST(Peers, may_be_moved_and_may_outlive_their_network) {
   std::optional<Network> network{std::in_place};
   Recorder desk;
-  SessionSettings any = acceptor("DESK", "*");
+  SessionSettings any = plain_acceptor("DESK", "*");
   any.is_template = true;
   network->engine(any, desk);
   std::vector<Peer> peers;
@@ -367,7 +367,7 @@ TEST(Peers, see_the_same_in_every_run) {
   const auto run = [] {
     Network network;
     Recorder desk;
-    network.engine(acceptor("DESK", "TRADER"), desk);
+    network.engine(plain_acceptor("DESK", "TRADER"), desk);
     Peer trader{network, "TRADER", "DESK"};
     trader.logon();
     for (int i = 0; i < 20; ++i) {

@@ -12,6 +12,18 @@ namespace nfx::testing {
 
 using namespace std::chrono_literals;
 
+// Sessions without a dictionary: messages of these tests have few fields.
+inline SessionSettings plain_acceptor(std::string sender, std::string target, std::uint16_t port = default_port) {
+  SessionSettings settings = acceptor(std::move(sender), std::move(target), port);
+  settings.dictionary = nullptr;
+  return settings;
+}
+inline SessionSettings plain_initiator(std::string sender, std::string target, std::uint16_t port = default_port) {
+  SessionSettings settings = initiator(std::move(sender), std::move(target), port);
+  settings.dictionary = nullptr;
+  return settings;
+}
+
 struct Recorder : Application {
   void on_logon(SessionHandle& session) override { events.push_back("logon " + session.config().target_comp_id); }
   Handled on_message(SessionHandle& session, const MessageView& message) override {

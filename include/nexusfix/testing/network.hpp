@@ -89,7 +89,9 @@ class Network {
   std::shared_ptr<NetworkParts> parts_;  // peers may end after the network
 };
 
-// A session of FIX 4.4 with the port that peers and initiators use when they name none.
+// A session of FIX 4.4 with the shipped dictionary, as of a configuration that names none, and the port that peers and
+// initiators use when they name none. Sessions of other versions come from nfx::load_config() or nfx::parse_config().
+// The dictionary is read once. Errors: DictionaryError where it is not installed.
 inline constexpr std::uint16_t default_port = 9878;
 [[nodiscard]] SessionSettings acceptor(std::string sender_comp_id, std::string target_comp_id,
                                        std::uint16_t port = default_port);
