@@ -22,6 +22,9 @@ template <typename Program, typename Messages>
 class TypedApplication : public Application {
  public:
   Handled on_message(SessionHandle& session, const MessageView& message) final {
+    static_assert(Messages::template any<Receiver>(),
+                  "no on() takes a message of Messages: is on(nfx::SessionHandle&, const Message&) public, is Message "
+                  "of the same version as Messages, and is its header included?");
     Receiver receiver{static_cast<Program&>(*this), session};
     Messages::dispatch(receiver, message);
     return receiver.result;
@@ -41,8 +44,12 @@ class TypedApplication : public Application {
     Handled result = Handled::done;
 
     template <typename Message>
+    static constexpr bool takes =
+        requires(Program& to, SessionHandle& from, const Message& typed) { to.on(from, typed); };
+
+    template <typename Message>
     void take(const MessageView& message) {
-      if constexpr (requires(const Message& typed) { program.on(session, typed); }) {
+      if constexpr (takes<Message>) {
         const Message typed{message};
         settle([&] { return program.on(session, typed); });
       } else if constexpr (requires(Message& typed) { program.on(session, typed); }) {

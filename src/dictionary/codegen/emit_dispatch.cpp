@@ -59,6 +59,16 @@ std::string emit_dispatch(const Ir& ir) {
   }
   line(out, "    return receiver.take_other(message);");
   line(out, "  }");
+  line(out);
+  line(out, "  // Whether it has a function for one of them.");
+  line(out, "  template <typename Receiver>");
+  line(out, "  static consteval bool any() {");
+  std::string all;
+  for (const Message& message : ir.messages) {
+    all += (all.empty() ? "" : " || ") + ("Receiver::template takes<" + message.name + ">");
+  }
+  line(out, "    return ", all.empty() ? "false" : all, ";");
+  line(out, "  }");
   line(out, "};");
   line(out);
   line(out, "}  // namespace ", ir.name_space);
