@@ -83,9 +83,14 @@ struct Trader : nfx::TypedApplication<Trader, fix::Messages> {
   void on_cancel(nfx::SessionHandle&, std::string_view) override {
     for (const auto& [id, order] : open) say(id, "cannot be cancelled from here: call the venue");
   }
-  // Whether the venue gets again what it missed: not an order, whose price is old by now. Its state will be "unknown".
+  // Whether the venue gets again what it has missed: not an order, whose price is old by now.
   bool on_resend(nfx::SessionHandle&, const nfx::MessageView& message) override {
-    return message.msg_type() != fix::NewOrderSingle::msg_type;
+    if (message.msg_type() != fix::NewOrderSingle::msg_type) return true;
+    const auto order = open.find(fix::NewOrderSingle{message}.cl_ord_id());
+    if (order == open.end()) return false;
+    say(order->first, "missed by the venue, and not sent again");
+    open.erase(order);
+    return false;
   }
 
   static void say(std::string_view id, std::string_view text) {

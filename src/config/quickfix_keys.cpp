@@ -128,7 +128,7 @@ constexpr KeyRow session_rows[] = {
       "Y: HeartBtInt is used instead of the value in the peer's Logon"},
      special,
      acceptor},
-    {{"DisconnectOnError", "J", ignored, "", "an error in an application ends the process, not one session"},
+    {{"DisconnectOnError", "J", ignored, "", "an exception of a callback logs its session out in any case"},
      none,
      {},
      "N"},

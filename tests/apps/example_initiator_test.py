@@ -87,9 +87,10 @@ class Initiator(ExampleTest):
         again = self.accept(peer.next)
         again.receive_kind("H")
         again.send("2", (7, 2), (16, 0))  # it never got the order
+        self.trader.line_with(self.line + "missed by the venue, and not sent again")
         self.assertEqual(self.kinds_until(again, "H"), ["4", "H"])
         self.report(again, order, "I", 8, 0)
-        self.trader.line_with(self.line + "REJECTED")
+        self.trader.line_with(self.line + "not an open order of ours")
         again.close()
         self.trader.line_with("order all: 0 open")
 
