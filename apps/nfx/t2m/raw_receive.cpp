@@ -1,5 +1,7 @@
 // The baseline of a run: a loop around recvmsg() on the run's socket, with the kernel's stamps that every receiver of
 // that socket has. It reads a datagram's number and nothing else: no feed, no book, no model.
+#include <time.h>
+// <linux/errqueue.h> uses timespec without including it.
 #include <linux/errqueue.h>
 #include <sys/socket.h>
 
