@@ -313,14 +313,15 @@ auto MessageScanner::measure_by_length(std::string_view text) const -> Extent {
   return {.size = text.size() > end + 6 && text[end + 6] == soh ? total : end + 6};
 }
 
-// The text up to the end of its line or to the next message, if either is there.
+// The text up to the end of its line or to the next message, if either is there; or to what may be the next message,
+// because this one does not reach beyond it where it is.
 std::string_view MessageScanner::up_to_line_or_message_end(std::string_view text, bool& bounded) const {
   const std::size_t line = text.find('\n');
   bounded = line != std::string_view::npos;
   text = text.substr(0, line);
   if (const Start other = find_start(text, std::nullopt, bounded || ended_ || settled_);
-      other.at != std::string_view::npos && !other.unsure) {
-    bounded = true;
+      other.at != std::string_view::npos) {
+    bounded = !other.unsure;
     text = text.substr(0, other.at);
   }
   return text;
