@@ -11,7 +11,7 @@
 #include "harness/report.hpp"
 #include "wire/corpus.hpp"
 #include "wire/plain_reading.hpp"
-#include "wire/readings.hpp"
+#include "wire/typed_reads.hpp"
 
 namespace {
 
@@ -39,20 +39,7 @@ std::shared_ptr<Input> make_input(Kind kind, std::uint64_t seed) {
   return input;
 }
 
-// What is read of each message, and how it adds up.
-
-template <typename Value>
-[[gnu::always_inline]] inline void add_decimal(Fold& fold, std::size_t place, const Value& value) noexcept {
-  value ? fold.decimal(place, value->mantissa(), value->scale()) : fold.unreadable(place);
-}
-template <typename Value>
-[[gnu::always_inline]] inline void add_character(Fold& fold, std::size_t place, const Value& value) noexcept {
-  value ? fold.character(place, static_cast<char>(*value)) : fold.unreadable(place);
-}
-template <typename Value>
-[[gnu::always_inline]] inline void add_time(Fold& fold, std::size_t place, const Value& value) noexcept {
-  value ? fold.integer(place, value->time.time_since_epoch().count()) : fold.unreadable(place);
-}
+// What is read of each message.
 
 [[gnu::always_inline]] inline std::uint64_t report_by_hand(const MessageView& view) noexcept {
   Fold fold;

@@ -6,6 +6,7 @@
 #include <nexusfix/fix44/new_order_single.hpp>
 
 #include "wire/rows.hpp"
+#include "wire/typed_reads.hpp"
 
 namespace nfx::bench {
 namespace {
@@ -14,14 +15,6 @@ using Read = std::uint64_t (*)(const MessageView&) noexcept;
 
 // The same eight through the typed messages.
 
-template <typename Value>
-[[gnu::always_inline]] inline void add_decimal(Fold& fold, std::size_t place, const Value& value) noexcept {
-  value ? fold.decimal(place, value->mantissa(), value->scale()) : fold.unreadable(place);
-}
-template <typename Value>
-[[gnu::always_inline]] inline void add_character(Fold& fold, std::size_t place, const Value& value) noexcept {
-  value ? fold.character(place, static_cast<char>(*value)) : fold.unreadable(place);
-}
 [[gnu::always_inline]] inline void add_text(Fold& fold, std::size_t place, std::string_view value) noexcept {
   fold.text(place, value.data(), value.size());
 }
@@ -29,8 +22,7 @@ template <typename Message>
 [[gnu::always_inline]] inline void add_number_and_time(Fold& fold, const Message& message) noexcept {
   const auto number = fix44::Header{message.view()}.msg_seq_num();
   number ? fold.integer(0, static_cast<std::int64_t>(value(*number))) : fold.unreadable(0);
-  const auto time = message.transact_time();
-  time ? fold.integer(7, time->time.time_since_epoch().count()) : fold.unreadable(7);
+  add_time(fold, 7, message.transact_time());
 }
 
 std::uint64_t read_typed_report(const MessageView& view) noexcept {

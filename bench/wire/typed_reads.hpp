@@ -12,6 +12,20 @@
 
 namespace nfx::bench {
 
+// What a typed getter returned.
+template <typename Value>
+[[gnu::always_inline]] inline void add_decimal(Fold& fold, std::size_t place, const Value& value) noexcept {
+  value ? fold.decimal(place, value->mantissa(), value->scale()) : fold.unreadable(place);
+}
+template <typename Value>
+[[gnu::always_inline]] inline void add_character(Fold& fold, std::size_t place, const Value& value) noexcept {
+  value ? fold.character(place, static_cast<char>(*value)) : fold.unreadable(place);
+}
+template <typename Value>
+[[gnu::always_inline]] inline void add_time(Fold& fold, std::size_t place, const Value& value) noexcept {
+  value ? fold.integer(place, value->time.time_since_epoch().count()) : fold.unreadable(place);
+}
+
 template <ReadAs as>
 [[gnu::always_inline]] inline void read_one(Fold& fold, std::size_t place, std::string_view text) noexcept {
   if constexpr (as == ReadAs::text) {

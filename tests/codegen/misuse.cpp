@@ -5,9 +5,9 @@
 #include <nexusfix/fix44/execution_report.hpp>
 #include <nexusfix/fix44/new_order_single.hpp>
 
-#include <optional>
 #include <string>
-#include <thread>
+#include <tuple>
+#include <utility>
 
 namespace fix = nfx::fix44;
 
