@@ -19,7 +19,7 @@ class Lost(GatewaysCase):
         self.addCleanup(self.trader.close)
         self.trader.sendall(self.logon(seq=1))
         self.read_until(b"\x0135=A\x01")
-        self.addCleanup(self.server.process.send_signal, signal.SIGCONT)
+        self.addCleanup(self.server.resume)
 
     def connect(self):
         """The gateway listens soon after it has printed that it owns the session."""
@@ -31,10 +31,6 @@ class Lost(GatewaysCase):
             except ConnectionRefusedError:
                 self.assertLess(time.monotonic(), end)
                 time.sleep(0.02)
-
-    def stop_the_cluster(self):
-        self.server.process.send_signal(signal.SIGSTOP)
-        os.waitpid(self.server.process.pid, os.WUNTRACED)
 
     def order(self, seq):
         self.trader.sendall(self.message("D", seq, (11, f"order-{seq}"), (55, "IBM"), (54, 1), (38, 100), (40, 1)))
@@ -49,11 +45,11 @@ class Lost(GatewaysCase):
 
     def test_stop_closes_the_connection_and_the_session_continues_afterwards(self):
         self.begin("stop")
-        self.stop_the_cluster()
+        self.server.pause()
         self.order(2)
         self.assertEqual(self.read_all(self.trader), b"", "an answer that no other gateway would know")
         self.assertIn(f"no longer owned by this gateway: {LOST}", self.running["a"].line_with("no longer owned"))
-        self.server.process.send_signal(signal.SIGCONT)
+        self.server.resume()
         owned = self.running["a"].line_with(OWNED)
         # The order was stored in the journal and perhaps in the stream; its answer was not sent, and is repeated.
         self.assertRegex(owned, "next out [23];")
@@ -63,14 +59,14 @@ class Lost(GatewaysCase):
 
     def test_continue_answers_from_the_journal_alone_and_the_cluster_has_all_of_it_afterwards(self):
         self.begin("continue")
-        self.stop_the_cluster()
+        self.server.pause()
         self.order(2)
         self.read_until(b"11=order-2\x01")
         self.running["a"].line_with(f"{LOST}: it continues with its journal alone, as when_lost has it")
         for seq in range(3, 30):
             self.order(seq)
             self.read_until(f"11=order-{seq}\x01".encode())
-        self.server.process.send_signal(signal.SIGCONT)
+        self.server.resume()
         self.running["a"].line_with("the cluster answers again")
         self.order(30)
         self.read_until(b"11=order-30\x01")
@@ -97,7 +93,7 @@ class Lost(GatewaysCase):
 
     def test_orders_that_were_answered_without_the_cluster_are_not_requested_again_after_a_restart(self):
         self.begin("continue")
-        self.stop_the_cluster()
+        self.server.pause()
         self.order(2)
         self.read_until(b"11=order-2\x01")
         for seq in range(3, 30):
@@ -105,7 +101,7 @@ class Lost(GatewaysCase):
             self.read_until(f"11=order-{seq}\x01".encode())
         os.kill(self.running["a"].process.pid, signal.SIGKILL)
         self.running["a"].process.wait()
-        self.server.process.send_signal(signal.SIGCONT)
+        self.server.resume()
         owned = self.start("a").line_with(OWNED)
         self.assertIn("with next in 30, next out 30;", owned)
         self.assertRegex(owned, "the cluster gets [0-9]+ messages and both sequence numbers of the time without it")

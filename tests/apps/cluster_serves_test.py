@@ -1,6 +1,5 @@
 """nfx serve: a session is served where a gateway can, and begins in the cluster with the journal that some gateway has."""
 import pathlib
-import signal
 import subprocess
 import tempfile
 import unittest
@@ -97,8 +96,8 @@ class Serves(GatewaysCase):
     def test_reset_that_the_cluster_did_not_store_is_reported(self):
         self.start("a", cluster="lost_after_ms = 1000\n", before=self.control()).line_with(OWNED)
         self.assertEqual(self.trade("a", "order", "next_inbound = 1\nnext_outbound = 1\n")[0], 0)
-        self.addCleanup(self.server.process.send_signal, signal.SIGCONT)
-        self.server.process.send_signal(signal.SIGSTOP)
+        self.addCleanup(self.server.resume)
+        self.server.pause()
         code, out, err = run("session", "set", "FIX.4.4:VENUE->TRADER", "--next-out", "50", "--force", "--socket", str(self.socket))
         self.assertEqual(code, 0, out + err)
         self.running["a"].line_with("a change by an operator, of its sequence numbers was not stored")

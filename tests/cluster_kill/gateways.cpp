@@ -101,7 +101,12 @@ void Gateways::kill(int gateway) {
 }
 
 void Gateways::pause(int gateway) {
-  if (pids_[at(gateway)] != 0) ::kill(pids_[at(gateway)], SIGSTOP);
+  const pid_t pid = pids_[at(gateway)];
+  if (pid == 0) return;
+  ::kill(pid, SIGSTOP);
+  siginfo_t stopped{};
+  ::waitid(P_PID, static_cast<id_t>(pid), &stopped,
+           WSTOPPED | WEXITED | WNOWAIT);  // some threads run for a while after the signal
 }
 void Gateways::resume(int gateway) {
   if (pids_[at(gateway)] != 0) ::kill(pids_[at(gateway)], SIGCONT);

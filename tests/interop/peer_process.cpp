@@ -87,7 +87,11 @@ void PeerProcess::send_command(std::string_view command) {
 }
 
 void PeerProcess::freeze() {
-  if (pid_ > 0) ::kill(pid_, SIGSTOP);
+  if (pid_ <= 0) return;
+  ::kill(pid_, SIGSTOP);
+  siginfo_t stopped{};
+  ::waitid(P_PID, static_cast<id_t>(pid_), &stopped,
+           WSTOPPED | WEXITED | WNOWAIT);  // some threads run for a while after the signal
 }
 
 void PeerProcess::thaw() {
