@@ -239,10 +239,9 @@ std::vector<Received> Peer::session_messages() { return parts_->take(parts_->ses
 Received Peer::receive() { return parts_->receive({}); }
 Received Peer::receive(std::string_view msg_type) { return parts_->receive(msg_type); }
 
-void Peer::send_written(std::string_view msg_type, const FieldWriter& fields, bool complete) {
-  if (!complete) {
-    const std::string what =
-        fields.ok() ? "a repeating group is not complete, or not in order" : to_string(fields.fault());
+void Peer::send_written(std::string_view msg_type, const FieldWriter& fields, std::string_view wrong) {
+  if (!fields.ok() || !wrong.empty()) {
+    const std::string what = fields.ok() ? std::string{wrong} : to_string(fields.fault());
     throw TestError("a message of type " + std::string{msg_type} + " cannot be sent: " + what);
   }
   send({.msg_type = msg_type, .body = fields.view()});

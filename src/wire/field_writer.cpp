@@ -82,6 +82,7 @@ std::string_view to_string(WriteError error) noexcept {
     case WriteError::bad_value: return "the value copied from another message is not valid";
     case WriteError::bad_tag: return "not a tag";
     case WriteError::incomplete: return "fields whose last one does not end with SOH";
+    case WriteError::header_field: return "the session writes this field itself";
   }
   return "?";
 }

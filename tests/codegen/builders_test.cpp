@@ -3,6 +3,7 @@
 #include "fix44/logon.hpp"
 #include "fix44/market_data_incremental_refresh.hpp"
 #include "fix44/new_order_single.hpp"
+#include "fix44/trade_capture_report.hpp"
 #include "nexusfix/session/session.hpp"
 #include "nexusfix/wire/header_template.hpp"
 #include "support.hpp"
@@ -189,6 +190,84 @@ TEST(Builders, are_not_ok_when_an_entry_goes_on_after_the_next_has_begun) {
   parties.add().party_id("B");
   first.party_role(fix44::PartyRole::client_id);
   EXPECT_FALSE(order.ok());
+}
+
+// Why a builder is not ok.
+template <typename Builder>
+std::string why(const Builder& built) {
+  char text[128];
+  return std::string{nfx::generated::to_text(built.build_fault(), text)};
+}
+
+TEST(Builders, name_the_entry_that_goes_on_after_a_field_of_the_message) {
+  char space[512];
+  NewOrderSingleBuilder order{space};
+  auto party = order.no_party_ids(1).add().party_id("A");
+  order.symbol("XYZ");
+  EXPECT_EQ(why(order), "");
+  party.party_role(fix44::PartyRole::client_id);
+  EXPECT_EQ(why(order), "field 452 of an entry of group 453 was set after the entry had ended");
+}
+
+TEST(Builders, name_the_nested_entry_that_goes_on_after_its_parent_has) {
+  char space[512];
+  fix44::TradeCaptureReportBuilder report{space};
+  auto side = report.no_sides(1).add().side(Side::buy).order_id("1");
+  auto party = side.no_party_ids(1).add().party_id("A");
+  side.account("ACCOUNT");
+  EXPECT_EQ(why(report), "");
+  party.party_role(fix44::PartyRole::client_id);
+  EXPECT_EQ(why(report), "field 452 of an entry of group 453 was set after the entry had ended");
+}
+
+TEST(Builders, name_the_required_field_that_an_entry_lacks) {
+  char space[512];
+  fix44::TradeCaptureReportBuilder report{space};
+  auto sides = report.no_sides(2);
+  sides.add().side(Side::buy).order_id("1");
+  auto second = sides.add().side(Side::sell);
+  EXPECT_EQ(why(report), "an entry of group 552 has no field 37");
+  EXPECT_FALSE(report.ok());
+  second.order_id("2");
+  EXPECT_EQ(why(report), "");
+  EXPECT_TRUE(report.ok());
+}
+
+TEST(Builders, name_the_required_field_that_an_entry_lacked_when_the_next_began) {
+  char space[512];
+  fix44::TradeCaptureReportBuilder report{space};
+  auto sides = report.no_sides(2);
+  sides.add().side(Side::buy);
+  sides.add().side(Side::sell).order_id("2");
+  EXPECT_EQ(why(report), "an entry of group 552 has no field 37");
+}
+
+TEST(Builders, name_the_group_whose_entries_are_not_as_many_as_announced) {
+  char space[512];
+  NewOrderSingleBuilder fewer{space};
+  auto parties = fewer.no_party_ids(2);
+  parties.add().party_id("A").no_party_sub_ids(1).add().party_sub_id("x");
+  fewer.symbol("XYZ");
+  EXPECT_EQ(why(fewer), "group 453 has fewer entries than its count");
+  NewOrderSingleBuilder more{space};
+  auto nested = more.no_party_ids(1).add().party_id("A").no_party_sub_ids(1);
+  nested.add().party_sub_id("x");
+  nested.add().party_sub_id("y");
+  EXPECT_EQ(why(more), "group 802 has more entries than its count");
+}
+
+TEST(Builders, name_the_field_that_was_set_twice) {
+  char space[512];
+  NewOrderSingleBuilder order{space};
+  set_required(order);
+  EXPECT_EQ(why(order), "");
+  order.text("a");
+  order.text("b");
+  EXPECT_EQ(why(order), "field 58 was set twice");
+  EXPECT_EQ(order.body(), "");
+  order.clear();
+  order.text("c");
+  EXPECT_TRUE(order.ok());
 }
 
 TEST(Builders, let_an_entry_go_on_behind_its_nested_group) {

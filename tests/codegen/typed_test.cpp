@@ -114,10 +114,25 @@ TEST_F(Typed, a_group_that_is_not_complete_is_not_sent) {
   order.cl_ord_id("1").side(fix44::Side::buy).transact_time(network.now()).ord_type(fix44::OrdType::market);
   auto parties = order.no_party_ids(2);
   parties.add().party_id("A");
-  EXPECT_EQ(order.why(), "a repeating group is not complete, or not in order");
+  EXPECT_EQ(order.why(), "group 453 has fewer entries than its count");
   EXPECT_EQ(order.send().error(), SendError::bad_message);
   parties.add().party_id("B");
   EXPECT_TRUE(order.send().has_value());
+}
+
+// What is wrong is named, in why() and in the refusal of the peer's message.
+TEST_F(Typed, a_refusal_names_the_field_that_was_set_twice) {
+  auto request = session().create<fix44::MarketDataRequest>();
+  request.md_req_id("1").subscription_request_type(fix44::SubscriptionRequestType::snapshot).market_depth(1);
+  request.no_md_entry_types(1).add().md_entry_type(fix44::MDEntryType::bid);
+  request.no_related_sym(1).add().symbol("XYZ");
+  EXPECT_TRUE(request.ok());
+  request.md_req_id("2");
+  EXPECT_EQ(request.why(), "field 262 was set twice");
+  const Received answered{"D", "11=a|54=1|40=1|"};
+  EXPECT_TRUE(request.send_or_reject(answered.view()).has_value());
+  network.run();
+  EXPECT_EQ(trader.receive("j")[Tag::Text], "field 262 was set twice");
 }
 
 TEST_F(Typed, an_empty_group_is_left_out) {
@@ -188,7 +203,7 @@ TEST_F(Typed, a_peer_does_not_send_what_cannot_be_written) {
   auto other = trader.create<fix44::NewOrderSingle>();
   auto parties = other.no_party_ids(2);
   parties.add().party_id("X");
-  EXPECT_EQ(error_of(other), "a message of type D cannot be sent: a repeating group is not complete, or not in order");
+  EXPECT_EQ(error_of(other), "a message of type D cannot be sent: group 453 has fewer entries than its count");
   EXPECT_EQ(trader.next_number(), SeqNum{2});
 }
 

@@ -1,5 +1,6 @@
 // Whatever is set through the typed interface of a message, in an output of whatever size: what is finished parses,
 // reads back equal, and is valid when the fields that are required are there; anything else has no bytes and says why.
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -50,8 +51,17 @@ class Choices {
 // What is expected of the message, by plain means.
 struct Expected {
   std::vector<std::pair<Tag, std::string>> fields;
+  std::vector<Tag> set;  // by a setter of the message
   bool wrong = false;
 
+  void setter(Tag tag) {
+    wrong = wrong || std::ranges::find(set, tag) != set.end();
+    set.push_back(tag);
+  }
+  void by_setter(Tag tag, std::string_view value) {
+    if (!value.empty()) setter(tag);
+    text(tag, value);
+  }
   void text(Tag tag, std::string_view value) {
     if (value.empty()) return;  // left out
     wrong = wrong || value.contains('\x01');
@@ -72,31 +82,32 @@ void set_one(Choices& in, Builder& order, Expected& expected) {
     case 0: {
       const std::string_view id = in.text();
       order.cl_ord_id(id);
-      return expected.text(Tag::ClOrdID, id);
+      return expected.by_setter(Tag::ClOrdID, id);
     }
     case 1: {
       const std::string_view account = in.text();
       order.account(account);
-      return expected.text(Tag::Account, account);
+      return expected.by_setter(Tag::Account, account);
     }
     case 2: {
       const bool buy = in.byte() % 2 == 0;
       order.side(buy ? fix44::Side::buy : fix44::Side::sell);
-      return expected.text(Tag::Side, buy ? "1" : "2");
+      return expected.by_setter(Tag::Side, buy ? "1" : "2");
     }
     case 3: {
       const nfx::Decimal price{static_cast<std::int64_t>(in.byte()) * 256 + in.byte() - 32768,
                                static_cast<std::uint8_t>(in.byte() % 10)};
       order.price(price);
       char text[nfx::Decimal::max_text_size];
-      return expected.text(Tag::Price, {text, price.write(text)});
+      return expected.by_setter(Tag::Price, {text, price.write(text)});
     }
-    case 4: order.transact_time(noon); return expected.text(Tag::TransactTime, "20240315-12:00:00.000");
-    case 5: order.ord_type(fix44::OrdType::market); return expected.text(Tag::OrdType, "1");
+    case 4: order.transact_time(noon); return expected.by_setter(Tag::TransactTime, "20240315-12:00:00.000");
+    case 5: order.ord_type(fix44::OrdType::market); return expected.by_setter(Tag::OrdType, "1");
     case 6: {
       const std::string_view data = in.text();
       order.encoded_text(data);
       if (data.empty()) expected.wrong = true;
+      expected.setter(Tag::EncodedText);
       expected.fields.emplace_back(Tag::EncodedTextLen, std::to_string(data.size()));
       expected.fields.emplace_back(Tag::EncodedText, data);
       return;
@@ -105,7 +116,7 @@ void set_one(Choices& in, Builder& order, Expected& expected) {
       // A group that may have too few or too many entries.
       const std::uint32_t announced = in.byte() % 3, added = in.byte() % 8 == 0 ? announced + 1 : announced;
       auto parties = order.no_party_ids(announced);
-      if (announced != 0) expected.text(Tag::NoPartyIDs, std::to_string(announced));
+      if (announced != 0) expected.by_setter(Tag::NoPartyIDs, std::to_string(announced));
       for (std::uint32_t i = 0; i < added; ++i) {
         const std::string_view party = in.text();
         auto entry = parties.add().party_id(party);

@@ -6,6 +6,7 @@
 // Errors: readers return FieldError as MessageView does; builders report them through ok().
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstdint>
@@ -300,12 +301,83 @@ class MissingFields {
 template <typename Writer, template <typename> typename Entry>
 class GroupBuilder;
 
+// What makes a message one that must not be sent, though all of its fields could be written.
+enum class BuildError : std::uint8_t {
+  none,
+  twice,             // `tag` of the message was set twice
+  not_first,         // an entry of `group` does not begin with the group's first field, but with `tag`
+  out_of_order,      // `tag` does not follow the other fields of its entry in the dictionary's order
+  entry_over,        // `tag` of an entry of `group` was set after other fields of the message, or after the next entry
+  missing,           // an entry of `group` has no `tag`, which is required
+  too_few_entries,   // than the count of `group` announced
+  too_many_entries,  // the same
+  too_deep,          // `group` is within more than OpenGroups::depth_max others
+};
+struct BuildFault {
+  BuildError error = BuildError::none;
+  Tag group{};
+  Tag tag{};
+};
+// "an entry of group 453 has no field 448"; empty for none. In `space`, as far as it goes.
+[[nodiscard]] std::string_view to_text(const BuildFault& fault, std::span<char> space) noexcept;
+
+// The groups that a message under construction is within: which entry is open at each depth, and what it lacks.
+// Cost: none for a message without groups; its fields only count themselves, and a group looks at that number.
+class OpenGroups {
+ public:
+  static constexpr std::size_t depth_max = 8;
+
+  OpenGroups() noexcept {}  // NOLINT: `= default` would set the levels to zero
+  // `fields`: those of the message itself so far, which end its groups. A group begins, whose entries are one deeper
+  // than `depth`; 0 is the message.
+  void count(std::uint32_t fields, std::size_t depth, Tag group, std::uint32_t entries) noexcept;
+  // The next entry of the group at this depth begins; its number. `required` outlives this.
+  [[nodiscard]] std::uint32_t begin_entry(std::uint32_t fields, std::size_t depth, Tag group, Tag first,
+                                          std::span<const Tag> required) noexcept;
+  // A further field of this entry.
+  void in_entry(std::uint32_t fields, std::size_t depth, std::uint32_t entry, Tag group, Tag tag) noexcept;
+  // The required field at this place of the open entry is there.
+  void given(std::size_t depth, std::size_t place) noexcept {
+    if (depth_ >= depth) levels_[depth - 1].given |= std::uint64_t{1} << place;
+  }
+  void fail(const BuildFault& fault) noexcept {
+    if (fault_.error == BuildError::none) fault_ = fault;
+  }
+  void clear() noexcept {
+    depth_ = 0;
+    fault_ = {};
+  }
+  // As if the message ended here.
+  [[nodiscard, gnu::always_inline]] BuildFault fault() const noexcept { return depth_ == 0 ? fault_ : at_end(*this); }
+
+ private:
+  struct Level {
+    Tag group;
+    std::uint32_t owed;            // entries that were announced and have not begun
+    std::uint32_t entry;           // the open one; 0: none yet
+    std::uint32_t required_count;  // at most 64
+    const Tag* required;           // fields of an entry
+    std::uint64_t given;           // of these, in the open one
+  };
+  void at(std::uint32_t fields, std::size_t depth) noexcept;
+  void close(std::size_t depth) noexcept;
+  // A copy, so that builders stay in registers.
+  [[nodiscard]] static BuildFault at_end(OpenGroups groups) noexcept;
+  [[nodiscard]] static BuildFault lacks(const Level& level) noexcept;
+
+  std::size_t depth_ = 0;
+  std::uint32_t fields_ = 0;  // when the outermost group began
+  std::uint32_t entries_ = 0;
+  BuildFault fault_{};
+  std::array<Level, depth_max> levels_;  // the first depth_ are set
+};
+
 // What a message's builder and those of its entries share. `Writer` is FieldWriter, or a reference to one.
 template <typename Writer>
 struct BuildState {
   Writer writer;
-  std::uint32_t entries_owed = 0;  // announced by counts, but not added yet
-  bool wrong = false;              // a field is out of order
+  std::uint32_t fields = 0;  // of the message itself, without those of entries
+  OpenGroups groups{};
 };
 
 // The place of a tag among others; their number: it is not there.
@@ -339,11 +411,11 @@ class FieldSetter {
   }
   template <Tag tag, template <typename> typename Entry>
   [[nodiscard, gnu::always_inline]] GroupBuilder<Writer, Entry> put_count(std::uint32_t count) noexcept {
-    if (count == 0) return {derived().state(), 0};  // FIX leaves an empty group out
+    if (count == 0) return {derived().state(), derived().depth(), 0};  // FIX leaves an empty group out
     BuildState<Writer>& state = begin<tag>();
     state.writer.template append<tag>(count);
-    state.entries_owed += count;
-    return {state, count};
+    state.groups.count(state.fields, derived().depth(), tag, count);
+    return {state, derived().depth(), count};
   }
 
  protected:
@@ -358,7 +430,7 @@ class FieldSetter {
   [[gnu::always_inline]] BuildState<Writer>& begin() noexcept {
     constexpr std::size_t bit = place_of(tag, Derived::required);
     if constexpr (bit < required_count) given_[bit / 64] |= std::uint64_t{1} << bit % 64;
-    return derived().template begin_field<tag>();
+    return derived().template begin_field<tag, bit>();
   }
   [[gnu::always_inline]] Derived& derived() noexcept { return static_cast<Derived&>(*this); }
 
@@ -380,9 +452,14 @@ class MessageBuilder : public FieldSetter<Derived, Writer, required_count> {
   // For fields that the dictionary does not define.
   [[nodiscard]] FieldWriter& fields() noexcept { return state_.writer; }
 
-  // Whether everything fitted, and every group has the number of entries that its count announces, each of them
-  // starting with its first field, with its fields in order and contiguous.
-  [[nodiscard]] bool ok() const noexcept { return state_.writer.ok() && state_.entries_owed == 0 && !state_.wrong; }
+  // Whether everything fitted, no field of the message was set twice, and every group has the number of entries that
+  // its count announces, each of them with its required fields, in order and contiguous.
+  [[nodiscard]] bool ok() const noexcept { return state_.writer.ok() && build_fault().error == BuildError::none; }
+  // Why not, but for what the writer says.
+  [[nodiscard]] BuildFault build_fault() const noexcept {
+    if (twice_ != Tag{}) return {BuildError::twice, {}, twice_};
+    return state_.groups.fault();
+  }
 
   // The fields so far; empty unless ok().
   [[nodiscard]] std::string_view body() const noexcept
@@ -405,21 +482,33 @@ class MessageBuilder : public FieldSetter<Derived, Writer, required_count> {
   {
     this->forget();
     state_.writer.clear();
-    state_.entries_owed = 0;
-    state_.wrong = false;
+    state_.fields = 0;
+    state_.groups.clear();
+    twice_ = {};
+    set_ = {};
   }
 
  private:
   friend FieldSetter<Derived, Writer, required_count>;
   [[nodiscard]] BuildState<Writer>& state() noexcept { return state_; }
-  template <Tag>
+  static constexpr std::size_t depth() noexcept { return 0; }
+  template <Tag tag, std::size_t>
   [[gnu::always_inline]] BuildState<Writer>& begin_field() noexcept {
-    if (state_.entries_owed != 0) [[unlikely]]
-      state_.wrong = true;
+    ++state_.fields;
+    if constexpr (nfx::value(tag) < checked_tags) {
+      std::uint64_t& word = set_[nfx::value(tag) / 64];
+      constexpr std::uint64_t bit = std::uint64_t{1} << nfx::value(tag) % 64;
+      twice_ = (word & bit) == 0 ? twice_ : tag;
+      word |= bit;
+    }
     return state_;
   }
 
+  static constexpr std::size_t checked_tags = 1024;  // those of FIX 4.4; greater ones may be set twice unnoticed
+
   BuildState<Writer> state_;
+  Tag twice_{};
+  std::array<std::uint64_t, checked_tags / 64> set_{};
 };
 
 // Base of the entries' builders. The first member comes first, the others in the dictionary's order: peers reject
@@ -427,47 +516,55 @@ class MessageBuilder : public FieldSetter<Derived, Writer, required_count> {
 template <typename Derived, typename Writer, std::size_t required_count>
 class EntryBuilder : public FieldSetter<Derived, Writer, required_count> {
  public:
-  explicit EntryBuilder(BuildState<Writer>& state) noexcept : state_(&state) {}
+  EntryBuilder(BuildState<Writer>& state, std::size_t depth) noexcept : state_(&state), depth_(depth) {}
 
  private:
   friend FieldSetter<Derived, Writer, required_count>;
   [[nodiscard]] BuildState<Writer>& state() noexcept { return *state_; }
-  template <Tag tag>
+  [[nodiscard]] std::size_t depth() const noexcept { return depth_; }
+  template <Tag tag, std::size_t required_place>
   [[gnu::always_inline]] BuildState<Writer>& begin_field() noexcept {
+    constexpr Tag group = Derived::Shape::shape.count;
     constexpr std::size_t position = place_of(tag, Derived::Shape::member_tags);
-    if constexpr (position == 0) {
-      if (next_ != 0) [[unlikely]]
-        state_->wrong = true;
-      owed_ = --state_->entries_owed;
+    OpenGroups& groups = state_->groups;
+    if (next_ == 0) {
+      entry_ = groups.begin_entry(state_->fields, depth_, group, tag,
+                                  std::span{Derived::required}.first(std::min<std::size_t>(required_count, 64)));
+      if constexpr (position != 0) groups.fail({BuildError::not_first, group, tag});
     } else {
-      // Between two fields of an entry there may be complete groups only.
-      if (next_ == 0 || position < next_ || state_->entries_owed != owed_) [[unlikely]]
-        state_->wrong = true;
+      groups.in_entry(state_->fields, depth_, entry_, group, tag);
+      if (position < next_) [[unlikely]]
+        groups.fail({BuildError::out_of_order, group, tag});
     }
+    if constexpr (required_place < required_count && required_place < 64) groups.given(depth_, required_place);
     next_ = position + 1;
     return *state_;
   }
 
   BuildState<Writer>* state_;
-  std::uint32_t owed_ = 0;  // entries owed by other groups while this one is written
-  std::size_t next_ = 0;    // the lowest position that may follow
+  std::size_t depth_;
+  std::uint32_t entry_ = 0;
+  std::size_t next_ = 0;  // the lowest position that may follow
 };
 
 // Adds the entries that a count has announced, exactly that many.
 template <typename Writer, template <typename> typename Entry>
 class GroupBuilder {
  public:
-  GroupBuilder(BuildState<Writer>& state, std::uint32_t count) noexcept : state_(&state), left_(count) {}
+  // `depth`: of what contains the group.
+  GroupBuilder(BuildState<Writer>& state, std::size_t depth, std::uint32_t count) noexcept
+      : state_(&state), depth_(depth), left_(count) {}
 
   [[nodiscard, gnu::always_inline]] Entry<Writer> add() noexcept {
     if (left_ == 0) [[unlikely]]
-      state_->wrong = true;
+      state_->groups.fail({BuildError::too_many_entries, Entry<Writer>::Shape::shape.count, {}});
     --left_;
-    return Entry<Writer>{*state_};
+    return Entry<Writer>{*state_, depth_ + 1};
   }
 
  private:
   BuildState<Writer>* state_;
+  std::size_t depth_;
   std::uint32_t left_;
 };
 

@@ -8,11 +8,13 @@
 // A session has one at a time. Only send() sends it; a draft that is destroyed unsent leaves nothing behind. Any other
 // message that the session sends or receives, and flush(), discard it: then appended fields go nowhere, and send()
 // returns discarded. It stays where create() made it: it can be neither copied nor moved.
-// Thread: the session's poll thread. Cost: the bytes written, each once; no allocation. Lifetime: within the callback.
+// Thread: the session's poll thread. Cost: the bytes written, each once; no allocation. Lifetime: the callback's;
+// one that is kept longer can be sent, with the SendingTime of create(), until the session sends or receives.
 // Errors: those of create() and of all fields are kept until send(), which returns the first; why() explains it.
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <expected>
 #include <optional>
 #include <string>
@@ -33,14 +35,19 @@ class Draft {
   Draft& operator=(const Draft&) = delete;
   ~Draft();
 
-  // As FieldWriter::append().
+  // As FieldWriter::append(). What the session writes into each header and trailer is refused.
   template <typename... Value>
   Draft& append(Tag tag, const Value&... value) noexcept {
-    encoder_.fields().append(tag, value...);
+    if (is_sessions(tag)) [[unlikely]] {
+      encoder_.fields().refuse(tag, WriteError::header_field);
+    } else {
+      encoder_.fields().append(tag, value...);
+    }
     return *this;
   }
   template <Tag tag, typename... Value>
   [[gnu::always_inline]] Draft& append(const Value&... value) noexcept {
+    static_assert(!is_sessions(tag), "the session writes this field itself; others of the header go to create()");
     encoder_.fields().template append<tag>(value...);
     return *this;
   }
@@ -76,6 +83,13 @@ class Draft {
   template <typename Message>
   friend class TypedDraft;
 
+  // BeginString, BodyLength, CheckSum, MsgSeqNum, MsgType, PossDupFlag, SenderCompID, SendingTime, TargetCompID.
+  [[nodiscard]] static constexpr bool is_sessions(Tag tag) noexcept {
+    constexpr std::uint64_t written = 1ULL << 8 | 1ULL << 9 | 1ULL << 10 | 1ULL << 34 | 1ULL << 35 | 1ULL << 43 |
+                                      1ULL << 49 | 1ULL << 52 | 1ULL << 56;
+    const auto number = static_cast<std::uint32_t>(nfx::value(tag));
+    return number < 64 && (written >> number & 1) != 0;
+  }
   Draft(SessionHandle& session, std::string_view msg_type, BorrowedFields header_fields) noexcept;
   [[nodiscard]] std::expected<SeqNum, SendError> reject(const MessageView& answered, SendError error,
                                                         std::string_view text) noexcept;
@@ -101,7 +115,8 @@ concept TypedMessage = requires {
 
 // A Draft with the setters of a message of a dictionary. Fields come in any order, except within groups. A setter that
 // is given a value that is missing in another message leaves the field out. send() also refuses a message without a
-// required field (incomplete; missing() lists them) or with a group that is not complete and in order (bad_message).
+// required field (incomplete; missing() lists them), with a field that was set twice, or with a group that is not
+// complete and in order (bad_message); why() names the place.
 template <typename Message>
 class TypedDraft : private Draft, public Message::template Builder<FieldWriter&> {
   using Builder = typename Message::template Builder<FieldWriter&>;
@@ -124,9 +139,8 @@ class TypedDraft : private Draft, public Message::template Builder<FieldWriter&>
   [[nodiscard]] std::expected<SeqNum, SendError> send_or_reject(const MessageView& answered) noexcept {
     if (!Draft::ok() || ok()) [[likely]]
       return Draft::send_or_reject(answered);
-    if (!Builder::ok())
-      return this->reject(answered, SendError::bad_message, "a repeating group of the answer is not complete");
-    char text[64] = "the answer requires tag ";
+    char text[128] = "the answer requires tag ";
+    if (!Builder::ok()) return this->reject(answered, SendError::bad_message, to_text(this->build_fault(), text));
     const std::size_t head = std::string_view{text}.size();
     const WrittenText digits =
         write_digits(text + head, static_cast<std::uint64_t>(nfx::value(*this->missing().begin())));
@@ -142,7 +156,10 @@ class TypedDraft : private Draft, public Message::template Builder<FieldWriter&>
   }
   [[nodiscard]] std::string why() const {
     if (!Draft::ok()) return Draft::why();
-    if (!Builder::ok()) return "a repeating group is not complete, or not in order";
+    if (!Builder::ok()) {
+      char text[128];
+      return std::string{to_text(this->build_fault(), text)};
+    }
     std::string text;
     for (const Tag tag : this->missing()) {
       text += (text.empty() ? "required fields are missing: " : " ") + std::to_string(nfx::value(tag));

@@ -99,7 +99,7 @@ class Peer {
   template <TypedMessage Message>
   friend class PeerDraft;
   static constexpr std::size_t draft_size = 64 * 1024;
-  void send_written(std::string_view msg_type, const FieldWriter& fields, bool complete);
+  void send_written(std::string_view msg_type, const FieldWriter& fields, std::string_view wrong);
 
   std::unique_ptr<PeerParts> parts_;
 };
@@ -118,7 +118,10 @@ class PeerDraft : private detail::DraftSpace, public Message::template Builder<F
  public:
   PeerDraft(const PeerDraft&) = delete;
   PeerDraft& operator=(const PeerDraft&) = delete;
-  void send() { peer_.send_written(Message::msg_type, this->fields(), this->ok()); }
+  void send() {
+    char wrong[128];
+    peer_.send_written(Message::msg_type, this->fields(), to_text(this->build_fault(), wrong));
+  }
 
  private:
   friend class Peer;

@@ -35,6 +35,7 @@ enum class WriteError : std::uint8_t {
   bad_tag,       // not a number from 1 to 2147483647
   bad_value,     // copied from another message, where it is not of the field's type
   incomplete,    // append_raw() was given fields whose last one has no SOH at its end
+  header_field,  // the session writes it: BeginString, MsgSeqNum, SenderCompID and so on
 };
 
 // The first field that could not be written.
