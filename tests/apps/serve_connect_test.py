@@ -247,7 +247,7 @@ class ServeAndConnect(unittest.TestCase):
         err = err.decode()
         self.assertEqual([each["11"] for each in order], ["abc"], err)
         self.assertEqual(err.count("logged on"), 2, err)
-        self.assertIn("no logon: connection lost", err)
+        self.assertIn("no logon: the connection ended before the peer answered Logon", err)
 
     def test_a_control_section_is_said_to_have_no_effect(self):
         self.serve()
