@@ -9,6 +9,7 @@ import sys
 import zlib
 
 SKIPPED = 77
+PACKAGES = {"tool": "nexusfix", "develop": "libnexusfix-dev"}
 NAMESPACES = ("--mount", "--pid", "--net", "--fork")
 
 
@@ -22,12 +23,12 @@ def output(*command, **options):
     return done.stdout
 
 
-def packed(build, scratch, version):
-    """The package of the tool from this build, with a version of its own, and none of debug symbols."""
-    folder = scratch / f"package-{version}"
-    output("cpack", "-G", "DEB", "--config", build / "CPackConfig.cmake", "-B", folder, "-D", "CPACK_COMPONENTS_ALL=tool",
+def packed(build, scratch, version, component="tool"):
+    """The package of a component from this build, with a version of its own, and none of debug symbols."""
+    folder = scratch / f"package-{component}-{version}"
+    output("cpack", "-G", "DEB", "--config", build / "CPackConfig.cmake", "-B", folder, "-D", f"CPACK_COMPONENTS_ALL={component}",
            "-D", "CPACK_STRIP_FILES=ON", "-D", "CPACK_DEBIAN_COMPRESSION_TYPE=gzip", "-D", f"CPACK_PACKAGE_VERSION={version}")
-    (package,) = folder.glob("*.deb")
+    (package,) = folder.glob(f"{PACKAGES[component]}_*.deb")
     return package
 
 

@@ -14,6 +14,7 @@
 
 #include <optional>
 
+#include "nexusfix/dictionary/package_folder.hpp"
 #include "nexusfix/engine/callbacks.hpp"
 #include "nexusfix/engine/exit_code.hpp"
 
