@@ -10,7 +10,7 @@
 #include "harness/figures.hpp"
 #include "harness/measure.hpp"
 #include "harness/report.hpp"
-#include "nexusfix/observe/latency_histogram.hpp"
+#include "observe/latency_histogram.hpp"
 
 namespace nfx::bench {
 

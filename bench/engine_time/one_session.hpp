@@ -21,8 +21,8 @@
 #include "nexusfix/engine/observer.hpp"
 #include "nexusfix/placement/cpu_set.hpp"
 #include "nexusfix/session/composer.hpp"
-#include "nexusfix/store/flusher_thread.hpp"
 #include "nexusfix/transport/transport.hpp"
+#include "store/flusher_thread.hpp"
 
 namespace nfx::bench {
 

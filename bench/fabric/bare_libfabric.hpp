@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "nexusfix/observe/latency_histogram.hpp"
+#include "observe/latency_histogram.hpp"
 
 namespace nfx::bench {
 

@@ -11,8 +11,8 @@
 #include "engine/poll_loop_impl.hpp"
 #include "gate/gate_rows.hpp"
 #include "nexusfix/session/composer.hpp"
-#include "nexusfix/transport/epoll_transport.hpp"
-#include "nexusfix/transport/loopback_transport.hpp"
+#include "transport/epoll_transport.hpp"
+#include "transport/loopback_transport.hpp"
 #include "transport/raw_socket.hpp"
 
 namespace nfx::bench {

@@ -4,8 +4,8 @@
 
 #include "gate/gate_rows.hpp"
 #include "nexusfix/concurrent/spsc_ring.hpp"
-#include "nexusfix/store/journal_flusher.hpp"
-#include "nexusfix/store/journal_store.hpp"
+#include "store/journal_flusher.hpp"
+#include "store/journal_store.hpp"
 
 namespace nfx::bench {
 namespace {

@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "gate/gate_rows.hpp"
-#include "nexusfix/transport/epoll_transport.hpp"
+#include "transport/epoll_transport.hpp"
 #include "transport/raw_socket.hpp"
 
 namespace nfx::bench {

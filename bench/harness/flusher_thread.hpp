@@ -5,7 +5,7 @@
 #include <chrono>
 
 #include "nexusfix/placement/cpu_affinity.hpp"
-#include "nexusfix/store/flusher_thread.hpp"
+#include "store/flusher_thread.hpp"
 
 namespace nfx::bench {
 

@@ -15,7 +15,7 @@
 
 #include "harness/cycle_clock.hpp"
 #include "harness/perf_counters.hpp"
-#include "nexusfix/observe/latency_histogram.hpp"
+#include "observe/latency_histogram.hpp"
 
 namespace nfx::bench {
 

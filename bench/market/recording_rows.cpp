@@ -17,16 +17,18 @@
 #include <system_error>
 #include <thread>
 
+#include "base/clocks.hpp"
 #include "harness/figures.hpp"
 #include "harness/flusher_thread.hpp"
 #include "harness/measure.hpp"
 #include "harness/scratch_folder.hpp"
 #include "itch_day.hpp"
 #include "itch_feed_books.hpp"
-#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/recording/recorder.hpp"
-#include "nexusfix/store/disk.hpp"
 #include "rows.hpp"
+#include "store/disk.hpp"
+#include "store/flusher_thread.hpp"
+#include "store/journal_flusher.hpp"
 
 namespace nfx::bench {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "nexusfix/observe/latency_histogram.hpp"
 #include "nexusfix/placement/cpu_set.hpp"
-#include "nexusfix/store/journal_store.hpp"
+#include "observe/latency_histogram.hpp"
+#include "store/journal_store.hpp"
 
 namespace nfx::bench {
 

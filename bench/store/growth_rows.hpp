@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "harness/cycle_clock.hpp"
-#include "nexusfix/observe/latency_histogram.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
-#include "nexusfix/store/journal_format.hpp"
+#include "observe/latency_histogram.hpp"
+#include "store/journal_format.hpp"
 
 namespace nfx::bench {
 

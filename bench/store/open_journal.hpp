@@ -7,9 +7,9 @@
 #include <thread>
 #include <vector>
 
-#include "nexusfix/base/clocks.hpp"
-#include "nexusfix/store/journal_flusher.hpp"
-#include "nexusfix/store/journal_store.hpp"
+#include "base/clocks.hpp"
+#include "store/journal_flusher.hpp"
+#include "store/journal_store.hpp"
 
 namespace nfx::bench {
 

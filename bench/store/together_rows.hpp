@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "harness/cycle_clock.hpp"
-#include "nexusfix/observe/latency_histogram.hpp"
 #include "nexusfix/placement/cpu_set.hpp"
+#include "observe/latency_histogram.hpp"
 
 namespace nfx::bench {
 

@@ -12,8 +12,8 @@
 #include "nexusfix/dictionary/load.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/engine/observer.hpp"
-#include "nexusfix/observe/latency_histogram.hpp"
 #include "nexusfix/wire/field_writer.hpp"
+#include "observe/latency_histogram.hpp"
 #include "sustained/flow.hpp"
 #include "trap.hpp"
 

@@ -8,7 +8,7 @@
 #include "harness/cycle_clock.hpp"
 #include "harness/figures.hpp"
 #include "harness/report.hpp"
-#include "nexusfix/observe/latency_histogram.hpp"
+#include "observe/latency_histogram.hpp"
 
 namespace nfx::bench {
 

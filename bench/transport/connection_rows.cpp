@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "harness/random.hpp"
-#include "nexusfix/transport/epoll_transport.hpp"
+#include "transport/epoll_transport.hpp"
 #include "transport/io_uring_transport.hpp"
 #include "transport/ping_pong.hpp"
 #include "transport/raw_socket.hpp"

@@ -4,7 +4,7 @@
 #include "nexusfix/dictionary/load.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
-#include "nexusfix/store/journal_store.hpp"
+#include "store/journal_store.hpp"
 #include "transport/order_sides.hpp"
 #include "transport/ping_pong.hpp"
 

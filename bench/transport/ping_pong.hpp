@@ -21,10 +21,10 @@
 #include "harness/machine.hpp"
 #include "harness/measure.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
-#include "nexusfix/observe/latency_histogram.hpp"
 #include "nexusfix/placement/cpu_set.hpp"
-#include "nexusfix/transport/tls_context.hpp"
+#include "observe/latency_histogram.hpp"
 #include "transport/io_uring_transport.hpp"
+#include "transport/tls_context.hpp"
 
 namespace nfx::bench {
 

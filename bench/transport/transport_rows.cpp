@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "nexusfix/transport/epoll_transport.hpp"
-#include "nexusfix/transport/tls_transport.hpp"
+#include "transport/epoll_transport.hpp"
 #include "transport/io_uring_transport.hpp"
 #include "transport/ping_pong.hpp"
+#include "transport/tls_transport.hpp"
 
 namespace nfx::bench {
 

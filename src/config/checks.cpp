@@ -16,9 +16,9 @@
 #include "config/wildcard.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
-#include "nexusfix/store/journal_format.hpp"
-#include "nexusfix/transport/tls_facts.hpp"
 #include "nexusfix/wire/field_text.hpp"
+#include "store/journal_format.hpp"
+#include "transport/tls_facts.hpp"
 #include "wire/scan.hpp"
 
 namespace nfx {

@@ -8,7 +8,7 @@
 
 #include "config/quickfix_values.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/transport/tls_facts.hpp"
+#include "transport/tls_facts.hpp"
 #include "transport/tls_option_rows.hpp"
 
 namespace nfx::quickfix {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "nexusfix/transport/tls_facts.hpp"
+#include "transport/tls_facts.hpp"
 
 namespace nfx {
 

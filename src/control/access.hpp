@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "nexusfix/config/control_config.hpp"
-#include "nexusfix/transport/tls_facts.hpp"
+#include "transport/tls_facts.hpp"
 
 namespace nfx::control {
 

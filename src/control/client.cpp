@@ -20,7 +20,7 @@
 #include <boost/beast/ssl/ssl_stream.hpp>
 
 #include "base/json_depth.hpp"
-#include "nexusfix/transport/tls_context.hpp"
+#include "transport/tls_context.hpp"
 #include "transport/tls_material.hpp"
 
 #endif

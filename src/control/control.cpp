@@ -3,12 +3,12 @@
 
 #include <thread>
 
+#include "base/clocks.hpp"
 #include "control/api.hpp"
 #include "control/audit_log.hpp"
 #include "control/engine_target.hpp"
 #include "control/http_server.hpp"
 #include "engine/engine_operations.hpp"
-#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/engine/program.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
 

@@ -9,13 +9,13 @@
 #include <thread>
 #include <utility>
 
+#include "base/clocks.hpp"
 #include "control/placement_check.hpp"
-#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/config/added_session.hpp"
 #include "nexusfix/engine/program.hpp"
 #include "nexusfix/observe/line_log.hpp"
 #include "nexusfix/placement/host_files.hpp"
-#include "nexusfix/store/disk.hpp"
+#include "store/disk.hpp"
 
 namespace nfx::control {
 namespace {

@@ -39,7 +39,7 @@
 #include "control/http_request.hpp"
 #include "control/work_queue.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/transport/tls_context.hpp"
+#include "transport/tls_context.hpp"
 #include "transport/tls_material.hpp"
 
 namespace nfx::control {

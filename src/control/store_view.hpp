@@ -12,7 +12,7 @@
 #include "engine/journal_check.hpp"
 #include "engine/journal_status.hpp"
 #include "engine/recent_messages.hpp"
-#include "nexusfix/store/disk.hpp"
+#include "store/disk.hpp"
 #include "store/journal_reader.hpp"
 
 namespace nfx::control {

@@ -15,7 +15,7 @@
 #include "control/store_view.hpp"
 #include "engine/engine_operations.hpp"
 #include "nexusfix/observe/log_level.hpp"
-#include "nexusfix/observe/metrics.hpp"
+#include "observe/metrics.hpp"
 #include "placement/thread_sampler.hpp"
 
 namespace nfx::control {

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "nexusfix/transport/admission.hpp"
+#include "transport/admission.hpp"
 
 namespace nfx {
 

@@ -5,7 +5,7 @@
 #include <concepts>
 #include <cstdint>
 
-#include "nexusfix/base/clocks.hpp"
+#include "base/clocks.hpp"
 #include "nexusfix/base/time.hpp"
 
 namespace nfx {

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/clocks.hpp"
 #include "config/placement.hpp"
 #include "engine/callback_failure.hpp"
 #include "engine/engine_control.hpp"
@@ -26,11 +27,10 @@
 #include "engine/message_taps.hpp"
 #include "engine/poll_thread.hpp"
 #include "engine/start_checks.hpp"
-#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/engine/observer.hpp"
-#include "nexusfix/store/disk.hpp"
-#include "nexusfix/transport/tls_context.hpp"
 #include "placement/thread_name.hpp"
+#include "store/disk.hpp"
+#include "transport/tls_context.hpp"
 
 namespace nfx {
 namespace {

@@ -19,7 +19,7 @@
 #include "engine/handshake_queue.hpp"
 #include "engine/session_stores.hpp"
 #include "engine/thread_watch.hpp"
-#include "nexusfix/observe/metrics.hpp"
+#include "observe/metrics.hpp"
 
 namespace nfx {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "nexusfix/base/clocks.hpp"
+#include "base/clocks.hpp"
 #include "placement/thread_name.hpp"
 
 namespace nfx {

@@ -20,9 +20,9 @@
 #include "nexusfix/concurrent/wake_signal.hpp"
 #include "nexusfix/concurrent/worker_thread.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/observe/metrics.hpp"
 #include "observe/event_log.hpp"
 #include "observe/message_log.hpp"
+#include "observe/metrics.hpp"
 
 namespace nfx {
 

@@ -17,9 +17,9 @@
 #include "nexusfix/base/latency_counts.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/engine/engine_counters.hpp"
-#include "nexusfix/observe/metrics.hpp"
-#include "nexusfix/transport/transport_counters.hpp"
 #include "observe/deferred_log.hpp"
+#include "observe/metrics.hpp"
+#include "transport/transport_counters.hpp"
 
 namespace nfx {
 

@@ -19,7 +19,7 @@
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
 #include "nexusfix/placement/plan.hpp"
-#include "nexusfix/placement/session_core_mapper.hpp"
+#include "placement/session_core_mapper.hpp"
 
 namespace nfx {
 

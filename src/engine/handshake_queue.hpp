@@ -11,7 +11,7 @@
 #include "engine/thread_watch.hpp"
 #include "nexusfix/base/cache_line.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
-#include "nexusfix/transport/handshake_executor.hpp"
+#include "transport/handshake_executor.hpp"
 
 namespace nfx {
 

@@ -8,7 +8,7 @@
 #include <functional>
 #include <utility>
 
-#include "nexusfix/base/clocks.hpp"
+#include "base/clocks.hpp"
 
 namespace nfx {
 

@@ -5,11 +5,11 @@
 #include <initializer_list>
 #include <string>
 
-#include "nexusfix/base/clocks.hpp"
+#include "base/clocks.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/observe/line_log.hpp"
-#include "nexusfix/observe/metrics.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
+#include "observe/metrics.hpp"
 
 namespace nfx {
 namespace {

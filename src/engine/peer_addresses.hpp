@@ -14,7 +14,7 @@
 #include "engine/address_index.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/session/token_bucket.hpp"
-#include "nexusfix/transport/admission.hpp"
+#include "transport/admission.hpp"
 
 namespace nfx {
 

@@ -1,6 +1,6 @@
 // Instantiates the poll loop for epoll, so that one unit compiles its templates.
 #include "engine/poll_thread_over.hpp"
-#include "nexusfix/transport/epoll_transport.hpp"
+#include "transport/epoll_transport.hpp"
 
 namespace nfx {
 

@@ -1,6 +1,6 @@
 // Instantiates the poll loop for TLS over epoll.
 #include "engine/poll_thread_over_tls.hpp"
-#include "nexusfix/transport/epoll_transport.hpp"
+#include "transport/epoll_transport.hpp"
 
 namespace nfx {
 

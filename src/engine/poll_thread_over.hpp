@@ -11,8 +11,8 @@
 #include "engine/poll_loop_impl.hpp"
 #include "engine/poll_thread.hpp"
 #include "engine/poll_thread_makers.hpp"
-#include "nexusfix/transport/admission.hpp"
-#include "nexusfix/transport/tcp_parts.hpp"
+#include "transport/admission.hpp"
+#include "transport/tcp_parts.hpp"
 
 namespace nfx {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/poll_thread_over.hpp"
-#include "nexusfix/transport/tls_transport.hpp"
+#include "transport/tls_transport.hpp"
 
 namespace nfx {
 

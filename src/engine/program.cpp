@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clocks.hpp"
 #include "config/dictionary_warnings.hpp"
 #include "config/quickfix_settings.hpp"
 #include "config/tls_names.hpp"
@@ -25,7 +26,6 @@
 #include "engine/reload_on_hangup.hpp"
 #include "engine/service_manager.hpp"
 #include "engine/start_checks.hpp"
-#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/base/secret.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
 #include "nexusfix/engine/engine.hpp"
@@ -33,7 +33,7 @@
 #include "nexusfix/observe/print.hpp"
 #include "nexusfix/placement/plan.hpp"
 #include "nexusfix/placement/topology.hpp"
-#include "nexusfix/store/journal_store.hpp"
+#include "store/journal_store.hpp"
 
 namespace nfx {
 namespace {

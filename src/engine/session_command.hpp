@@ -17,7 +17,7 @@
 #include "nexusfix/engine/engine_counters.hpp"
 #include "nexusfix/session/operator_request.hpp"
 #include "nexusfix/session/session_config.hpp"
-#include "nexusfix/store/journal_store.hpp"
+#include "store/journal_store.hpp"
 
 namespace nfx {
 

@@ -9,7 +9,7 @@
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/engine/engine_counters.hpp"
 #include "nexusfix/engine/session_handle.hpp"
-#include "nexusfix/store/journal_store.hpp"
+#include "store/journal_store.hpp"
 
 namespace nfx {
 

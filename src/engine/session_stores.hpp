@@ -18,8 +18,8 @@
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/store/disk.hpp"
-#include "nexusfix/store/journal_flusher.hpp"
+#include "store/disk.hpp"
+#include "store/journal_flusher.hpp"
 #include "store/session_store.hpp"
 #include "store/template_stores.hpp"
 

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "config/tls_names.hpp"
-#include "nexusfix/transport/tls_context.hpp"
 #include "transport/listen_address.hpp"
+#include "transport/tls_context.hpp"
 
 namespace nfx {
 

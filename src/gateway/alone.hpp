@@ -15,7 +15,7 @@
 #include "gateway/opener.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/store/disk.hpp"
+#include "store/disk.hpp"
 
 namespace nfx::gateway {
 

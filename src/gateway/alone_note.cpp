@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "nexusfix/store/journal_store.hpp"
+#include "store/journal_store.hpp"
 
 namespace nfx::gateway {
 namespace {

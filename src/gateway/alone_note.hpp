@@ -8,7 +8,7 @@
 
 #include "cluster/frame.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/store/disk.hpp"
+#include "store/disk.hpp"
 
 namespace nfx::gateway {
 

@@ -8,8 +8,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/clocks.hpp"
 #include "nats/nats_stream.hpp"
-#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/config/engine_config.hpp"
 

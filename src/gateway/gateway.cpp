@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clocks.hpp"
 #include "gateway/alone_note.hpp"
 #include "gateway/connect.hpp"
 #include "gateway/hand_on.hpp"
@@ -24,7 +25,6 @@
 #include "gateway/tries.hpp"
 #include "gateway/turn.hpp"
 #include "nats/nats_stream.hpp"
-#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/concurrent/wake_signal.hpp"
 #include "nexusfix/engine/program.hpp"
 #include "store/journal_replica.hpp"

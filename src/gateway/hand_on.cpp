@@ -5,9 +5,9 @@
 #include <chrono>
 #include <utility>
 
+#include "base/clocks.hpp"
 #include "engine/engine_operations.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/clocks.hpp"
 
 namespace nfx::gateway {
 namespace {

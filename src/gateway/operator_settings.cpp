@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "nexusfix/base/clocks.hpp"
+#include "base/clocks.hpp"
 
 namespace nfx {
 namespace {

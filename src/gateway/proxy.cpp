@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/clocks.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
-#include "nexusfix/transport/epoll_transport.hpp"
+#include "transport/epoll_transport.hpp"
 #include "transport/proxy_header.hpp"
 
 namespace nfx::gateway {

@@ -16,7 +16,7 @@
 
 #include "cluster/frame.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/store/journal_store.hpp"
+#include "store/journal_store.hpp"
 
 namespace nfx::gateway {
 

@@ -10,7 +10,7 @@
 #include "cluster/owner.hpp"
 #include "gateway/stored_begin.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/store/journal_format.hpp"
+#include "store/journal_format.hpp"
 
 namespace nfx::gateway {
 

@@ -11,8 +11,8 @@
 
 #include "gateway/recovered.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/store/journal_store.hpp"
 #include "store/journal_reader.hpp"
+#include "store/journal_store.hpp"
 
 namespace nfx::gateway {
 

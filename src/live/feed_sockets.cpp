@@ -4,12 +4,18 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <utility>
+#include <span>
+#include <vector>
 
+#include "base/clocks.hpp"
 #include "nexusfix/base/assert.hpp"
+#include "transport/epoll_transport.hpp"
+#include "transport/tls_transport.hpp"
 
 namespace nfx::market {
 
@@ -40,48 +46,138 @@ TlsTransportOptions tls_options(const FeedSocketsOptions& options) {
 
 }  // namespace
 
+struct FeedSockets::Connections {
+  struct Line {
+    FeedTcpLine options;
+    ConnectionId id = no_connection;
+    std::uint32_t connection = 0;
+    bool failed = false;  // an input `closed` is due
+    std::string unsent;
+  };
+  struct TransportSink;
+
+  explicit Connections(const FeedSocketsOptions& options)
+      : plain(epoll_options(options)), encrypted(plain, tls_options(options)) {
+    for (const FeedTcpLine& line : options.tcp) {
+      Line& made = lines.emplace_back();
+      made.options = line;
+      made.unsent.reserve(options.unsent);
+    }
+  }
+
+  [[nodiscard]] Line* find(ConnectionId id) noexcept {
+    for (Line& line : lines) {
+      if (line.id == id) return &line;
+    }
+    return nullptr;
+  }
+  [[nodiscard]] Line& at(std::uint16_t number) noexcept {
+    for (Line& line : lines) {
+      if (line.options.line == number) return line;
+    }
+    NFX_REQUIRE(false);
+    return lines.front();
+  }
+  void send_waiting(Line& line) noexcept {
+    if (line.id == no_connection || line.unsent.empty()) return;
+    const SendResult result = encrypted.try_send(line.id, line.unsent);
+    line.unsent.erase(0, result.sent);  // what is left waits for on_writable
+  }
+
+  void forget(Line& line, FeedSocketCounters& counters) noexcept {
+    NFX_ASSERT(open > 0);
+    --open;
+    ++counters.closed;
+    line.id = no_connection;
+    line.unsent.clear();
+  }
+
+  EpollTransport plain;
+  TlsTransport<EpollTransport> encrypted;
+  std::vector<Line> lines;
+  std::size_t open = 0;  // that exist or begin
+};
+
+// What the transport calls.
+struct FeedSockets::Connections::TransportSink {
+  FeedSockets& self;
+  SinkRef sink;
+  std::size_t count = 0;
+
+  void on_accept(ListenerId, ConnectionId, std::string_view) {}
+  void on_connect(ConnectionId id) {
+    Line* const line = self.connections_->find(id);
+    if (line == nullptr) return;
+    std::array<std::uint8_t, 16> random;
+    self.random(random);
+    ++self.counters_.opened;
+    give(*line, InputKind::opened, {reinterpret_cast<const char*>(random.data()), random.size()});
+  }
+  void on_receive(ConnectionId id, std::span<const char> bytes) {
+    Line* const line = self.connections_->find(id);
+    if (line == nullptr) return;
+    self.counters_.received_bytes += bytes.size();
+    give(*line, InputKind::received, {bytes.data(), bytes.size()});
+  }
+  void on_writable(ConnectionId id) {
+    if (Line* const line = self.connections_->find(id)) self.connections_->send_waiting(*line);
+  }
+  void on_close(ConnectionId id, CloseReason reason) {
+    Line* const line = self.connections_->find(id);
+    if (line == nullptr) return;
+    self.failure_ = to_string(line->options.server) + ": ";
+    const std::string_view tls = self.connections_->encrypted.tls_error(line->id);
+    self.failure_ += tls.empty() ? to_string(reason) : tls;
+    self.connections_->forget(*line, self.counters_);
+    give(*line, InputKind::closed, {});
+  }
+  void give(const Line& line, InputKind kind, std::string_view bytes) {
+    ++count;
+    const std::optional<UtcTime> stamp =
+        kind == InputKind::received ? self.connections_->encrypted.received_at() : std::nullopt;
+    sink.give(sink.to, FeedInput{kind, stamp ? StampSource::kernel : StampSource::program, line.options.line,
+                                 line.connection, stamp ? *stamp : read_utc(), bytes});
+  }
+};
+
 FeedSockets::FeedSockets(const FeedSocketsOptions& options)
-    : options_(options), plain_(epoll_options(options)), encrypted_(plain_, tls_options(options)) {
+    : options_(options), connections_(std::make_unique<Connections>(options)) {
   if (!options.udp.empty()) udp_.emplace(udp_options(options), options.receive);
   for (const FeedUdpLine& line : options.udp) {
     std::optional<UdpDestination> server;
     if (line.server) server = destination_of(*line.server);
     udp_lines_.push_back({line.line, server});
   }
-  for (const FeedTcpLine& line : options.tcp) {
-    TcpLine& made = tcp_.emplace_back();
-    made.options = line;
-    made.unsent.reserve(options.unsent);
-  }
 }
 
 FeedSockets::~FeedSockets() = default;
 
-FeedSockets::TcpLine* FeedSockets::find(ConnectionId id) noexcept {
-  for (TcpLine& line : tcp_) {
-    if (line.id == id) return &line;
-  }
-  return nullptr;
-}
+int FeedSockets::descriptor() noexcept { return connections_->plain.descriptor(); }
 
-FeedSockets::TcpLine& FeedSockets::tcp_line(std::uint16_t number) noexcept {
-  for (TcpLine& line : tcp_) {
-    if (line.options.line == number) return line;
+std::size_t FeedSockets::poll_tcp(SinkRef sink, Duration longest) {
+  Connections& all = *connections_;
+  Connections::TransportSink transport_sink{*this, sink};
+  for (Connections::Line& line : all.lines) {
+    if (!line.failed) continue;
+    line.failed = false;
+    transport_sink.give(line, InputKind::closed, {});
   }
-  NFX_REQUIRE(false);
-  return tcp_.front();
+  if (all.open == 0 && (udp_ || transport_sink.count != 0) && all.encrypted.lingering() == 0)
+    return transport_sink.count;
+  all.encrypted.poll(transport_sink, transport_sink.count != 0 ? Duration::zero() : longest);
+  return transport_sink.count;
 }
 
 void FeedSockets::connect(std::uint16_t number) noexcept {
-  TcpLine& line = tcp_line(number);
+  Connections::Line& line = connections_->at(number);
   NFX_ASSERT(line.id == no_connection);
   ++counters_.connects;
   ++line.connection;
   try {
-    auto begun = encrypted_.connect(line.options.server, line.options.socket);
+    auto begun = connections_->encrypted.connect(line.options.server, line.options.socket);
     if (begun) {
       line.id = *begun;
-      ++open_;
+      ++connections_->open;
       return;
     }
     failure_ = begun.error().text();
@@ -100,46 +196,26 @@ bool FeedSockets::send(std::uint16_t number, std::string_view bytes) noexcept {
     counters_.refused_sends += sent ? 0 : 1;
     return sent;
   }
-  TcpLine& line = tcp_line(number);
+  Connections::Line& line = connections_->at(number);
   if (line.id == no_connection || line.unsent.size() + bytes.size() > options_.unsent) {
     ++counters_.refused_sends;
     return false;
   }
   line.unsent += bytes;  // within its capacity
-  send_waiting(line);
+  connections_->send_waiting(line);
   return true;
 }
 
-void FeedSockets::send_waiting(TcpLine& line) noexcept {
-  if (line.id == no_connection || line.unsent.empty()) return;
-  const SendResult result = encrypted_.try_send(line.id, line.unsent);
-  line.unsent.erase(0, result.sent);  // what is left waits for on_writable
-}
-
 void FeedSockets::close(std::uint16_t number) noexcept {
-  TcpLine& line = tcp_line(number);
+  Connections::Line& line = connections_->at(number);
   line.failed = false;
   if (line.id == no_connection) return;
-  encrypted_.close(line.id);
-  forget(line);
-}
-
-void FeedSockets::forget(TcpLine& line) noexcept {
-  NFX_ASSERT(open_ > 0);
-  --open_;
-  ++counters_.closed;
-  line.id = no_connection;
-  line.unsent.clear();
-}
-
-void FeedSockets::note_failure(const TcpLine& line, CloseReason reason) {
-  failure_ = to_string(line.options.server) + ": ";
-  const std::string_view tls = encrypted_.tls_error(line.id);
-  failure_ += tls.empty() ? to_string(reason) : tls;
+  connections_->encrypted.close(line.id);
+  connections_->forget(line, counters_);
 }
 
 void FeedSockets::wait_for_udp(Duration longest) noexcept {
-  const bool mixed = open_ != 0 || encrypted_.lingering() != 0;
+  const bool mixed = connections_->open != 0 || connections_->encrypted.lingering() != 0;
   udp_->wait(mixed ? std::min(longest, mixed_wait) : longest);
 }
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/clocks.hpp"
 #include "base/json_depth.hpp"
-#include "nexusfix/base/clocks.hpp"
 
 namespace nfx::nats {
 namespace {

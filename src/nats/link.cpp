@@ -15,8 +15,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/clocks.hpp"
 #include "nats/checked_input.hpp"
-#include "nexusfix/base/clocks.hpp"
 
 namespace nfx::nats {
 namespace {

@@ -1,5 +1,5 @@
 // Reading a histogram back: percentiles and cumulative counts.
-#include "nexusfix/observe/latency_histogram.hpp"
+#include "observe/latency_histogram.hpp"
 #include "nexusfix/base/assert.hpp"
 
 #include <cmath>

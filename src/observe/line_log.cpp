@@ -16,8 +16,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/clocks.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/clocks.hpp"
 
 namespace nfx {
 namespace {

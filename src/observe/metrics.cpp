@@ -1,5 +1,5 @@
 // Prometheus' text format, and a file that is replaced as a whole so that no reader sees half of it.
-#include "nexusfix/observe/metrics.hpp"
+#include "observe/metrics.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -7,8 +7,8 @@
 
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
-#include "nexusfix/placement/session_core_mapper.hpp"
 #include "placement/planner.hpp"
+#include "placement/session_core_mapper.hpp"
 
 namespace nfx {
 namespace planning {

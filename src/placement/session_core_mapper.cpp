@@ -1,5 +1,5 @@
 // Maps sessions to CPUs by the hash of their CompIDs, or evenly.
-#include "nexusfix/placement/session_core_mapper.hpp"
+#include "placement/session_core_mapper.hpp"
 
 #include <algorithm>
 #include <stdexcept>

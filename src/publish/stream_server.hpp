@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "nexusfix/transport/epoll_transport.hpp"
-#include "nexusfix/transport/tls_transport.hpp"
+#include "transport/epoll_transport.hpp"
+#include "transport/tls_transport.hpp"
 
 namespace nfx::market {
 

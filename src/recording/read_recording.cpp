@@ -136,6 +136,10 @@ class Reader {
 
 }  // namespace
 
+RecordingScan read_recording(const ReadRecordingOptions& options, const RecordVisitor& visit) {
+  return read_recording(posix_disk(), options, visit);
+}
+
 RecordingScan read_recording(Disk& disk, const ReadRecordingOptions& options, const RecordVisitor& visit) {
   return Reader(disk, options, visit).run();
 }

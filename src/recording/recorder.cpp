@@ -2,8 +2,12 @@
 #include "nexusfix/recording/recorder.hpp"
 
 #include <utility>
+#include <vector>
 
+#include "base/clocks.hpp"
 #include "nexusfix/base/assert.hpp"
+#include "store/flusher_thread.hpp"
+#include "store/journal_store.hpp"
 
 namespace nfx::market {
 
@@ -38,80 +42,155 @@ template <class Plain>
 
 }  // namespace
 
-Recorder::Recorder(Disk& disk, const RecorderOptions& options, JournalFlusher& flusher, UtcTime now)
-    : flusher_(flusher),
-      store_(disk, journal_options(options), recording_identity, now),
-      number_(value(store_.next_outbound())),
-      last_(now) {
+struct Recorder::Parts {
+  Parts(Disk& disk, const RecorderOptions& options, JournalFlusher& with, UtcTime now);
+  ~Parts();
+  Parts(const Parts&) = delete;
+  Parts& operator=(const Parts&) = delete;
+
+  bool record(RecordingKind kind, const ReceivedFrom& from, std::string_view bytes) noexcept;
+  bool append(RecordingKind kind, const ReceivedFrom& from, std::string_view bytes) noexcept;
+  bool append_drops(RecordingKind kind, const ReceivedFrom& from, const RecordingDrops& drops) noexcept;
+  bool report_drops(UtcTime now, std::size_t next) noexcept;
+  void describe(const ReceivedFrom& line, std::string_view text);
+  void tend(UtcTime now) noexcept;
+
+  struct Described {
+    ReceivedFrom line;
+    std::string text;
+    bool due = true;
+  };
+
+  JournalFlusher& flusher;
+  JournalStore store;
+  std::uint64_t number;         // of the next record
+  RecordingDrops unreported{};  // dropped since the last record
+  RecorderCounters counters;
+  std::uint64_t segments = 0;  // as of the last tend()
+  UtcTime last;                // time that tend() was given
+  std::vector<Described> lines;
+};
+
+Recorder::Parts::Parts(Disk& disk, const RecorderOptions& options, JournalFlusher& with, UtcTime now)
+    : flusher(with),
+      store(disk, journal_options(options), recording_identity, now),
+      number(value(store.next_outbound())),
+      last(now) {
   // All of the buffer, before the flusher works: the first burst finds it.
-  store_.prepare(options.buffer_bytes);
-  flusher.add(store_);
+  store.prepare(options.buffer_bytes);
+  flusher.add(store);
 }
 
-Recorder::~Recorder() {
-  flusher_.remove(store_);
+Recorder::Parts::~Parts() {
+  flusher.remove(store);
   // What waits is written first, so that the last drops find space.
-  if (unreported_.packets != 0 && store_.sync(last_)) (void)report_drops(last_, 0);
+  if (unreported.packets != 0 && store.sync(last)) (void)report_drops(last, 0);
 }
 
-inline bool Recorder::append(RecordingKind kind, const ReceivedFrom& from, std::string_view bytes) noexcept {
+inline bool Recorder::Parts::append(RecordingKind kind, const ReceivedFrom& from, std::string_view bytes) noexcept {
   const RecordingHeader header{kind, from.stamp, from.line, from.connection};
-  if (!store_.append_recorded(SeqNum{number_}, bytes_of(header), bytes, from.at)) return false;
-  ++number_;
+  if (!store.append_recorded(SeqNum{number}, bytes_of(header), bytes, from.at)) return false;
+  ++number;
   return true;
 }
 
-bool Recorder::record(RecordingKind kind, const ReceivedFrom& from, std::string_view bytes) noexcept {
-  const bool reported = unreported_.packets == 0 || report_drops(from.at, bytes.size());
+bool Recorder::Parts::record(RecordingKind kind, const ReceivedFrom& from, std::string_view bytes) noexcept {
+  const bool reported = unreported.packets == 0 || report_drops(from.at, bytes.size());
   if (reported && append(kind, from, bytes)) [[likely]] {
-    ++counters_.records;
-    counters_.bytes += bytes.size();
+    ++counters.records;
+    counters.bytes += bytes.size();
     return true;
   }
-  ++unreported_.packets;
-  unreported_.bytes += bytes.size();
-  ++counters_.dropped;
-  counters_.dropped_bytes += bytes.size();
+  ++unreported.packets;
+  unreported.bytes += bytes.size();
+  ++counters.dropped;
+  counters.dropped_bytes += bytes.size();
   return false;
 }
 
 // Only together with a packet of `next` bytes: otherwise one such record after the other would fill what is left.
-[[gnu::cold, gnu::noinline]] bool Recorder::report_drops(UtcTime now, std::size_t next) noexcept {
-  NFX_ASSERT(unreported_.packets > 0);
+[[gnu::cold, gnu::noinline]] bool Recorder::Parts::report_drops(UtcTime now, std::size_t next) noexcept {
+  NFX_ASSERT(unreported.packets > 0);
   constexpr std::size_t ours = sizeof(RecordingHeader) + sizeof(RecordingDrops);
-  if (!store_.accepts(padded(ours + 2 * sizeof(RecordHeader) + sizeof(RecordingHeader) + next))) return false;
-  if (!append_drops(RecordingKind::dropped, {now, StampSource::none, 0, 0}, unreported_)) return false;
-  unreported_ = {};
+  if (!store.accepts(padded(ours + 2 * sizeof(RecordHeader) + sizeof(RecordingHeader) + next))) return false;
+  if (!append_drops(RecordingKind::dropped, {now, StampSource::none, 0, 0}, unreported)) return false;
+  unreported = {};
   return true;
 }
 
-[[gnu::cold, gnu::noinline]] bool Recorder::append_drops(RecordingKind kind, const ReceivedFrom& from,
-                                                         const RecordingDrops& drops) noexcept {
+[[gnu::cold, gnu::noinline]] bool Recorder::Parts::append_drops(RecordingKind kind, const ReceivedFrom& from,
+                                                                const RecordingDrops& drops) noexcept {
   return append(kind, from, bytes_of(drops));
 }
 
-void Recorder::describe(const ReceivedFrom& line, std::string_view text) {
-  Described& described = lines_.emplace_back(Described{line, std::string{text}});
+void Recorder::Parts::describe(const ReceivedFrom& line, std::string_view text) {
+  Described& described = lines.emplace_back(Described{line, std::string{text}});
   described.due = !append(RecordingKind::line, line, described.text);
 }
 
-bool Recorder::kernel_dropped(const ReceivedFrom& line, std::uint64_t packets) noexcept {
-  if (!append_drops(RecordingKind::kernel_dropped, line, {packets, 0})) return false;
-  counters_.kernel_dropped += packets;
-  return true;
-}
-
-void Recorder::tend(UtcTime now) noexcept {
-  last_ = now;
-  if (unreported_.packets != 0 && !report_drops(now, 0)) return;
-  const std::uint64_t segments = store_.counters().segments;
-  const bool begun = std::exchange(segments_, segments) != segments;
-  for (Described& described : lines_) {
+void Recorder::Parts::tend(UtcTime now) noexcept {
+  last = now;
+  if (unreported.packets != 0 && !report_drops(now, 0)) return;
+  const std::uint64_t now_there = store.counters().segments;
+  const bool begun = std::exchange(segments, now_there) != now_there;
+  for (Described& described : lines) {
     described.due = described.due || begun;
     if (!described.due) continue;
     described.line.at = now;
     described.due = !append(RecordingKind::line, described.line, described.text);
   }
 }
+
+Recorder::Recorder(Disk& disk, const RecorderOptions& options, JournalFlusher& flusher, UtcTime now)
+    : parts_(std::make_unique<Parts>(disk, options, flusher, now)) {}
+
+Recorder::~Recorder() = default;
+
+bool Recorder::datagram(const ReceivedFrom& from, std::string_view bytes, bool cut) noexcept {
+  return parts_->record(cut ? RecordingKind::cut_datagram : RecordingKind::datagram, from, bytes);
+}
+
+bool Recorder::stream(const ReceivedFrom& from, std::string_view bytes) noexcept {
+  return parts_->record(RecordingKind::stream, from, bytes);
+}
+
+bool Recorder::mark(RecordingKind kind, const ReceivedFrom& from, std::string_view bytes) noexcept {
+  return parts_->record(kind, from, bytes);
+}
+
+void Recorder::describe(const ReceivedFrom& line, std::string_view text) { parts_->describe(line, text); }
+
+bool Recorder::kernel_dropped(const ReceivedFrom& line, std::uint64_t packets) noexcept {
+  if (!parts_->append_drops(RecordingKind::kernel_dropped, line, {packets, 0})) return false;
+  parts_->counters.kernel_dropped += packets;
+  return true;
+}
+
+void Recorder::tend(UtcTime now) noexcept { parts_->tend(now); }
+
+const RecorderCounters& Recorder::counters() const noexcept { return parts_->counters; }
+
+const JournalRecovery& Recorder::recovery() const noexcept { return parts_->store.recovery(); }
+
+std::uint64_t Recorder::next_number() const noexcept { return parts_->number; }
+
+bool Recorder::failed() const noexcept { return parts_->store.condition() == StoreCondition::failed; }
+
+std::string Recorder::trouble() const { return parts_->store.condition_text(); }
+
+struct RecordingThread::Parts {
+  explicit Parts(const RecorderOptions& options)
+      : recorder(posix_disk(), options, flusher, read_utc()), thread(flusher) {}
+
+  JournalFlusher flusher;
+  Recorder recorder;
+  FlusherThread thread;
+};
+
+RecordingThread::RecordingThread(const RecorderOptions& options) : parts_(std::make_unique<Parts>(options)) {}
+
+RecordingThread::~RecordingThread() = default;
+
+Recorder& RecordingThread::recorder() noexcept { return parts_->recorder; }
 
 }  // namespace nfx::market

@@ -1,11 +1,11 @@
 // The loop that calls a flusher, and how it ends.
-#include "nexusfix/store/flusher_thread.hpp"
+#include "store/flusher_thread.hpp"
 
 #include <algorithm>
 #include <utility>
 
+#include "base/clocks.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/clocks.hpp"
 
 namespace nfx {
 

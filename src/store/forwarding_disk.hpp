@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "nexusfix/store/disk.hpp"
+#include "store/disk.hpp"
 
 namespace nfx {
 

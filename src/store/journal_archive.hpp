@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/store/disk.hpp"
-#include "nexusfix/store/journal_format.hpp"
+#include "store/disk.hpp"
+#include "store/journal_format.hpp"
 #include "store/journal_reader.hpp"
 
 namespace nfx {

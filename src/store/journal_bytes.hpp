@@ -12,7 +12,7 @@
 #include "base/crc32c.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/store/journal_format.hpp"
+#include "store/journal_format.hpp"
 
 namespace nfx::detail {
 

@@ -1,5 +1,5 @@
 // Serves many journals from one thread, fairly, and sleeps when none needs it.
-#include "nexusfix/store/journal_flusher.hpp"
+#include "store/journal_flusher.hpp"
 
 #include <poll.h>
 #include <sched.h>

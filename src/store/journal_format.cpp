@@ -1,10 +1,10 @@
 // Names and checks of the journal's format.
-#include "nexusfix/store/journal_format.hpp"
+#include "store/journal_format.hpp"
 
 #include <algorithm>
 
-#include "nexusfix/store/journal_store.hpp"
 #include "store/journal_bytes.hpp"
+#include "store/journal_store.hpp"
 
 namespace nfx {
 

@@ -12,9 +12,9 @@
 
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/page_array.hpp"
-#include "nexusfix/store/journal_format.hpp"
-#include "nexusfix/store/journal_store.hpp"
+#include "store/journal_format.hpp"
 #include "store/journal_space.hpp"
+#include "store/journal_store.hpp"
 
 namespace nfx::detail {
 

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/store/disk.hpp"
-#include "nexusfix/store/journal_format.hpp"
-#include "nexusfix/store/journal_store.hpp"
+#include "store/disk.hpp"
+#include "store/journal_format.hpp"
+#include "store/journal_store.hpp"
 
 namespace nfx {
 

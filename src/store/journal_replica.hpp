@@ -24,7 +24,7 @@
 #include "nexusfix/base/cache_line.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/concurrent/wake_signal.hpp"
-#include "nexusfix/store/journal_format.hpp"
+#include "store/journal_format.hpp"
 
 namespace nfx {
 

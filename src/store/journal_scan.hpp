@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "nexusfix/store/disk.hpp"
-#include "nexusfix/store/journal_format.hpp"
+#include "store/disk.hpp"
+#include "store/journal_format.hpp"
 #include "store/journal_reader.hpp"
 
 namespace nfx::detail {

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/store/journal_format.hpp"
+#include "store/journal_format.hpp"
 
 namespace nfx::detail {
 

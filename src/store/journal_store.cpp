@@ -1,5 +1,5 @@
 // The poll thread's side of a journal: append copies a record into the ring, and never waits for the disk.
-#include "nexusfix/store/journal_store.hpp"
+#include "store/journal_store.hpp"
 
 #include <sched.h>
 #include <unistd.h>

@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "nexusfix/base/latency_counts.hpp"
-#include "nexusfix/store/journal_store.hpp"
 #include "store/journal_reader.hpp"
 #include "store/journal_scan.hpp"
 #include "store/journal_space.hpp"
+#include "store/journal_store.hpp"
 #include "store/ring_header.hpp"
 
 namespace nfx::detail {

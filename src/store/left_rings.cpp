@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "nexusfix/store/journal_store.hpp"
 #include "store/journal_reader.hpp"
 #include "store/journal_scan.hpp"
+#include "store/journal_store.hpp"
 #include "store/ring_header.hpp"
 
 namespace nfx {

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nexusfix/store/disk.hpp"
+#include "store/disk.hpp"
 #include "store/journal_reader.hpp"
 
 namespace nfx {

@@ -21,7 +21,7 @@
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/store/memory_store_options.hpp"
-#include "nexusfix/store/store.hpp"
+#include "store/store.hpp"
 
 namespace nfx {
 

@@ -13,7 +13,7 @@
 
 #include "base/private_files.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/store/disk.hpp"
+#include "store/disk.hpp"
 
 namespace nfx {
 

@@ -14,8 +14,8 @@
 #include <string_view>
 
 #include "nexusfix/base/cache_line.hpp"
-#include "nexusfix/store/journal_format.hpp"
 #include "store/journal_bytes.hpp"
+#include "store/journal_format.hpp"
 #include "store/journal_space.hpp"
 
 namespace nfx::detail {

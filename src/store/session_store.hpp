@@ -11,10 +11,10 @@
 #include <utility>
 #include <variant>
 
-#include "nexusfix/store/journal_store.hpp"
-#include "nexusfix/store/store.hpp"
 #include "nexusfix/store/store_rows.hpp"
+#include "store/journal_store.hpp"
 #include "store/memory_message_store.hpp"
+#include "store/store.hpp"
 
 namespace nfx {
 

@@ -13,8 +13,8 @@
 #include <string_view>
 
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/store/disk.hpp"
-#include "nexusfix/store/journal_store.hpp"
+#include "store/disk.hpp"
+#include "store/journal_store.hpp"
 
 namespace nfx {
 

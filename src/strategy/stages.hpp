@@ -29,7 +29,7 @@
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/concurrent/cycle_counter.hpp"
-#include "nexusfix/observe/latency_histogram.hpp"
+#include "observe/latency_histogram.hpp"
 
 namespace nfx::strategy {
 

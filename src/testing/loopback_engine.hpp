@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "engine/poll_loop.hpp"
-#include "nexusfix/transport/loopback_transport.hpp"
+#include "transport/loopback_transport.hpp"
 
 namespace nfx::testing {
 

@@ -12,7 +12,7 @@
 #include "engine/clock.hpp"
 #include "nexusfix/session/composer.hpp"
 #include "nexusfix/session/session_config.hpp"
-#include "nexusfix/transport/loopback_transport.hpp"
+#include "transport/loopback_transport.hpp"
 
 namespace nfx::testing {
 

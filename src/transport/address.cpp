@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "nexusfix/transport/tcp_parts.hpp"
+#include "transport/tcp_parts.hpp"
 
 namespace nfx {
 

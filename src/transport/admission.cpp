@@ -1,5 +1,5 @@
 // Gives and takes the bounded places of connections, and picks the one that ends when a limit is reached.
-#include "nexusfix/transport/admission.hpp"
+#include "transport/admission.hpp"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

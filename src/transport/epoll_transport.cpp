@@ -1,5 +1,5 @@
 // TCP over epoll: level-triggered, one bounded read per connection and poll.
-#include "nexusfix/transport/epoll_transport.hpp"
+#include "transport/epoll_transport.hpp"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -15,7 +15,7 @@
 
 #include "base/call_trace.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "transport/tcp_registry.hpp"
+#include "transport/tcp_registry_impl.hpp"
 #include "transport/tcp_socket.hpp"
 
 namespace nfx {

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "nexusfix/transport/tcp_registry.hpp"
 #include "transport/io_uring_ring.hpp"
 #include "transport/io_uring_transport.hpp"
+#include "transport/tcp_registry.hpp"
 
 namespace nfx::detail {
 

@@ -8,7 +8,7 @@
 
 #include "nexusfix/base/assert.hpp"
 #include "transport/io_uring_impl.hpp"
-#include "transport/tcp_registry.hpp"
+#include "transport/tcp_registry_impl.hpp"
 #include "transport/tcp_socket.hpp"
 
 namespace nfx::detail {

@@ -20,8 +20,8 @@
 
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/transport/io_uring_options.hpp"
-#include "nexusfix/transport/tcp_parts.hpp"
 #include "nexusfix/transport/transport.hpp"
+#include "transport/tcp_parts.hpp"
 
 namespace nfx {
 

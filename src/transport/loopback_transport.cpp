@@ -1,5 +1,5 @@
 // Connections within one thread, so that tests and simulation need no network.
-#include "nexusfix/transport/loopback_transport.hpp"
+#include "transport/loopback_transport.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "transport/address.hpp"
 

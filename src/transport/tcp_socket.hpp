@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/transport/tcp_parts.hpp"
+#include "transport/tcp_parts.hpp"
 
 namespace nfx::detail {
 

@@ -1,6 +1,6 @@
 // Checks and loads certificates, keys and revocation lists, so that mistakes are found at the start and not in a
 // handshake.
-#include "nexusfix/transport/tls_context.hpp"
+#include "transport/tls_context.hpp"
 
 #include <openssl/crypto.h>
 #include <openssl/pem.h>

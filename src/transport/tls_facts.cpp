@@ -1,5 +1,5 @@
 // Reads certificates and revocation lists as plain data.
-#include "nexusfix/transport/tls_facts.hpp"
+#include "transport/tls_facts.hpp"
 
 #include <fcntl.h>
 #include <linux/tcp.h>

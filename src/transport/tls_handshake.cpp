@@ -1,5 +1,5 @@
 // A step of a handshake on another thread, and its way back.
-#include "nexusfix/transport/tls_handshake.hpp"
+#include "transport/tls_handshake.hpp"
 
 #include <utility>
 

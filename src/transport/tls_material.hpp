@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "nexusfix/transport/tls_context.hpp"
-#include "nexusfix/transport/tls_facts.hpp"
+#include "transport/tls_context.hpp"
+#include "transport/tls_facts.hpp"
 
 namespace nfx::detail {
 

@@ -1,13 +1,13 @@
 // OpenSSL on memory: a BIO reads the input fed and writes to a bounded buffer.
-#include "nexusfix/transport/tls_stream.hpp"
+#include "transport/tls_stream.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/transport/tls_context.hpp"
 #include "nexusfix/transport/transport.hpp"
+#include "transport/tls_context.hpp"
 #include "transport/tls_failure.hpp"
 #include "transport/tls_material.hpp"
 

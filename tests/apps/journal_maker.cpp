@@ -18,8 +18,8 @@
 #include <sstream>
 #include <string>
 
-#include "nexusfix/store/journal_store.hpp"
 #include "nexusfix/wire/encoder.hpp"
+#include "store/journal_store.hpp"
 
 namespace {
 

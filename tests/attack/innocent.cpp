@@ -23,13 +23,13 @@
 #include <system_error>
 #include <vector>
 
+#include "base/clocks.hpp"
 #include "cli/command_line.hpp"
-#include "nexusfix/base/clocks.hpp"
-#include "nexusfix/observe/latency_histogram.hpp"
 #include "nexusfix/wire/encoder.hpp"
 #include "nexusfix/wire/framer.hpp"
 #include "nexusfix/wire/message_view.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
+#include "observe/latency_histogram.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // What is read is the host's time, by both clocks.
-#include "nexusfix/base/clocks.hpp"
+#include "base/clocks.hpp"
 
 #include <gtest/gtest.h>
 

@@ -19,12 +19,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/clocks.hpp"
 #include "cli/command_line.hpp"
 #include "gateways.hpp"
 #include "nats/nats_stream.hpp"
 #include "nats_cluster/relays.hpp"
 #include "nats_cluster/three_servers.hpp"
-#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/wire/message_view.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 #include "quickfix_trader.hpp"

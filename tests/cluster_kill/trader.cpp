@@ -5,7 +5,7 @@
 #include <chrono>
 #include <utility>
 
-#include "nexusfix/base/clocks.hpp"
+#include "base/clocks.hpp"
 #include "nexusfix/wire/field_writer.hpp"
 
 namespace nfx::cluster_kill {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "config/listen_index.hpp"
-#include "nexusfix/transport/tls_facts.hpp"
+#include "transport/tls_facts.hpp"
 
 namespace nfx {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "engine/clock.hpp"
 #include "engine/poll_loop.hpp"
-#include "nexusfix/transport/epoll_transport.hpp"
 #include "peer.hpp"
 #include "scenario.hpp"
+#include "transport/epoll_transport.hpp"
 
 namespace nfx::conformance {
 

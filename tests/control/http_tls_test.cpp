@@ -10,8 +10,8 @@
 #include "control/http_server.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/control/client.hpp"
-#include "nexusfix/transport/tls_context.hpp"
 #include "transport/tls_certificates.hpp"
+#include "transport/tls_context.hpp"
 
 namespace nfx::control {
 namespace {

@@ -19,8 +19,8 @@
 #include "nexusfix/control/control.hpp"
 #include "nexusfix/engine/program.hpp"
 #include "nexusfix/observe/line_log.hpp"
-#include "nexusfix/transport/epoll_transport.hpp"
 #include "temporary_folder.hpp"
+#include "transport/epoll_transport.hpp"
 
 namespace nfx {
 namespace {

@@ -10,8 +10,8 @@
 #include "nexusfix/control/control.hpp"
 #include "nexusfix/engine/observer.hpp"
 #include "nexusfix/engine/program.hpp"
-#include "nexusfix/transport/epoll_transport.hpp"
 #include "temporary_folder.hpp"
+#include "transport/epoll_transport.hpp"
 #include "transport/tls_certificates.hpp"
 
 namespace nfx {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "dictionary/support.hpp"
-#include "nexusfix/store/journal_store.hpp"
+#include "store/journal_store.hpp"
 #include "store/memory_disk.hpp"
 
 namespace nfx::control {

@@ -5,10 +5,10 @@
 #include <map>
 #include <vector>
 
+#include "base/clocks.hpp"
 #include "modes.hpp"
-#include "nexusfix/base/clocks.hpp"
-#include "nexusfix/store/journal_store.hpp"
 #include "store/journal_reader.hpp"
+#include "store/journal_store.hpp"
 
 namespace nfx::crash {
 namespace {

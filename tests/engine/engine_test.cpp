@@ -11,8 +11,8 @@
 #include "engine/engine_operations.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/engine/observer.hpp"
-#include "nexusfix/transport/epoll_transport.hpp"
 #include "nexusfix/wire/field_writer.hpp"
+#include "transport/epoll_transport.hpp"
 #include "transport/io_uring_transport.hpp"
 
 namespace nfx {

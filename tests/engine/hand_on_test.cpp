@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/clocks.hpp"
 #include "engine/engine_operations.hpp"
 #include "engine/fake_network.hpp"
 #include "engine/handed_on.hpp"
 #include "engine/loop_rig.hpp"
-#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "transport/io_uring_transport.hpp"
 #include "transport/loopback.hpp"

@@ -10,7 +10,7 @@
 #include "engine/engine_operations.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/engine/observer.hpp"
-#include "nexusfix/transport/epoll_transport.hpp"
+#include "transport/epoll_transport.hpp"
 #include "transport/loopback.hpp"
 #include "transport/tls_certificates.hpp"
 

@@ -21,11 +21,11 @@
 #include <vector>
 
 #include "fuzz_target.hpp"
-#include "nexusfix/store/journal_flusher.hpp"
-#include "nexusfix/store/journal_store.hpp"
 #include "store/journal_archive.hpp"
 #include "store/journal_bytes.hpp"
+#include "store/journal_flusher.hpp"
 #include "store/journal_reader.hpp"
+#include "store/journal_store.hpp"
 #include "store/memory_disk.hpp"
 
 extern "C" const FuzzTarget nfx_fuzz_target{.format = FuzzFormat::text, .mutations = 1000};

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "gateway/alone_note.hpp"
-#include "nexusfix/store/journal_store.hpp"
+#include "store/journal_store.hpp"
 #include "temporary_folder.hpp"
 
 namespace nfx::gateway {

@@ -20,13 +20,13 @@
 
 #include "checks.hpp"
 #include "conversation.hpp"
-#include "nexusfix/transport/epoll_transport.hpp"
-#include "nexusfix/transport/loopback_transport.hpp"
-#include "nexusfix/transport/tls_context.hpp"
-#include "nexusfix/transport/tls_transport.hpp"
 #include "temporary_folder.hpp"
+#include "transport/epoll_transport.hpp"
 #include "transport/io_uring_transport.hpp"
+#include "transport/loopback_transport.hpp"
 #include "transport/tls_certificates.hpp"
+#include "transport/tls_context.hpp"
+#include "transport/tls_transport.hpp"
 #include "trap.hpp"
 
 namespace nfx::test {

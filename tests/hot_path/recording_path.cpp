@@ -6,6 +6,8 @@
 #include "nexusfix/recording/recorder.hpp"
 #include "nexusfix/transport/udp_receiver.hpp"
 #include "nexusfix/transport/udp_sender.hpp"
+#include "store/disk.hpp"
+#include "store/journal_flusher.hpp"
 #include "temporary_folder.hpp"
 
 namespace nfx::test {

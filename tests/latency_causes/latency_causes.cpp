@@ -29,16 +29,16 @@
 #include <thread>
 #include <vector>
 
+#include "base/clocks.hpp"
 #include "cli/command_line.hpp"
 #include "engine/engine_placement.hpp"
 #include "engine/latency_monitor.hpp"
 #include "engine/poll_thread.hpp"
 #include "engine/session_stores.hpp"
-#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
 #include "nexusfix/session/composer.hpp"
-#include "nexusfix/store/flusher_thread.hpp"
 #include "placement/cpu_counters.hpp"
+#include "store/flusher_thread.hpp"
 #include "store/forwarding_disk.hpp"
 #include "transport/loopback.hpp"
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <random>
 
+#include "base/clocks.hpp"
 #include "live_support.hpp"
-#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/live/fix_session_feed.hpp"
 #include "publish/fix_publisher.hpp"

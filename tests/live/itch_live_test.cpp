@@ -5,9 +5,9 @@
 
 #include <optional>
 
+#include "base/clocks.hpp"
 #include "live_support.hpp"
 #include "market/itch_generator.hpp"
-#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/live/feed_sockets.hpp"
 #include "nexusfix/live/itch_handler.hpp"
 #include "nexusfix/live/live_feed.hpp"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "nexusfix/base/clocks.hpp"
+#include "base/clocks.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/market/feed_books.hpp"
 

@@ -13,7 +13,8 @@
 #include "nexusfix/market/feed_books.hpp"
 #include "nexusfix/recording/read_recording.hpp"
 #include "nexusfix/recording/recorder.hpp"
-#include "nexusfix/store/disk.hpp"
+#include "store/disk.hpp"
+#include "store/journal_flusher.hpp"
 #include "temporary_folder.hpp"
 
 namespace nfx::market::test {
@@ -34,7 +35,7 @@ class RecordedFeed {
 
   template <class Handler>
   void replay(Handler& handler) {
-    (void)read_recording(posix_disk(), recording(), [&](const RecordedPacket& packet) {
+    (void)read_recording(recording(), [&](const RecordedPacket& packet) {
       if (const auto input = input_of(packet)) handler.take(*input);
       return true;
     });

@@ -5,8 +5,8 @@
 #include <optional>
 #include <set>
 
+#include "base/clocks.hpp"
 #include "live_support.hpp"
-#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/live/feed_sockets.hpp"
 #include "nexusfix/live/live_feed.hpp"
 #include "nexusfix/live/websocket_handler.hpp"

@@ -1,5 +1,5 @@
 // Accuracy and bounds of histograms.
-#include "nexusfix/observe/latency_histogram.hpp"
+#include "observe/latency_histogram.hpp"
 
 #include <gtest/gtest.h>
 

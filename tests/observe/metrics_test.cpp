@@ -1,5 +1,5 @@
 // The metrics format and its file.
-#include "nexusfix/observe/metrics.hpp"
+#include "observe/metrics.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Sessions to CPUs, by hash and balanced.
-#include "nexusfix/placement/session_core_mapper.hpp"
+#include "placement/session_core_mapper.hpp"
 
 #include <gtest/gtest.h>
 

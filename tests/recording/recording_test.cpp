@@ -14,10 +14,11 @@
 
 #include "nexusfix/recording/read_recording.hpp"
 #include "nexusfix/recording/recorder.hpp"
-#include "nexusfix/recording/recording_thread.hpp"
-#include "nexusfix/store/journal_flusher.hpp"
 #include "recording/pace.hpp"
+#include "store/disk.hpp"
+#include "store/journal_flusher.hpp"
 #include "store/journal_reader.hpp"
+#include "store/journal_store.hpp"
 #include "temporary_folder.hpp"
 
 namespace nfx::market {
@@ -53,7 +54,7 @@ class RecordingTest : public ::testing::Test {
 
   RecordingScan read(std::vector<Packet>* packets = nullptr) { return read_from(options_.folder, packets); }
   RecordingScan read_from(const fs::path& folder, std::vector<Packet>* packets = nullptr, JournalPosition from = 0) {
-    return read_recording(posix_disk(), {.folder = folder, .ring_directory = options_.ring_directory, .from = from},
+    return read_recording({.folder = folder, .ring_directory = options_.ring_directory, .from = from},
                           [&](const RecordedPacket& packet) {
                             if (packets != nullptr)
                               packets->push_back({packet.number, packet.kind, packet.from, std::string{packet.bytes}});
@@ -355,7 +356,7 @@ TEST_F(RecordingTest, ends_when_the_visitor_has_seen_enough) {
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(recorder_->datagram(at(i), "d"));
   end();
   int seen = 0;
-  const RecordingScan scan = read_recording(posix_disk(), {.folder = options_.folder, .ring_directory = folder_.path()},
+  const RecordingScan scan = read_recording({.folder = options_.folder, .ring_directory = folder_.path()},
                                             [&](const RecordedPacket&) { return ++seen < 3; });
   EXPECT_EQ(scan.end, RecordingEnd::stopped);
   EXPECT_EQ(scan.records, 3u);

@@ -21,9 +21,9 @@
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/session/operator_request.hpp"
 #include "nexusfix/session/schedule.hpp"
-#include "nexusfix/store/journal_store.hpp"
 #include "nexusfix/wire/message_view.hpp"
 #include "simulation/trace.hpp"
+#include "store/journal_store.hpp"
 
 namespace nfx::simulation {
 

@@ -10,10 +10,10 @@
 #include <string>
 #include <string_view>
 
-#include "nexusfix/transport/loopback_transport.hpp"
 #include "nexusfix/wire/framer.hpp"
 #include "simulation/holdings.hpp"
 #include "transport/faulty_transport.hpp"
+#include "transport/loopback_transport.hpp"
 
 namespace nfx::simulation {
 

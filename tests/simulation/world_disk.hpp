@@ -6,8 +6,8 @@
 #include <memory>
 #include <utility>
 
-#include "nexusfix/store/disk.hpp"
 #include "simulation/holdings.hpp"
+#include "store/disk.hpp"
 
 namespace nfx::simulation {
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "nexusfix/store/journal_flusher.hpp"
-#include "nexusfix/store/journal_store.hpp"
+#include "store/journal_flusher.hpp"
+#include "store/journal_store.hpp"
 #include "store/memory_disk.hpp"
 
 namespace nfx {

@@ -1,5 +1,5 @@
 // A flusher's thread calls what it was given. That it flushes is shown in journal_store_test.cpp.
-#include "nexusfix/store/flusher_thread.hpp"
+#include "store/flusher_thread.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "nexusfix/store/journal_store.hpp"
 #include "store/journal_reader.hpp"
+#include "store/journal_store.hpp"
 #include "store/memory_disk.hpp"
 
 namespace nfx {

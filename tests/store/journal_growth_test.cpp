@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "nexusfix/store/journal_flusher.hpp"
-#include "nexusfix/store/journal_store.hpp"
 #include "store/forwarding_disk.hpp"
+#include "store/journal_flusher.hpp"
 #include "store/journal_reader.hpp"
+#include "store/journal_store.hpp"
 #include "store/memory_disk.hpp"
 #include "store/sizes.hpp"
 

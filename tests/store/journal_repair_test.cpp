@@ -4,9 +4,9 @@
 #include <random>
 #include <string>
 
-#include "nexusfix/store/journal_flusher.hpp"
-#include "nexusfix/store/journal_store.hpp"
+#include "store/journal_flusher.hpp"
 #include "store/journal_reader.hpp"
+#include "store/journal_store.hpp"
 #include "store/memory_disk.hpp"
 
 namespace nfx {

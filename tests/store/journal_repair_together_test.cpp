@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "nexusfix/store/journal_flusher.hpp"
-#include "nexusfix/store/journal_store.hpp"
+#include "store/journal_flusher.hpp"
 #include "store/journal_reader.hpp"
+#include "store/journal_store.hpp"
 #include "store/memory_disk.hpp"
 
 namespace nfx {

@@ -6,12 +6,12 @@
 #include <random>
 #include <string>
 
-#include "nexusfix/store/journal_flusher.hpp"
-#include "nexusfix/store/journal_store.hpp"
 #include "store/forwarding_disk.hpp"
 #include "store/journal_bytes.hpp"
+#include "store/journal_flusher.hpp"
 #include "store/journal_reader.hpp"
 #include "store/journal_search.hpp"
+#include "store/journal_store.hpp"
 #include "store/memory_disk.hpp"
 
 namespace nfx {

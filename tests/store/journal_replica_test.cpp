@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "nexusfix/store/journal_flusher.hpp"
-#include "nexusfix/store/journal_store.hpp"
+#include "store/journal_flusher.hpp"
+#include "store/journal_store.hpp"
 #include "temporary_folder.hpp"
 
 namespace nfx {

@@ -1,5 +1,5 @@
 // The journal as a message store.
-#include "nexusfix/store/journal_store.hpp"
+#include "store/journal_store.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <string>
 
-#include "nexusfix/store/flusher_thread.hpp"
-#include "nexusfix/store/journal_flusher.hpp"
+#include "store/flusher_thread.hpp"
+#include "store/journal_flusher.hpp"
 #include "store/journal_reader.hpp"
 #include "store/memory_disk.hpp"
 #include "temporary_folder.hpp"

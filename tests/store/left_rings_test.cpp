@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "nexusfix/store/journal_store.hpp"
 #include "store/journal_reader.hpp"
+#include "store/journal_store.hpp"
 #include "store/memory_disk.hpp"
 
 namespace nfx {

@@ -27,7 +27,7 @@
 #include <utility>
 #include <vector>
 
-#include "nexusfix/store/disk.hpp"
+#include "store/disk.hpp"
 
 namespace nfx::test {
 

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "nexusfix/store/journal_flusher.hpp"
-#include "nexusfix/store/journal_store.hpp"
+#include "store/journal_flusher.hpp"
 #include "store/journal_reader.hpp"
+#include "store/journal_store.hpp"
 #include "store/left_rings.hpp"
 #include "store/memory_disk.hpp"
 #include "store/ring_header.hpp"

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/private_files.hpp"
-#include "nexusfix/store/journal_store.hpp"
 #include "store/journal_reader.hpp"
+#include "store/journal_store.hpp"
 #include "store/memory_disk.hpp"
 #include "temporary_folder.hpp"
 

@@ -1,5 +1,5 @@
 // Who gets a place when there are more connections than places, and whose connection ends for it.
-#include "nexusfix/transport/admission.hpp"
+#include "transport/admission.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What is particular to epoll: when it is called, and which options are valid.
-#include "nexusfix/transport/epoll_transport.hpp"
+#include "transport/epoll_transport.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

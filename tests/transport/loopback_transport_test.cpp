@@ -1,5 +1,5 @@
 // What only the loopback transport does.
-#include "nexusfix/transport/loopback_transport.hpp"
+#include "transport/loopback_transport.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What can be wrong with files, reported in one line; reloading while connections continue.
-#include "nexusfix/transport/tls_context.hpp"
+#include "transport/tls_context.hpp"
 
 #include <gtest/gtest.h>
 #include <openssl/crypto.h>

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "engine/handshake_queue.hpp"
-#include "nexusfix/transport/tls_transport.hpp"
 #include "transport/tls_certificates.hpp"
+#include "transport/tls_transport.hpp"
 #include "transport/transport_testing.hpp"
 
 namespace nfx::testing {

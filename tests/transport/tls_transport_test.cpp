@@ -1,5 +1,5 @@
 // What TLS adds to a transport with established connections: encryption, goodbyes, bounds, rough networks.
-#include "nexusfix/transport/tls_transport.hpp"
+#include "transport/tls_transport.hpp"
 
 #include <gtest/gtest.h>
 

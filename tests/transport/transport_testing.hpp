@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "nexusfix/transport/epoll_transport.hpp"
-#include "nexusfix/transport/loopback_transport.hpp"
+#include "transport/epoll_transport.hpp"
 #include "transport/faulty_transport.hpp"
 #include "transport/io_uring_transport.hpp"
+#include "transport/loopback_transport.hpp"
 
 namespace nfx::testing {
 

@@ -9,7 +9,7 @@
 #include "cluster/options.hpp"
 #include "command.hpp"
 #include "output.hpp"
-#include "store/store.hpp"
+#include "store/store_commands.hpp"
 
 namespace nfx::app::cluster_tools {
 namespace {

@@ -10,7 +10,7 @@
 #include "nexusfix/base/assert.hpp"
 #include "observe/message_text.hpp"
 #include "output.hpp"
-#include "store/store.hpp"
+#include "store/store_commands.hpp"
 
 namespace nfx::app::cluster_tools {
 namespace {

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/observe/latency_histogram.hpp"
+#include "observe/latency_histogram.hpp"
 
 namespace nfx::app::demo {
 

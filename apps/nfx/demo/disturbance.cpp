@@ -1,6 +1,6 @@
 // Reads /proc/stat, and the switches and waits of both sides.
 #include "demo/disturbance.hpp"
-#include "nexusfix/base/clocks.hpp"
+#include "base/clocks.hpp"
 
 #include <sys/resource.h>
 #include <unistd.h>

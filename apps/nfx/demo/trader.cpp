@@ -1,6 +1,6 @@
 // Sends the demonstration's orders, replaces and cancels by schedule or window, and records the latency of each answer.
 #include "demo/trader.hpp"
-#include "nexusfix/base/clocks.hpp"
+#include "base/clocks.hpp"
 #include "nexusfix/engine/engine_counters.hpp"
 
 #include <chrono>

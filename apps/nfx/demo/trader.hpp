@@ -16,8 +16,8 @@
 #include "demo/market.hpp"
 #include "nexusfix/engine/application.hpp"
 #include "nexusfix/engine/observer.hpp"
-#include "nexusfix/observe/latency_histogram.hpp"
 #include "nexusfix/wire/field_writer.hpp"
+#include "observe/latency_histogram.hpp"
 #include "observe/thread_stats.hpp"
 
 namespace nfx::app::demo {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "nexusfix/concurrent/idle_mode.hpp"
-#include "nexusfix/observe/latency_histogram.hpp"
+#include "observe/latency_histogram.hpp"
 #include "observe/thread_stats.hpp"
 
 namespace nfx::app::fabric {

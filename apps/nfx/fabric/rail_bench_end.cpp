@@ -11,8 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/clocks.hpp"
 #include "fabric/bench_rail.hpp"
-#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
 #include "nexusfix/fabric/rail.hpp"
 #include "nexusfix/fabric/region.hpp"

@@ -17,10 +17,10 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/clocks.hpp"
 #include "command.hpp"
 #include "host/host.hpp"
 #include "host/watch_view.hpp"
-#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
 #include "text.hpp"
 

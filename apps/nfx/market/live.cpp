@@ -5,19 +5,21 @@
 #include <optional>
 #include <stdexcept>
 
+#include "base/clocks.hpp"
 #include "command.hpp"
 #include "concurrent/snapshot_box.hpp"
 #include "market/feed_replay.hpp"
 #include "market/market.hpp"
 #include "market/running_feed.hpp"
 #include "market/stop_flag.hpp"
-#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/observe/metrics.hpp"
-#include "nexusfix/store/flusher_thread.hpp"
-#include "nexusfix/transport/tls_context.hpp"
 #include "nexusfix/transport/udp_address.hpp"
+#include "observe/metrics.hpp"
+#include "store/disk.hpp"
+#include "store/flusher_thread.hpp"
+#include "store/journal_flusher.hpp"
 #include "text.hpp"
+#include "transport/tls_context.hpp"
 
 namespace nfx::app::market {
 namespace {
@@ -195,8 +197,7 @@ class LiveRun {
 
   int finish() {
     const Snapshot last = snapshot();
-    const std::string trouble =
-        recorder_ && recorder_->condition() == StoreCondition::failed ? recorder_->trouble() : std::string{};
+    const std::string trouble = recorder_ && recorder_->failed() ? recorder_->trouble() : std::string{};
     recorder_.reset();
     options_.json ? print_json(last) : print_text(last);
     if (!trouble.empty()) print_error("nfx market live: {}\n", trouble);

@@ -2,10 +2,10 @@
 #include <chrono>
 #include <optional>
 
+#include "base/clocks.hpp"
 #include "config/quickfix_settings.hpp"
 #include "market/market.hpp"
 #include "market/running_feed.hpp"
-#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/live/fix_session_feed.hpp"
 

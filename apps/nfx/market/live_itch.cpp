@@ -3,11 +3,11 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "base/clocks.hpp"
 #include "config/schedule_config.hpp"
 #include "market/market.hpp"
 #include "market/running_feed.hpp"
 #include "market/udp_lines.hpp"
-#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/live/feed_sockets.hpp"
 #include "nexusfix/live/itch_handler.hpp"

@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/clocks.hpp"
 #include "market/market.hpp"
 #include "market/running_feed.hpp"
-#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/live/feed_sockets.hpp"
 #include "nexusfix/live/websocket_handler.hpp"
-#include "nexusfix/transport/tls_context.hpp"
+#include "transport/tls_context.hpp"
 
 namespace nfx::app::market {
 

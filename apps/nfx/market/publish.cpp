@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/clocks.hpp"
 #include "command.hpp"
 #include "market/feed_replay.hpp"
 #include "market/fix_venue.hpp"
@@ -12,11 +13,10 @@
 #include "market/market.hpp"
 #include "market/recorded_messages.hpp"
 #include "market/stop_flag.hpp"
-#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/transport/tls_context.hpp"
 #include "publish/itch_publisher.hpp"
 #include "publish/websocket_venue.hpp"
+#include "transport/tls_context.hpp"
 
 namespace nfx::app::market {
 namespace {

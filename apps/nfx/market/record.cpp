@@ -3,16 +3,19 @@
 #include <chrono>
 #include <optional>
 
+#include "base/clocks.hpp"
 #include "cli/progress.hpp"
 #include "command.hpp"
 #include "market/market.hpp"
 #include "market/stop_flag.hpp"
 #include "market/udp_lines.hpp"
-#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/recording/recorder.hpp"
-#include "nexusfix/store/flusher_thread.hpp"
 #include "nexusfix/transport/udp_receiver.hpp"
+#include "store/disk.hpp"
+#include "store/flusher_thread.hpp"
+#include "store/journal_flusher.hpp"
+#include "store/journal_store.hpp"
 
 namespace nfx::app::market {
 namespace {
@@ -92,7 +95,7 @@ class Recording {
       if (now.monotonic >= tend_at) {
         tend_at = now.monotonic + tend_every;
         tend(now.utc, progress);
-        if (recorder_->condition() == StoreCondition::failed) return;
+        if (recorder_->failed()) return;
       }
       if (options_.seconds && now.monotonic - begin >= std::chrono::seconds{*options_.seconds}) return;
       if (count == 0) receiver_.wait(longest_wait);
@@ -102,7 +105,7 @@ class Recording {
   // Ends the recording, and prints what it has.
   int finish() {
     tend(read_utc(), {});
-    const std::string trouble = recorder_->condition() == StoreCondition::failed ? recorder_->trouble() : std::string{};
+    const std::string trouble = recorder_->failed() ? recorder_->trouble() : std::string{};
     const std::uint64_t end = recorder_->next_number();
     const RecorderCounters counters = recorder_->counters();
     recorder_.reset();

@@ -49,7 +49,7 @@ RecordedMessages read_messages(const std::string& folder, const std::string& rin
   NoEvents events;
   NoPorts ports;
   std::optional<WebsocketHandler> handler;
-  (void)read_recording(posix_disk(), {.folder = folder, .ring_directory = ring_directory, .from = 0},
+  (void)read_recording({.folder = folder, .ring_directory = ring_directory, .from = 0},
                        [&](const RecordedPacket& packet) {
                          if (packet.kind == RecordingKind::line && packet.from.line == FeedDescription::line) {
                            const auto description = FeedDescription::read(packet.bytes);

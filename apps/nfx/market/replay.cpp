@@ -6,13 +6,13 @@
 #include <map>
 #include <optional>
 
+#include "base/clocks.hpp"
 #include "base/crc32c.hpp"
 #include "cli/progress.hpp"
 #include "command.hpp"
 #include "market/feed_replay.hpp"
 #include "market/market.hpp"
 #include "market/stop_flag.hpp"
-#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/recording/read_recording.hpp"
 #include "nexusfix/transport/udp_sender.hpp"
@@ -226,7 +226,7 @@ int run(const ReplayCommandOptions& options) {
   Output output;
   cli::Progress progress{"reading " + options.recording, 0, options.list};
   const RecordingScan scan =
-      read_recording(posix_disk(), {.folder = options.recording, .ring_directory = options.ring_directory, .from = 0},
+      read_recording({.folder = options.recording, .ring_directory = options.ring_directory, .from = 0},
                      [&](const RecordedPacket& packet) {
                        tally.add(packet);
                        progress.add(packet.bytes.size());

@@ -1,7 +1,7 @@
 // Archived segments on the command line: which of them --archive selects.
 
 #include "nexusfix/config/engine_config.hpp"
-#include "store/store.hpp"
+#include "store/store_commands.hpp"
 
 namespace nfx::app::store {
 

@@ -6,7 +6,7 @@
 #include "command.hpp"
 #include "output_file.hpp"
 #include "store/record_printer.hpp"
-#include "store/store.hpp"
+#include "store/store_commands.hpp"
 
 namespace nfx::app::store {
 namespace {

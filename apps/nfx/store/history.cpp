@@ -1,7 +1,7 @@
 // Builds the history of sequence numbers record by record: ordinary traffic is summarised, resets and jumps are listed.
 #include "store/history.hpp"
 
-#include "store/store.hpp"
+#include "store/store_commands.hpp"
 #include "text.hpp"
 
 namespace nfx::app::store {

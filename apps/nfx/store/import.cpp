@@ -2,15 +2,15 @@
 // where it was.
 #include <chrono>
 
+#include "base/clocks.hpp"
 #include "cli/progress.hpp"
 #include "command.hpp"
-#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/store/journal_flusher.hpp"
 #include "nexusfix/wire/message_view.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
+#include "store/journal_flusher.hpp"
 #include "store/quickfix_store.hpp"
-#include "store/store.hpp"
+#include "store/store_commands.hpp"
 #include "text.hpp"
 
 namespace nfx::app::store {

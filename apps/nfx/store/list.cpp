@@ -2,7 +2,7 @@
 
 #include "command.hpp"
 #include "decode/print.hpp"
-#include "store/store.hpp"
+#include "store/store_commands.hpp"
 #include "store/template_stores.hpp"
 #include "text.hpp"
 

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "output.hpp"
-#include "store/store.hpp"
+#include "store/store_commands.hpp"
 
 namespace nfx::app::store {
 namespace {

@@ -4,7 +4,7 @@
 #include "command.hpp"
 #include "decode/print.hpp"
 #include "store/left_rings.hpp"
-#include "store/store.hpp"
+#include "store/store_commands.hpp"
 #include "text.hpp"
 
 namespace nfx::app::store {

@@ -1,11 +1,11 @@
 // nfx store seq: shows, explains and sets a session's sequence numbers.
 
+#include "base/clocks.hpp"
 #include "command.hpp"
 #include "decode/print.hpp"
-#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "store/history.hpp"
-#include "store/store.hpp"
+#include "store/store_commands.hpp"
 #include "text.hpp"
 
 namespace nfx::app::store {

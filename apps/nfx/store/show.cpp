@@ -10,7 +10,7 @@
 #include "nexusfix/config/engine_config.hpp"
 #include "output.hpp"
 #include "store/record_printer.hpp"
-#include "store/store.hpp"
+#include "store/store_commands.hpp"
 
 namespace nfx::app::store {
 namespace {

@@ -1,5 +1,5 @@
 // nfx store: shows, checks, repairs and moves the journals of sessions, and sets their sequence numbers.
-#include "store/store.hpp"
+#include "store/store_commands.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -12,7 +12,7 @@
 #include "engine/journal_check.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "store/forwarding_disk.hpp"
-#include "store/store.hpp"
+#include "store/store_commands.hpp"
 #include "text.hpp"
 
 namespace nfx::app::store {

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <optional>
 
-#include "nexusfix/base/clocks.hpp"
+#include "base/clocks.hpp"
 #include "nexusfix/observe/safe_text.hpp"
 #include "placement/place_thread.hpp"
 #include "placement/thread_sampler.hpp"

@@ -18,11 +18,11 @@
 #include <system_error>
 #include <vector>
 
+#include "base/clocks.hpp"
 #include "market/fix_venue.hpp"
-#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
-#include "nexusfix/observe/latency_histogram.hpp"
 #include "nexusfix/transport/udp_sender.hpp"
+#include "observe/latency_histogram.hpp"
 #include "output.hpp"
 #include "placement/place_thread.hpp"
 #include "publish/websocket_venue.hpp"

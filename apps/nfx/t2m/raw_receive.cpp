@@ -11,8 +11,8 @@
 #include <cstring>
 #include <system_error>
 
+#include "base/clocks.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/market/itch_bytes.hpp"
 #include "nexusfix/market/mold_udp.hpp"
 #include "t2m/receive.hpp"

@@ -10,8 +10,8 @@
 #include <optional>
 #include <string>
 
+#include "base/clocks.hpp"
 #include "demo/market.hpp"
-#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/base/stamp_source.hpp"
 #include "nexusfix/concurrent/cycle_counter.hpp"
 #include "nexusfix/engine/application.hpp"

@@ -111,7 +111,7 @@ std::optional<Described> read_description(std::string_view text) {
 ReplayResult replay(const std::string& recording) {
   ReplayResult result;
   std::unique_ptr<Replay> replay;
-  const RecordingScan scan = read_recording(posix_disk(), {.folder = recording}, [&](const RecordedPacket& packet) {
+  const RecordingScan scan = read_recording({.folder = recording}, [&](const RecordedPacket& packet) {
     if (!replay && packet.kind == RecordingKind::line && packet.from.line == session_line) {
       if (const auto of = read_description(packet.bytes)) {
         replay = std::make_unique<Replay>(*of);

@@ -1,5 +1,7 @@
 // Receives what the publisher sends, on a thread placed by the plan, until everything came or nothing comes any more.
 #include "t2m/run.hpp"
+#include "store/disk.hpp"
+#include "store/journal_flusher.hpp"
 
 #include <unistd.h>
 
@@ -12,10 +14,10 @@
 #include "isolation.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/placement/plan.hpp"
-#include "nexusfix/store/flusher_thread.hpp"
 #include "nexusfix/transport/udp_receiver.hpp"
 #include "noisy_processes.hpp"
 #include "placement/place_thread.hpp"
+#include "store/flusher_thread.hpp"
 #include "t2m/reader.hpp"
 #include "t2m/receive.hpp"
 #include "t2m/replay.hpp"

@@ -5,10 +5,10 @@
 #include <string>
 
 #include "command.hpp"
-#include "nexusfix/transport/epoll_transport.hpp"
-#include "nexusfix/transport/tls_transport.hpp"
 #include "output.hpp"
 #include "tls/tls.hpp"
+#include "transport/epoll_transport.hpp"
+#include "transport/tls_transport.hpp"
 
 namespace nfx::app::tls {
 namespace {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "cli/command_line.hpp"
-#include "nexusfix/transport/tls_context.hpp"
-#include "nexusfix/transport/tls_facts.hpp"
 #include "output.hpp"
+#include "transport/tls_context.hpp"
+#include "transport/tls_facts.hpp"
 
 namespace nfx::app::tls {
 

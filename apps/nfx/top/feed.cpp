@@ -10,8 +10,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/clocks.hpp"
 #include "control_access.hpp"
-#include "nexusfix/base/clocks.hpp"
 #include "text.hpp"
 
 namespace nfx::app::top {

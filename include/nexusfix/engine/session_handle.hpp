@@ -34,7 +34,7 @@ class SessionHandle {
   [[nodiscard]] virtual SeqNum next_outbound() const noexcept = 0;
   [[nodiscard]] virtual const SessionCounters& counters() const noexcept = 0;
   [[nodiscard]] virtual Instant now() const noexcept = 0;  // the time of the event being handled
-  // Where sent messages are stored; null: in memory. JournalStore is in nexusfix/store/journal_store.hpp.
+  // Where sent messages are stored; null: in memory. For what comes with the engine: JournalStore is not installed.
   [[nodiscard]] virtual const JournalStore* journal() const noexcept = 0;
   // Within on_message: when the kernel or the network card got the bytes, where the session has `timestamps`.
   [[nodiscard]] virtual std::optional<UtcTime> received_at() const noexcept = 0;

@@ -12,14 +12,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
-#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/base/counter_rows.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/live/feed_input.hpp"
-#include "nexusfix/transport/epoll_transport.hpp"
-#include "nexusfix/transport/tls_transport.hpp"
+#include "nexusfix/transport/socket_options.hpp"
+#include "nexusfix/transport/transport.hpp"
 #include "nexusfix/transport/udp_receiver.hpp"
 
 namespace nfx::market {
@@ -72,7 +72,12 @@ class FeedSockets final : public FeedPorts {
   std::size_t poll(Sink&& sink, Duration longest) {
     std::size_t count = 0;
     if (udp_) count += udp_->poll([&](const UdpDatagram& datagram) { take(datagram, sink); });
-    if (!tcp_.empty()) count += poll_tcp(sink, count != 0 || udp_ ? Duration::zero() : longest);
+    if (!options_.tcp.empty()) {
+      const auto give = [](void* to, const FeedInput& input) {
+        (*static_cast<std::remove_reference_t<Sink>*>(to))(input);
+      };
+      count += poll_tcp({std::addressof(sink), give}, count != 0 || udp_ ? Duration::zero() : longest);
+    }
     if (count == 0 && udp_ && longest > Duration::zero()) wait_for_udp(longest);
     return count;
   }
@@ -86,23 +91,21 @@ class FeedSockets final : public FeedPorts {
   [[nodiscard]] UdpReceiver* udp() noexcept { return udp_ ? &*udp_ : nullptr; }
   [[nodiscard]] std::uint16_t line_of(std::uint16_t udp_line) const noexcept { return udp_lines_[udp_line].line; }
   // Readable when a connection has something: for a program that sleeps in another loop. Not for one that busy-polls.
-  [[nodiscard]] int descriptor() noexcept { return plain_.descriptor(); }
+  [[nodiscard]] int descriptor() noexcept;
   [[nodiscard]] const FeedSocketCounters& counters() const noexcept { return counters_; }
   // Why the last connection could not be opened or ended, in a sentence.
   [[nodiscard]] const std::string& last_failure() const noexcept { return failure_; }
 
  private:
-  using Encrypted = TlsTransport<EpollTransport>;
   struct UdpLineState {
     std::uint16_t line = 0;
     std::optional<UdpDestination> server;
   };
-  struct TcpLine {
-    FeedTcpLine options;
-    ConnectionId id = no_connection;
-    std::uint32_t connection = 0;
-    bool failed = false;  // an input `closed` is due
-    std::string unsent;
+  struct Connections;  // transports, and the lines that use them
+  // Where the inputs of connections go.
+  struct SinkRef {
+    void* to;
+    void (*give)(void* to, const FeedInput& input);
   };
 
   template <class Sink>
@@ -112,73 +115,13 @@ class FeedSockets final : public FeedPorts {
                    datagram.bytes});
   }
 
-  // What the transport calls.
-  template <class Sink>
-  struct TcpSink {
-    FeedSockets& self;
-    Sink& sink;
-    std::size_t count = 0;
-
-    void on_accept(ListenerId, ConnectionId, std::string_view) {}
-    void on_connect(ConnectionId id) {
-      TcpLine* const line = self.find(id);
-      if (line == nullptr) return;
-      std::array<std::uint8_t, 16> random;
-      self.random(random);
-      ++self.counters_.opened;
-      give(*line, InputKind::opened, {reinterpret_cast<const char*>(random.data()), random.size()});
-    }
-    void on_receive(ConnectionId id, std::span<const char> bytes) {
-      TcpLine* const line = self.find(id);
-      if (line == nullptr) return;
-      self.counters_.received_bytes += bytes.size();
-      give(*line, InputKind::received, {bytes.data(), bytes.size()});
-    }
-    void on_writable(ConnectionId id) {
-      if (TcpLine* const line = self.find(id)) self.send_waiting(*line);
-    }
-    void on_close(ConnectionId id, CloseReason reason) {
-      TcpLine* const line = self.find(id);
-      if (line == nullptr) return;
-      self.note_failure(*line, reason);
-      self.forget(*line);
-      give(*line, InputKind::closed, {});
-    }
-    void give(const TcpLine& line, InputKind kind, std::string_view bytes) {
-      ++count;
-      const std::optional<UtcTime> stamp = kind == InputKind::received ? self.encrypted_.received_at() : std::nullopt;
-      sink(FeedInput{kind, stamp ? StampSource::kernel : StampSource::program, line.options.line, line.connection,
-                     stamp ? *stamp : read_utc(), bytes});
-    }
-  };
-
-  template <class Sink>
-  std::size_t poll_tcp(Sink& sink, Duration longest) {
-    TcpSink<Sink> transport_sink{*this, sink};
-    for (TcpLine& line : tcp_) {
-      if (!line.failed) continue;
-      line.failed = false;
-      transport_sink.give(line, InputKind::closed, {});
-    }
-    if (open_ == 0 && (udp_ || transport_sink.count != 0) && encrypted_.lingering() == 0) return transport_sink.count;
-    encrypted_.poll(transport_sink, transport_sink.count != 0 ? Duration::zero() : longest);
-    return transport_sink.count;
-  }
-
-  [[nodiscard]] TcpLine* find(ConnectionId id) noexcept;
-  [[nodiscard]] TcpLine& tcp_line(std::uint16_t line) noexcept;
-  void send_waiting(TcpLine& line) noexcept;
-  void forget(TcpLine& line) noexcept;
-  void note_failure(const TcpLine& line, CloseReason reason);
+  std::size_t poll_tcp(SinkRef sink, Duration longest);
   void wait_for_udp(Duration longest) noexcept;
 
   FeedSocketsOptions options_;
   std::optional<UdpReceiver> udp_;
   std::vector<UdpLineState> udp_lines_;
-  EpollTransport plain_;
-  Encrypted encrypted_;
-  std::vector<TcpLine> tcp_;
-  std::size_t open_ = 0;  // connections that exist or begin
+  std::unique_ptr<Connections> connections_;
   FeedSocketCounters counters_;
   std::string failure_;
   std::array<std::uint8_t, 1024> random_{};

@@ -10,7 +10,7 @@
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/live/fix_session_feed.hpp"
 #include "nexusfix/live/trader.hpp"
-#include "nexusfix/recording/recording_thread.hpp"
+#include "nexusfix/recording/recorder.hpp"
 #include "nexusfix/strategy/order_messages.hpp"
 
 namespace nfx::market {

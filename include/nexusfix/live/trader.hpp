@@ -123,8 +123,8 @@ class Trader {
 // the recording ended is in the result.
 template <class... Models>
 [[nodiscard]] RecordingScan backtest(Trader<strategy::SimulatedVenue, Models...>& trader,
-                                     const ReadRecordingOptions& recording, Disk& disk = posix_disk()) {
-  return read_recording(disk, recording, [&](const RecordedPacket& packet) {
+                                     const ReadRecordingOptions& recording) {
+  return read_recording(recording, [&](const RecordedPacket& packet) {
     if (const auto input = input_of(packet)) {
       trader.set_now({input->at, FeedClock::of(input->at)});
       trader.handler().take(*input);

@@ -11,8 +11,10 @@
 #include <string>
 
 #include "nexusfix/recording/format.hpp"
-#include "nexusfix/store/disk.hpp"
-#include "nexusfix/store/journal_format.hpp"
+
+namespace nfx {
+class Disk;
+}
 
 namespace nfx::market {
 
@@ -35,17 +37,18 @@ struct RecordingScan {
   std::uint64_t bytes_from_memory = 0;  // that only the shared memory of a killed recorder had
   std::uint64_t recorders = 0;          // processes that wrote it
   std::uint64_t killed = 0;             // of these, those that did not end in order
-  JournalPosition position = 0;         // after the last record: reading can continue from here
+  std::uint64_t position = 0;           // after the last record: reading can continue from here
 };
 
 struct ReadRecordingOptions {
   std::filesystem::path folder;  // as the recorder was given it, or a copy of the journal's folder in it
   std::filesystem::path ring_directory = "/dev/shm";
-  JournalPosition from = 0;  // `position` of an earlier scan
+  std::uint64_t from = 0;  // `position` of an earlier scan
 };
 
 // The visitor returns false to end it.
 using RecordVisitor = std::function<bool(const RecordedPacket&)>;
+[[nodiscard]] RecordingScan read_recording(const ReadRecordingOptions& options, const RecordVisitor& visit = {});
 [[nodiscard]] RecordingScan read_recording(Disk& disk, const ReadRecordingOptions& options,
                                            const RecordVisitor& visit = {});
 

@@ -13,16 +13,19 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "nexusfix/base/counter_rows.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/recording/format.hpp"
-#include "nexusfix/store/disk.hpp"
-#include "nexusfix/store/journal_flusher.hpp"
-#include "nexusfix/store/journal_store.hpp"
+
+namespace nfx {
+class Disk;
+class JournalFlusher;
+struct JournalRecovery;
+}  // namespace nfx
 
 namespace nfx::market {
 
@@ -77,17 +80,11 @@ class Recorder {
   Recorder& operator=(const Recorder&) = delete;
 
   // False: dropped, and counted.
-  bool datagram(const ReceivedFrom& from, std::string_view bytes, bool cut = false) noexcept {
-    return record(cut ? RecordingKind::cut_datagram : RecordingKind::datagram, from, bytes);
-  }
-  bool stream(const ReceivedFrom& from, std::string_view bytes) noexcept {
-    return record(RecordingKind::stream, from, bytes);
-  }
+  bool datagram(const ReceivedFrom& from, std::string_view bytes, bool cut = false) noexcept;
+  bool stream(const ReceivedFrom& from, std::string_view bytes) noexcept;
 
   // What a live feed did at a time, without bytes that were received: clock, opened or closed.
-  bool mark(RecordingKind kind, const ReceivedFrom& from, std::string_view bytes = {}) noexcept {
-    return record(kind, from, bytes);
-  }
+  bool mark(RecordingKind kind, const ReceivedFrom& from, std::string_view bytes = {}) noexcept;
 
   // Not for each packet. A line's text is recorded now and in each segment.
   void describe(const ReceivedFrom& line, std::string_view text);
@@ -97,32 +94,33 @@ class Recorder {
   // every second.
   void tend(UtcTime now) noexcept;
 
-  [[nodiscard]] const RecorderCounters& counters() const noexcept { return counters_; }
-  [[nodiscard]] const JournalRecovery& recovery() const noexcept { return store_.recovery(); }
-  [[nodiscard]] std::uint64_t next_number() const noexcept { return number_; }
-  [[nodiscard]] StoreCondition condition() const noexcept { return store_.condition(); }
-  [[nodiscard]] std::string trouble() const { return store_.condition_text(); }
+  [[nodiscard]] const RecorderCounters& counters() const noexcept;
+  [[nodiscard]] const JournalRecovery& recovery() const noexcept;
+  [[nodiscard]] std::uint64_t next_number() const noexcept;
+  // The disk has failed: nothing more is recorded.
+  [[nodiscard]] bool failed() const noexcept;
+  [[nodiscard]] std::string trouble() const;
 
  private:
-  bool record(RecordingKind kind, const ReceivedFrom& from, std::string_view bytes) noexcept;
-  bool append(RecordingKind kind, const ReceivedFrom& from, std::string_view bytes) noexcept;
-  bool append_drops(RecordingKind kind, const ReceivedFrom& from, const RecordingDrops& drops) noexcept;
-  bool report_drops(UtcTime now, std::size_t next) noexcept;
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
 
-  struct Described {
-    ReceivedFrom line;
-    std::string text;
-    bool due = true;
-  };
+// A recorder with a thread that writes its files: for programs that record and need no flusher for anything else.
+// Thread: made and destroyed by one; the recorder's is that which receives. The destructor ends the thread, then
+// writes, syncs and closes in order. Errors: those of Recorder, and std::system_error when the host refuses a thread.
+class RecordingThread {
+ public:
+  explicit RecordingThread(const RecorderOptions& options);
+  ~RecordingThread();
+  RecordingThread(const RecordingThread&) = delete;
+  RecordingThread& operator=(const RecordingThread&) = delete;
 
-  JournalFlusher& flusher_;
-  JournalStore store_;
-  std::uint64_t number_;         // of the next record
-  RecordingDrops unreported_{};  // dropped since the last record
-  RecorderCounters counters_;
-  std::uint64_t segments_ = 0;  // as of the last tend()
-  UtcTime last_;                // time that tend() was given
-  std::vector<Described> lines_;
+  [[nodiscard]] Recorder& recorder() noexcept;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
 };
 
 }  // namespace nfx::market

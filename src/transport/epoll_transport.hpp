@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/transport/tcp_parts.hpp"
-#include "nexusfix/transport/tcp_registry.hpp"
 #include "nexusfix/transport/transport.hpp"
+#include "transport/tcp_parts.hpp"
+#include "transport/tcp_registry.hpp"
 
 namespace nfx {
 

@@ -18,7 +18,7 @@
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/transport/transport.hpp"
-#include "nexusfix/transport/transport_counters.hpp"
+#include "transport/transport_counters.hpp"
 
 namespace nfx {
 

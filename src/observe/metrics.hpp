@@ -16,7 +16,7 @@
 
 #include "nexusfix/base/latency_counts.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/observe/latency_histogram.hpp"
+#include "observe/latency_histogram.hpp"
 
 namespace nfx {
 

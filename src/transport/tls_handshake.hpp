@@ -11,9 +11,9 @@
 #include <mutex>
 #include <string_view>
 
-#include "nexusfix/transport/handshake_executor.hpp"
-#include "nexusfix/transport/tls_facts.hpp"
-#include "nexusfix/transport/tls_stream.hpp"
+#include "transport/handshake_executor.hpp"
+#include "transport/tls_facts.hpp"
+#include "transport/tls_stream.hpp"
 
 namespace nfx::detail {
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "nexusfix/transport/tls_transport.hpp"
+#include "transport/tls_transport.hpp"
 
 namespace nfx {
 

@@ -12,7 +12,7 @@
 
 #include "nexusfix/base/language.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/store/journal_flusher.hpp"
+#include "store/journal_flusher.hpp"
 
 namespace nfx {
 

@@ -14,7 +14,7 @@
 
 #include "nexusfix/base/latency_counts.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/store/journal_store.hpp"
+#include "store/journal_store.hpp"
 
 namespace nfx {
 

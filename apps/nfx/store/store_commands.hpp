@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "cli/command_line.hpp"
-#include "nexusfix/store/journal_store.hpp"
 #include "output.hpp"
 #include "store/journal_archive.hpp"
 #include "store/journal_reader.hpp"
+#include "store/journal_store.hpp"
 
 namespace nfx::app::store {
 

@@ -32,14 +32,14 @@
 
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/transport/admission.hpp"
-#include "nexusfix/transport/loopback_transport.hpp"
-#include "nexusfix/transport/tls_context.hpp"
-#include "nexusfix/transport/tls_facts.hpp"
-#include "nexusfix/transport/tls_handshake.hpp"
-#include "nexusfix/transport/tls_stream.hpp"
 #include "nexusfix/transport/transport.hpp"
-#include "nexusfix/transport/transport_counters.hpp"
+#include "transport/admission.hpp"
+#include "transport/loopback_transport.hpp"
+#include "transport/tls_context.hpp"
+#include "transport/tls_facts.hpp"
+#include "transport/tls_handshake.hpp"
+#include "transport/tls_stream.hpp"
+#include "transport/transport_counters.hpp"
 
 namespace nfx {
 
@@ -407,8 +407,8 @@ class TlsTransport {
 
 }  // namespace nfx
 
-#include "nexusfix/transport/tls_transport_handshake.hpp"
-#include "nexusfix/transport/tls_transport_stream.hpp"
+#include "transport/tls_transport_handshake.hpp"
+#include "transport/tls_transport_stream.hpp"
 
 namespace nfx {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/transport/tls_transport.hpp"
+#include "transport/tls_transport.hpp"
 
 namespace nfx {
 

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nexusfix/transport/tls_facts.hpp"
+#include "transport/tls_facts.hpp"
 
 namespace nfx {
 
