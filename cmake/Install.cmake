@@ -1,6 +1,6 @@
 # Components, which are packages in cmake/Package.cmake: tool, develop, license.
 # What `cmake --install` gives: headers, one library per component, nfx, the dictionaries, and packages that
-# find_package(NexusFIX COMPONENTS ...) and pkg-config (nexusfix-core, nexusfix-host, nexusfix-market,
+# find_package(NexusFIX COMPONENTS ...) and pkg-config (nexusfix-fix, nexusfix-engine, nexusfix-host, nexusfix-market,
 # nexusfix-fabric, nexusfix-cluster, nexusfix-control, nexusfix-testing) find. The target `uninstall` removes what the last installation from this build wrote.
 include(CMakePackageConfigHelpers)
 
@@ -10,7 +10,7 @@ list(TRANSFORM nfx_libraries PREPEND nexusfix_ OUTPUT_VARIABLE nfx_library_targe
 # Before 1.0 every minor version may change the binary interface, so it is part of a shared library's name.
 set_target_properties(${nfx_library_targets} PROPERTIES
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
-get_target_property(nfx_library_type nexusfix_core TYPE)
+get_target_property(nfx_library_type nexusfix_engine TYPE)
 if(nfx_library_type STREQUAL "SHARED_LIBRARY" AND TARGET nfx)
   # nfx finds the libraries it was installed with, wherever the prefix is moved to, and they find each other.
   file(RELATIVE_PATH nfx_bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
@@ -48,7 +48,8 @@ install(FILES ${PROJECT_BINARY_DIR}/nexusfix.service DESTINATION lib/systemd/sys
 # Whoever links the static library also links what it is made with; the shared library brings that itself.
 if(nfx_library_type STREQUAL "STATIC_LIBRARY")
   set(NFX_STATIC TRUE)
-  set(nfx_packages_of_core "pugixml tomlplusplus absl_time absl_flat_hash_map hwloc liburing libssl libcrypto")
+  set(nfx_packages_of_fix "pugixml")
+  set(nfx_packages_of_engine " tomlplusplus absl_time absl_flat_hash_map hwloc liburing libssl libcrypto")
   set(nfx_packages_of_market "")
   if(simdjson_FOUND)
     set(nfx_packages_of_market " simdjson")
@@ -63,7 +64,8 @@ else()
   set(NFX_STATIC FALSE)
   set(NFX_STATIC_NATS FALSE)
   set(nfx_packages_of_cluster "")
-  set(nfx_packages_of_core "")
+  set(nfx_packages_of_fix "")
+  set(nfx_packages_of_engine "")
   set(nfx_packages_of_market "")
   set(nfx_packages_of_fabric "")
 endif()
@@ -82,10 +84,12 @@ install(FILES ${PROJECT_BINARY_DIR}/nexusfix-config.cmake ${PROJECT_BINARY_DIR}/
 # A .pc file finds its prefix from where it is, so that an installed tree can be moved.
 file(RELATIVE_PATH NFX_PC_TO_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 foreach(NFX_PC_LIBRARY IN LISTS nfx_libraries)
-  if(NFX_PC_LIBRARY STREQUAL "core")
-    set(NFX_PC_REQUIRES "${nfx_packages_of_core}")
+  if(NFX_PC_LIBRARY STREQUAL "fix")
+    set(NFX_PC_REQUIRES "${nfx_packages_of_fix}")
+  elseif(NFX_PC_LIBRARY STREQUAL "engine")
+    set(NFX_PC_REQUIRES "nexusfix-fix = ${PROJECT_VERSION}${nfx_packages_of_engine}")
   else()
-    set(NFX_PC_REQUIRES "nexusfix-core = ${PROJECT_VERSION}${nfx_packages_of_${NFX_PC_LIBRARY}}")
+    set(NFX_PC_REQUIRES "nexusfix-engine = ${PROJECT_VERSION}${nfx_packages_of_${NFX_PC_LIBRARY}}")
   endif()
   configure_file(${CMAKE_CURRENT_LIST_DIR}/nexusfix.pc.in ${PROJECT_BINARY_DIR}/nexusfix-${NFX_PC_LIBRARY}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/nexusfix-${NFX_PC_LIBRARY}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT develop)

@@ -1,6 +1,6 @@
-# Turns layers.txt into targets: one object library per module, and one library for users per name in front of the slash
-# (nexusfix::core, nexusfix::host, nexusfix::market, nexusfix::fabric, nexusfix::cluster, nexusfix::control,
-# nexusfix::testing).
+# Turns layers.txt into targets: one object library per module, and one library for users per product, which is the name in
+# front of the slash (nexusfix::fix, nexusfix::engine, nexusfix::market, nexusfix::fabric, nexusfix::cluster,
+# nexusfix::control, nexusfix::host, nexusfix::testing).
 
 # The flags that every target of this build gets.
 macro(nfx_common_options)
@@ -167,7 +167,7 @@ endfunction()
 # Each vector kernel is one file with the flags of its instruction set, which nothing else gets: those of its row in
 # kernel_rows.hpp. On other architectures the file is empty.
 function(nfx_kernel_flags)
-  set(kernels ${PROJECT_SOURCE_DIR}/src/wire/kernels)
+  set(kernels ${PROJECT_SOURCE_DIR}/src/fix/wire/kernels)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${kernels}/kernel_rows.hpp)
   string(REPLACE AMD64 x86_64 processor ${CMAKE_SYSTEM_PROCESSOR})
   file(READ ${kernels}/kernel_rows.hpp text)
@@ -205,12 +205,13 @@ set(NFX_PACKAGES_control OpenSSL::SSL OpenSSL::Crypto)
 # Modules that run before the first message, beside the engine, or in tests; and those of their files that messages pass.
 set(NFX_COLD_MODULES dictionary placement config host nats control testing)
 set(NFX_HOT_FILES
-  src/dictionary/dictionary.cpp src/dictionary/field_type.cpp src/dictionary/validation_policy.cpp
-  src/dictionary/validator.cpp)
+  src/fix/dictionary/dictionary.cpp src/fix/dictionary/field_type.cpp src/fix/dictionary/validation_policy.cpp
+  src/fix/dictionary/validator.cpp)
 
 # Files that have names of others.
-set(NFX_ALONE config/quickfix_tls.cpp control/openapi.cpp control/openapi_responses.cpp control/openapi_schemas.cpp host/apply/report.cpp host/boot/kernel.cpp host/boot/network.cpp
-  host/noise/noise_json.cpp market/itch_generator.cpp transport/tls_facts.cpp)
+set(NFX_ALONE engine/config/quickfix_tls.cpp control/control/openapi.cpp control/control/openapi_responses.cpp
+  control/control/openapi_schemas.cpp host/host/apply/report.cpp host/host/boot/kernel.cpp host/host/boot/network.cpp
+  host/host/noise/noise_json.cpp market/market/itch_generator.cpp engine/transport/tls_facts.cpp)
 
 function(nfx_add_library library)
   add_library(nexusfix_${library})
@@ -220,14 +221,16 @@ function(nfx_add_library library)
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(nexusfix_${library} PUBLIC cxx_std_23)
   target_link_libraries(nexusfix_${library} PUBLIC Threads::Threads)
-  if(NOT library STREQUAL "core")
-    target_link_libraries(nexusfix_${library} PUBLIC nexusfix_core)
+  if(library STREQUAL "engine")
+    target_link_libraries(nexusfix_engine PUBLIC nexusfix_fix)
+  elseif(NOT library STREQUAL "fix")
+    target_link_libraries(nexusfix_${library} PUBLIC nexusfix_engine)
   endif()
   set_property(GLOBAL APPEND PROPERTY NFX_LIBRARIES ${library})
 endfunction()
 
 function(nfx_add_module library module)
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${module}/*.cpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${library}/${module}/*.cpp)
   if(NOT sources)
     return()
   endif()
@@ -235,7 +238,7 @@ function(nfx_add_module library module)
     nfx_add_library(${library})
   endif()
   add_library(nfx_${module} OBJECT ${sources})
-  target_include_directories(nfx_${module} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+  target_include_directories(nfx_${module} PRIVATE ${PROJECT_SOURCE_DIR}/include ${NFX_PRIVATE_FOLDERS})
   target_sources(nexusfix_${library} PRIVATE $<TARGET_OBJECTS:nfx_${module}>)
   if(module IN_LIST NFX_COLD_MODULES)
     nfx_cold(nfx_${module})
@@ -252,8 +255,17 @@ function(nfx_add_module library module)
   endforeach()
 endfunction()
 
+# Sets `variable` to the folders of the products in src or tests: a header of src/PRODUCT/MODULE is included as
+# "MODULE/name.hpp".
+function(nfx_folders_of_products parent variable)
+  file(STRINGS ${PROJECT_SOURCE_DIR}/layers.txt lines REGEX "^[a-z]+/[a-z]+:")
+  list(TRANSFORM lines REPLACE "^([a-z]+)/.*" "${PROJECT_SOURCE_DIR}/${parent}/\\1")
+  list(REMOVE_DUPLICATES lines)
+  set(${variable} ${lines} PARENT_SCOPE)
+endfunction()
+
 function(nfx_add_modules layers_file)
-  file(GLOB doctor_checks CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/host/doctor/*.cpp)
+  file(GLOB doctor_checks CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/host/host/doctor/*.cpp)
   list(TRANSFORM NFX_ALONE PREPEND ${PROJECT_SOURCE_DIR}/src/ OUTPUT_VARIABLE alone)
   nfx_not_batched(${doctor_checks} ${alone})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${layers_file})
@@ -274,26 +286,26 @@ function(nfx_add_modules layers_file)
   file(RELATIVE_PATH from_programs ${CMAKE_INSTALL_FULL_BINDIR} ${installed})
   file(RELATIVE_PATH from_libraries ${CMAKE_INSTALL_FULL_LIBDIR} ${installed})
   # Of these files alone: a precompiled header is used only where the macros it was made with are defined.
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/dictionary/load.cpp PROPERTIES COMPILE_DEFINITIONS
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/fix/dictionary/load.cpp PROPERTIES COMPILE_DEFINITIONS
     "NFX_DICTIONARY_PATH=\"${PROJECT_SOURCE_DIR}/dictionaries:${installed}\";NFX_RELATIVE_DICTIONARY_PATH=\"${from_programs}:${from_libraries}\"")
   if(TARGET simdjson::simdjson AND TARGET nexusfix_market)
-    set_source_files_properties(${PROJECT_SOURCE_DIR}/src/market/json_reader.cpp PROPERTIES
+    set_source_files_properties(${PROJECT_SOURCE_DIR}/src/market/market/json_reader.cpp PROPERTIES
       COMPILE_DEFINITIONS NFX_WITH_SIMDJSON SKIP_PRECOMPILE_HEADERS ON
       INCLUDE_DIRECTORIES $<TARGET_PROPERTY:simdjson::simdjson,INTERFACE_INCLUDE_DIRECTORIES>)
     target_link_libraries(nexusfix_market PRIVATE simdjson::simdjson)
   endif()
   if(TARGET PkgConfig::libfabric AND TARGET nexusfix_fabric)
     set_source_files_properties(
-      ${PROJECT_SOURCE_DIR}/src/fabric/libfabric_rail.cpp ${PROJECT_SOURCE_DIR}/src/fabric/libfabric_rail_absent.cpp PROPERTIES
+      ${PROJECT_SOURCE_DIR}/src/fabric/fabric/libfabric_rail.cpp ${PROJECT_SOURCE_DIR}/src/fabric/fabric/libfabric_rail_absent.cpp PROPERTIES
       COMPILE_DEFINITIONS NFX_WITH_LIBFABRIC SKIP_PRECOMPILE_HEADERS ON
       INCLUDE_DIRECTORIES "${libfabric_INCLUDE_DIRS}")  # not linked: loaded when it is used
     target_link_libraries(nexusfix_fabric PRIVATE ${CMAKE_DL_LIBS})
   endif()
   if(TARGET PkgConfig::libnats AND TARGET nexusfix_cluster)
-    set_source_files_properties(${PROJECT_SOURCE_DIR}/src/nats/checked_input.cpp
-      ${PROJECT_SOURCE_DIR}/src/nats/connection.cpp ${PROJECT_SOURCE_DIR}/src/nats/link.cpp
-      ${PROJECT_SOURCE_DIR}/src/nats/nats_operator.cpp ${PROJECT_SOURCE_DIR}/src/nats/nats_stream.cpp
-      ${PROJECT_SOURCE_DIR}/src/nats/nats_stream_absent.cpp PROPERTIES COMPILE_DEFINITIONS NFX_WITH_NATS SKIP_PRECOMPILE_HEADERS ON)
+    set_source_files_properties(${PROJECT_SOURCE_DIR}/src/cluster/nats/checked_input.cpp
+      ${PROJECT_SOURCE_DIR}/src/cluster/nats/connection.cpp ${PROJECT_SOURCE_DIR}/src/cluster/nats/link.cpp
+      ${PROJECT_SOURCE_DIR}/src/cluster/nats/nats_operator.cpp ${PROJECT_SOURCE_DIR}/src/cluster/nats/nats_stream.cpp
+      ${PROJECT_SOURCE_DIR}/src/cluster/nats/nats_stream_absent.cpp PROPERTIES COMPILE_DEFINITIONS NFX_WITH_NATS SKIP_PRECOMPILE_HEADERS ON)
     target_link_libraries(nexusfix_cluster PRIVATE ${CMAKE_DL_LIBS})
   endif()
   if(NFX_BEAST_INCLUDE_DIR AND TARGET nexusfix_control)
@@ -303,10 +315,10 @@ function(nfx_add_modules layers_file)
       list(APPEND beast BOOST_ASIO_DISABLE_FENCED_BLOCK)
     endif()
     set_source_files_properties(
-      ${PROJECT_SOURCE_DIR}/src/control/http_server.cpp ${PROJECT_SOURCE_DIR}/src/control/http_server_absent.cpp
-      ${PROJECT_SOURCE_DIR}/src/control/client.cpp PROPERTIES
+      ${PROJECT_SOURCE_DIR}/src/control/control/http_server.cpp ${PROJECT_SOURCE_DIR}/src/control/control/http_server_absent.cpp
+      ${PROJECT_SOURCE_DIR}/src/control/control/client.cpp PROPERTIES
       COMPILE_DEFINITIONS "${beast}" SKIP_PRECOMPILE_HEADERS ON)
   endif()
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/engine/run.cpp
-    ${PROJECT_SOURCE_DIR}/src/control/engine_target.cpp PROPERTIES COMPILE_DEFINITIONS NFX_VERSION="${PROJECT_VERSION}")
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/engine/engine/run.cpp
+    ${PROJECT_SOURCE_DIR}/src/control/control/engine_target.cpp PROPERTIES COMPILE_DEFINITIONS NFX_VERSION="${PROJECT_VERSION}")
 endfunction()

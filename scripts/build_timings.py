@@ -35,7 +35,7 @@ def read_log(path: pathlib.Path) -> dict[str, float]:
 
 
 def source_of(output: str) -> str:
-    """The path of a unit in the tree: "CMakeFiles/nfx_wire.dir/src/wire/scan.cpp.o" is src/wire/scan.cpp."""
+    """The path of a unit in the tree: "CMakeFiles/nfx_wire.dir/src/fix/wire/scan.cpp.o" is src/fix/wire/scan.cpp."""
     folder, _, inside = output.partition(".dir/")
     folder = folder.partition("CMakeFiles/")[0]
     inside = inside.removesuffix(".o")

@@ -1,5 +1,5 @@
 // The demonstration as a program of its own: `./dev demo` builds it in a fraction of the time that the whole of nfx
-// takes, because it needs nexusfix::core alone.
+// takes, because it needs nexusfix::engine alone.
 #include <stdexcept>
 
 #include "command.hpp"

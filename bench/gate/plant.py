@@ -34,34 +34,34 @@ class Place:
 
 PLACES = {
     "parse": Place(
-        "src/wire/message_view.cpp",
+        "src/fix/wire/message_view.cpp",
         "WireError MessageView::parse(std::string_view message) noexcept {",
         "message = {message.data() + planted(), message.size()};",
     ),
     "encode": Place(
-        "src/wire/encoder.cpp",
+        "src/fix/wire/encoder.cpp",
         "void Encoder::begin(HeaderTemplate& header, std::string_view msg_type, SeqNum seq, UtcTime now) noexcept {",
         "seq = SeqNum{value(seq) + planted()};",
     ),
     "session": Place(
-        "src/session/receive.cpp",
+        "src/fix/session/receive.cpp",
         "void Session::on_message(const MessageView& message, Instant now, Actions& out) noexcept {",
         "const MessageView& message = *(&message_given + planted());",
         rename="message",
     ),
     "send": Place(
-        "src/session/send.cpp",
+        "src/fix/session/send.cpp",
         "std::expected<SeqNum, SendError> Session::send(const Outgoing& message, Instant now, Actions& out) noexcept {",
         "const Outgoing& message = *(&message_given + planted());",
         rename="message",
     ),
     "store": Place(
-        "src/store/journal_store.cpp",
+        "src/engine/store/journal_store.cpp",
         "bool JournalStore::append(SeqNum seq, std::string_view bytes, UtcTime now) noexcept {",
         "seq = SeqNum{value(seq) + planted()};",
     ),
     "transport": Place(
-        "src/transport/epoll_transport.cpp",
+        "src/engine/transport/epoll_transport.cpp",
         "SendResult EpollTransport::try_send(ConnectionId id, std::span<const char> bytes) noexcept {",
         "bytes = {bytes.data() + planted(), bytes.size()};",
     ),

@@ -7,7 +7,7 @@ import unittest
 from support import run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-DATA = ROOT / "tests/config/data"
+DATA = ROOT / "tests/engine/config/data"
 
 BROKER = """[DEFAULT]
 ConnectionType=initiator

@@ -6,7 +6,7 @@ import unittest
 from support import fix, run, run_in
 
 SHIPPED = pathlib.Path(__file__).resolve().parent.parent.parent / "dictionaries"
-IRREGULAR = pathlib.Path(__file__).resolve().parent.parent / "dictionary" / "irregular"
+IRREGULAR = pathlib.Path(__file__).resolve().parents[1] / "fix/dictionary/irregular"
 
 HEADER = [(34, 2), (49, "CLIENT"), (56, "VENUE"), (52, "20240102-12:00:00.000")]
 PARTIES = [(453, 2), (448, "firm"), (447, "D"), (452, 1), (448, "desk"), (447, "D"), (452, 3)]

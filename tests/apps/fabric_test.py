@@ -8,7 +8,7 @@ import xml.etree.ElementTree
 from support import run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FIXTURES = ROOT / "tests/placement/topologies"
+FIXTURES = ROOT / "tests/engine/placement/topologies"
 PUBLISHED = ROOT.parent / "shared/topologies/p5.48xlarge.xml"
 
 

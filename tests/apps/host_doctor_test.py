@@ -7,7 +7,7 @@ import unittest
 from support import run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-HOSTS = ROOT / "tests/host/hosts"
+HOSTS = ROOT / "tests/host/host/hosts"
 
 
 class HostDoctor(unittest.TestCase):

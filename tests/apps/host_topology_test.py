@@ -8,7 +8,7 @@ import xml.etree.ElementTree
 from support import run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FIXTURES = ROOT / "tests/placement/topologies"
+FIXTURES = ROOT / "tests/engine/placement/topologies"
 CONFIG = """[engine]
 poll_threads = 1
 

@@ -316,7 +316,7 @@ class HostileText(unittest.TestCase):
             self.check("store import", os.fsencode(self.folder), b"--into", b"in", b"--session", value)
 
     def test_hosts(self):
-        folder = ROOT / "tests" / "host" / "hosts"
+        folder = ROOT / "tests/host/host/hosts"
         template = folder / "bare_metal_good"
         engine = self.file(SESSION.encode() + b"[placement]\nenabled = true\n", b"engine.toml")
         rng = random.Random(7)

@@ -30,7 +30,7 @@ CLIENT, MEMORY, LATER = (f"FIX.4.4:NEXUSFIX->{peer}" for peer in ("CLIENT", "MEM
 OPTIONAL = {"why", "problems", "session", "kernel_to_read", "read_to_application", "in_application", "send_to_commit",
             "commit_to_socket", "request_to_answer", "durable_lag"}
 # These answers come from a poll thread that hangs, from sixteen requests that wait for a disk, or from a program without
-# a configuration file. tests/control/openapi_test.cpp makes them with a substitute. It also makes every 504, and every
+# a configuration file. tests/control/control/openapi_test.cpp makes them with a substitute. It also makes every 504, and every
 # 429: the engine serves the control plane with the lowest priority, so on a busy machine no user is over the limit.
 SUBSTITUTED = {("GET", "/healthz", 503), ("GET", "/v1/engine/reload", 409), ("GET", "/v1/engine/reload", 503),
                ("GET", SESSION, 503), ("GET", SESSION + "/store", 503)}

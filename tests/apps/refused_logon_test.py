@@ -1,6 +1,6 @@
 """Every way to be refused by nfx serve: the line on its standard error (from Application::on_logon_refused), the event
 log, the counter in the metrics file, and what nfx connect reports. `-v` prints a line for each. All reasons, also those that
-need a program, are in tests/engine/refused_logon_test.cpp and logon_gate_test.cpp."""
+need a program, are in tests/engine/engine/refused_logon_test.cpp and logon_gate_test.cpp."""
 import datetime
 import pathlib
 import re

@@ -105,14 +105,14 @@ class Unit(unittest.TestCase):
         return re.search(rf"^{key}=(.*)$", self.text, re.MULTILINE).group(1)
 
     def test_its_name_is_the_one_that_a_plan_is_for(self):
-        self.assertIn(f"/{UNIT.name}.d/50-nexusfix.conf", (ROOT / "src/host/boot/systemd.cpp").read_text(encoding="utf-8"))
+        self.assertIn(f"/{UNIT.name}.d/50-nexusfix.conf", (ROOT / "src/host/host/boot/systemd.cpp").read_text(encoding="utf-8"))
         self.assertNotIn("\nCPUAffinity=", self.text)  # the plan's
 
     def test_a_crash_writes_no_passwords_to_a_core(self):
         self.assertEqual(self.value("LimitCORE"), "0")
 
     def test_its_user_s_folders_hold_no_record_that_root_follows(self):
-        header = (ROOT / "src/host/apply.hpp").read_text(encoding="utf-8")
+        header = (ROOT / "src/host/host/apply.hpp").read_text(encoding="utf-8")
         records = re.findall(r'_state_folder = "([^"]+)"', header)
         self.assertEqual(len(records), 2)
         for kind, above in ("RuntimeDirectory", "/run"), ("StateDirectory", "/var/lib"), ("LogsDirectory", "/var/log"):

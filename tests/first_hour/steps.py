@@ -65,7 +65,7 @@ def write_desk(hour, folder):
 
 def packages_of(prefix):
     """Where pkg-config looks for an installation that is not in the system's folders."""
-    file, = prefix.rglob("nexusfix-core.pc")
+    file, = prefix.rglob("nexusfix-engine.pc")
     return str(file.parent)
 
 

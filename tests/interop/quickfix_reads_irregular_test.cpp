@@ -1,5 +1,5 @@
-// Irregular dictionaries of tests/dictionary/irregular in QuickFIX: it loads those that the table says, and has the
-// verdicts of the table. tests/dictionary/repair_test.cpp holds NexusFIX to the same table.
+// Irregular dictionaries of tests/fix/dictionary/irregular in QuickFIX: it loads those that the table says, and has the
+// verdicts of the table. tests/fix/dictionary/repair_test.cpp holds NexusFIX to the same table.
 #include <dirent.h>
 #include <gtest/gtest.h>
 #include <quickfix/DataDictionary.h>
@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "../dictionary/irregular_verdicts.hpp"
+#include "../fix/dictionary/irregular_verdicts.hpp"
 
 namespace {
 
-const std::string folder = NFX_SOURCE_DIR "/tests/dictionary/irregular/";
+const std::string folder = NFX_SOURCE_DIR "/tests/fix/dictionary/irregular/";
 
 std::vector<std::string> names() {
   std::vector<std::string> result;

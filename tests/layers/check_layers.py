@@ -39,7 +39,7 @@ OS_CALL = re.compile(
 
 # What is printed passes one place, which escapes it. An assertion that fails prints what the compiler gave it.
 PRINT_FOLDERS = ("include", "src", "apps")
-PRINT_EXCEPTIONS = ("src/observe/print.cpp", "src/base/assert.cpp")
+PRINT_EXCEPTIONS = ("src/engine/observe/print.cpp", "src/fix/base/assert.cpp")
 PRINT = re.compile(
     r"\bstd(out|err)\b|\bSTD(OUT|ERR)_FILENO\b|\bstd::w?(cout|cerr|clog)\b"
     r"|\b(v?printf|puts|putchar(_unlocked)?|perror|psignal|psiginfo|v?dprintf)\s*\("
@@ -52,15 +52,17 @@ LANGUAGE = "nexusfix/base/language.hpp"
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
 
 
-def read_layers(path: pathlib.Path) -> tuple[dict[str, set[str]], list[str]]:
-    """The modules each module may include, itself among them; and what is wrong with the file."""
+def read_layers(path: pathlib.Path) -> tuple[dict[str, set[str]], dict[str, str], list[str]]:
+    """The modules each module may include, itself among them; each one's product; and what is wrong with the file."""
     allowed: dict[str, set[str]] = {}
+    products: dict[str, str] = {}
     problems = []
     for number, line in enumerate(path.read_text().splitlines(), 1):
-        match = re.match(r"^[a-z]+/([a-z]+):(.*)$", line)
+        match = re.match(r"^([a-z]+)/([a-z]+):(.*)$", line)
         if not match:
             continue
-        module, below = match[1], match[2].split()
+        module, below = match[2], match[3].split()
+        products[module] = match[1]
         for name in below:
             if name not in allowed:
                 problems.append(
@@ -68,8 +70,8 @@ def read_layers(path: pathlib.Path) -> tuple[dict[str, set[str]], list[str]]:
                 )
         allowed[module] = {module, *below}
     if not allowed:
-        problems.append(f'{path.name}:1: no line of the form "library/module: the modules it may include"')
-    return allowed, problems
+        problems.append(f'{path.name}:1: no line of the form "product/module: the modules it may include"')
+    return allowed, products, problems
 
 
 def without_comments(line: str) -> str:
@@ -79,16 +81,16 @@ def without_comments(line: str) -> str:
 class Checker:
     def __init__(self, root: pathlib.Path) -> None:
         self.root = root
-        self.allowed, self.problems = read_layers(root / "layers.txt")
+        self.allowed, self.products, self.problems = read_layers(root / "layers.txt")
         self.notes: list[str] = []
 
     def run(self) -> None:
         self.check_folders()
         for top in ("include/nexusfix", "src"):
             for path in self.sources(top):
-                inside = path.relative_to(self.root / top)
-                if len(inside.parts) > 1 and inside.parts[0] in self.allowed:
-                    self.check_module_file(path, inside.parts[0], private=top == "src")
+                folders = path.relative_to(self.root / top).parts[1 if top == "src" else 0:-1]
+                if folders and folders[0] in self.allowed:
+                    self.check_module_file(path, folders[0], private=top == "src")
                 if top != "src" and path.suffix == ".hpp":
                     self.check_language(path)
         for top in SOURCE_FOLDERS:
@@ -110,10 +112,12 @@ class Checker:
         self.problems.append(f"{path.relative_to(self.root).as_posix()}:{number}: {text}")
 
     def check_folders(self) -> None:
-        for top in ("include/nexusfix", "src"):
-            for folder in sorted((self.root / top).glob("*/")):
-                if folder.is_dir() and folder.name not in self.allowed:
-                    self.report(folder, 1, f"module {folder.name} has no line in layers.txt; add it, lowest first")
+        for folder in sorted((self.root / "include/nexusfix").glob("*/")):
+            if folder.is_dir() and folder.name not in self.allowed:
+                self.report(folder, 1, f"module {folder.name} has no line in layers.txt; add it, lowest first")
+        for folder in sorted((self.root / "src").glob("*/*/")):
+            if folder.is_dir() and self.products.get(folder.name) != folder.parent.name:
+                self.report(folder, 1, f"{folder.parent.name}/{folder.name} has no line in layers.txt; add it, lowest first")
 
     def check_module_file(self, path: pathlib.Path, module: str, private: bool) -> None:
         relative = path.relative_to(self.root).as_posix()
@@ -152,7 +156,7 @@ class Checker:
             return  # A file in the same folder.
         other = parts[1] if public else parts[0]
         if other not in self.allowed:
-            if public or (self.root / "src" / other).is_dir():
+            if public or list((self.root / "src").glob(f"*/{other}/")):
                 self.report(path, number, f'"{target}" belongs to no module of layers.txt')
         elif other not in self.allowed[module]:
             below = " ".join(sorted(self.allowed[module] - {module})) or "nothing"

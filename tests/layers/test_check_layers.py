@@ -9,19 +9,19 @@ import unittest
 
 import check_layers
 
-LAYERS = "# lowest first\ncore/base:\ncore/wire: base\ncore/dictionary: base wire\ncore/store: base\ncore/engine: base wire store\ncore/observe: base\n"
+LAYERS = "# lowest first\nfix/base:\nfix/wire: base\nfix/dictionary: base wire\nengine/store: base\nengine/engine: base wire store\nengine/observe: base\n"
 
 GOOD = {
     "layers.txt": LAYERS,
     "include/nexusfix/base/language.hpp": "#pragma once\n",
     "include/nexusfix/base/time.hpp": '#pragma once\n#include <chrono>\n\n#include "nexusfix/base/language.hpp"\n',
     "include/nexusfix/wire/framer.hpp": '#pragma once\n#include "nexusfix/base/time.hpp"\n',
-    "src/wire/framer.cpp": '#include "nexusfix/wire/framer.hpp"\n#include "wire/scan.hpp"\n#include "table.inc"\n'
+    "src/fix/wire/framer.cpp": '#include "nexusfix/wire/framer.hpp"\n#include "wire/scan.hpp"\n#include "table.inc"\n'
                            "// never calls steady_clock::now()\n",
-    "src/wire/scan.hpp": "#pragma once\n",
-    "src/dictionary/load.cpp": "#include <fstream>\n",
-    "src/store/journal.cpp": "#include <sys/mman.h>\n#include <thread>\n",
-    "src/engine/engine.cpp": '#include <nexusfix/store/store.hpp>\n#include "wire/scan.hpp"\n',
+    "src/fix/wire/scan.hpp": "#pragma once\n",
+    "src/fix/dictionary/load.cpp": "#include <fstream>\n",
+    "src/engine/store/journal.cpp": "#include <sys/mman.h>\n#include <thread>\n",
+    "src/engine/engine/engine.cpp": '#include <nexusfix/store/store.hpp>\n#include "wire/scan.hpp"\n',
 }
 
 
@@ -74,11 +74,11 @@ class CheckLayers(unittest.TestCase):
             with self.subTest(statement):
                 self.assert_reports("apps/nfx/serve.cpp:2", "observe/print.hpp",
                                     apps__nfx__serve_DOT_cpp=f"\n{statement}\n")
-                self.assert_reports("src/store/journal.cpp:1", "observe/print.hpp",
-                                    src__store__journal_DOT_cpp=f"{statement}\n")
+                self.assert_reports("src/engine/store/journal.cpp:1", "observe/print.hpp",
+                                    src__engine__store__journal_DOT_cpp=f"{statement}\n")
 
     def test_the_one_place_itself_and_tests_may_print(self):
-        self.output_of(0, src__observe__print_DOT_cpp="::write(STDOUT_FILENO, a, b);\n",
+        self.output_of(0, src__engine__observe__print_DOT_cpp="::write(STDOUT_FILENO, a, b);\n",
                        tests__wire__scan_test_DOT_cpp="std::cout << name;\n",
                        apps__nfx__words_DOT_cpp='auto x = "stdout";  // of stderr\nstd::snprintf(a, b, c);\n')
 
@@ -87,60 +87,60 @@ class CheckLayers(unittest.TestCase):
                             include__nexusfix__base__time_DOT_hpp='\n#include "nexusfix/wire/framer.hpp"\n')
 
     def test_include_of_a_sibling_is_reported(self):
-        self.assert_reports("src/store/journal.cpp:1", "store may include base",
-                            src__store__journal_DOT_cpp="#include <nexusfix/wire/framer.hpp>\n")
+        self.assert_reports("src/engine/store/journal.cpp:1", "store may include base",
+                            src__engine__store__journal_DOT_cpp="#include <nexusfix/wire/framer.hpp>\n")
 
     def test_private_include_of_a_sibling_is_reported(self):
-        self.assert_reports("src/store/journal.cpp:1", "store may include base",
-                            src__store__journal_DOT_cpp='#include "wire/scan.hpp"\n')
+        self.assert_reports("src/engine/store/journal.cpp:1", "store may include base",
+                            src__engine__store__journal_DOT_cpp='#include "wire/scan.hpp"\n')
 
     def test_private_include_in_an_installed_header_is_reported(self):
         self.assert_reports("include/nexusfix/wire/framer.hpp:1", "not installed",
                             include__nexusfix__wire__framer_DOT_hpp='#include "wire/scan.hpp"\n')
 
     def test_include_through_the_parent_folder_is_reported(self):
-        self.assert_reports("src/store/journal.cpp:1", "climbs out",
-                            src__store__journal_DOT_cpp='#include "../wire/scan.hpp"\n')
+        self.assert_reports("src/engine/store/journal.cpp:1", "climbs out",
+                            src__engine__store__journal_DOT_cpp='#include "../wire/scan.hpp"\n')
 
     def test_include_of_an_unknown_module_is_reported(self):
-        self.assert_reports("src/store/journal.cpp:1", "no module",
-                            src__store__journal_DOT_cpp='#include "nexusfix/cloud/cloud.hpp"\n')
+        self.assert_reports("src/engine/store/journal.cpp:1", "no module",
+                            src__engine__store__journal_DOT_cpp='#include "nexusfix/cloud/cloud.hpp"\n')
 
     def test_folder_without_a_line_is_reported(self):
-        self.assert_reports("src/cloud:1", "no line in layers.txt", src__cloud__cloud_DOT_cpp="int x;\n")
+        self.assert_reports("src/engine/cloud:1", "no line in layers.txt", src__engine__cloud__cloud_DOT_cpp="int x;\n")
 
     def test_line_that_names_a_later_module_is_reported(self):
-        self.assert_reports("layers.txt:1", "move that line up", layers_DOT_txt="core/base: wire\n" + LAYERS[15:])
+        self.assert_reports("layers.txt:1", "move that line up", layers_DOT_txt="fix/base: wire\n" + LAYERS[15:])
 
     def test_os_header_in_a_pure_module_is_reported(self):
         for header in ("sys/socket.h", "unistd.h", "fstream", "thread", "mutex", "filesystem", "time.h"):
             with self.subTest(header):
-                self.assert_reports("src/wire/framer.cpp:1", header,
-                                    src__wire__framer_DOT_cpp=f"#include <{header}>\n")
+                self.assert_reports("src/fix/wire/framer.cpp:1", header,
+                                    src__fix__wire__framer_DOT_cpp=f"#include <{header}>\n")
 
     def test_clock_in_a_pure_module_is_reported(self):
         for call in ("std::chrono::system_clock::now()", "steady_clock::now()", "clock_gettime(a, b)", "time(nullptr)",
                      "read_clocks()", "read_utc()"):
             with self.subTest(call):
-                self.assert_reports("src/wire/framer.cpp:2", "as an argument",
-                                    src__wire__framer_DOT_cpp=f"\nauto now = {call};\n")
+                self.assert_reports("src/fix/wire/framer.cpp:2", "as an argument",
+                                    src__fix__wire__framer_DOT_cpp=f"\nauto now = {call};\n")
 
     def test_only_the_loader_of_dictionaries_may_read_files(self):
-        self.assert_reports("src/dictionary/validate.cpp:1", "fstream",
-                            src__dictionary__validate_DOT_cpp="#include <fstream>\n")
+        self.assert_reports("src/fix/dictionary/validate.cpp:1", "fstream",
+                            src__fix__dictionary__validate_DOT_cpp="#include <fstream>\n")
 
     def test_file_of_701_lines_is_reported_and_of_601_noted(self):
-        self.assert_reports("src/wire/scan.hpp:701", "701 lines", src__wire__scan_DOT_hpp=OPENING + "\n" * 700)
-        self.assertIn("note: src/wire/scan.hpp: 601 lines",
-                      self.output_of(0, src__wire__scan_DOT_hpp=OPENING + "\n" * 600))
+        self.assert_reports("src/fix/wire/scan.hpp:701", "701 lines", src__fix__wire__scan_DOT_hpp=OPENING + "\n" * 700)
+        self.assertIn("note: src/fix/wire/scan.hpp: 601 lines",
+                      self.output_of(0, src__fix__wire__scan_DOT_hpp=OPENING + "\n" * 600))
 
     def test_file_without_an_opening_is_reported(self):
         good = {name.replace("/", "__").replace(".", "_DOT_"): OPENING + text for name, text in GOOD.items()
                 if lacks_opening(name, "")}
         for text in ("#include <string>\n", "\n// What it does.\n", ""):
             with self.subTest(text):
-                output = self.output_of(1, openings=False, **{**good, "src__wire__scan_DOT_hpp": text})
-                self.assertIn("src/wire/scan.hpp:1: no opening", output)
+                output = self.output_of(1, openings=False, **{**good, "src__fix__wire__scan_DOT_hpp": text})
+                self.assertIn("src/fix/wire/scan.hpp:1: no opening", output)
                 self.assertIn("1 broken rules", output)
 
     def test_unfinished_work_is_reported(self):

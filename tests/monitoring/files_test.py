@@ -161,7 +161,7 @@ class Ports(unittest.TestCase):
 
     def test_no_example_gives_the_engine_the_port_of_prometheus(self):
         files = [rules.ROOT / "README.md"]
-        for folder in ("docs", "examples", "monitoring", "packaging", "src/config"):
+        for folder in ("docs", "examples", "monitoring", "packaging", "src/engine/config"):
             files += [each for each in (rules.ROOT / folder).rglob("*") if each.is_file()]
         self.assertGreater(len(files), 50)
         wrong = [each.name for each in files if re.search(rb"(?:127\.0\.0\.1|localhost|\[::1\]):9090\b", each.read_bytes())]

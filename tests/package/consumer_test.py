@@ -20,9 +20,9 @@ COMPILERS = ["cmake", "g++", "make", "pkg-config"]
 FIND_PACKAGE = """
 cmake_minimum_required(VERSION 3.25)
 project(desk LANGUAGES CXX)
-find_package(NexusFIX REQUIRED COMPONENTS core testing)
+find_package(NexusFIX REQUIRED COMPONENTS engine testing)
 add_executable(desk desk.cpp)
-target_link_libraries(desk PRIVATE nexusfix::core)
+target_link_libraries(desk PRIVATE nexusfix::engine)
 add_executable(desk_test desk_test.cpp)
 target_link_libraries(desk_test PRIVATE nexusfix::testing)
 """
@@ -62,9 +62,14 @@ def check(root):
     (root.folder / "work/found").mkdir()
     (root.folder / "work/found/CMakeLists.txt").write_text(FIND_PACKAGE, encoding="utf-8")
     shell("cp desk.cpp desk_test.cpp found")
-    timed("README's program by pkg-config", lambda: shell("c++ -O2 desk.cpp -o desk $(pkg-config --cflags --libs nexusfix-core)"))
+    timed("README's program by pkg-config", lambda: shell("c++ -O2 desk.cpp -o desk $(pkg-config --cflags --libs nexusfix-engine)"))
     timed("its test by pkg-config", lambda: shell(
         "c++ desk_test.cpp -o desk_test $(pkg-config --cflags --libs nexusfix-testing) && ./desk_test"))
+    timed("a program that only parses, by pkg-config", lambda: shell(
+        "c++ parse_log.cpp -o parse_log $(pkg-config --cflags --libs nexusfix-fix)"))
+    needed = root.do("ldd", "/work/parse_log")
+    for library in ("ssl", "crypto", "uring", "hwloc"):
+        assert f"lib{library}" not in needed, needed
     timed("both by find_package", lambda: shell("cmake -S found -B found/build && cmake --build found/build && found/build/desk_test"))
     timed("classes of an own dictionary", lambda: shell(
         "cmake -S custom_dictionary -B custom && cmake --build custom && custom/custom_dictionary --help"))

@@ -1,5 +1,5 @@
 // The control plane of a side's process, one operator at it: plans and carries out reloads of the configuration file as
-// src/control does, on the simulated poll loop, and checks what became of them.
+// src/control/control does, on the simulated poll loop, and checks what became of them.
 // Thread: one owner. Time passes within its functions. A process that ends there takes the reload with it.
 #pragma once
 

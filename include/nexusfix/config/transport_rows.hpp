@@ -1,6 +1,7 @@
-// The transports that a configuration can name. To add one, write its row here and src/engine/poll_thread_<name>.cpp,
-// which defines `const TransportMakers <name>_makers` (src/engine/poll_thread_makers.hpp). The value of `transport`,
-// its help, its documentation and the engine's choice are made from the rows.
+// The transports that a configuration can name. To add one, write its row here and
+// src/engine/engine/poll_thread_<name>.cpp, which defines `const TransportMakers <name>_makers`
+// (src/engine/engine/poll_thread_makers.hpp). The value of `transport`, its help, its documentation and the engine's
+// choice are made from the rows.
 //
 // Thread: values.
 #pragma once

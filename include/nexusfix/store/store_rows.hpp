@@ -1,7 +1,6 @@
 // The stores that a session can have. To add one, write its row here, its header into session_store.hpp, and how it is
-// opened into src/engine/session_stores.cpp, where the compiler reports the missing case. The value of `store`, its
-// help, its documentation and what a SessionStore holds are made from the rows.
-// Thread: values.
+// opened into src/engine/engine/session_stores.cpp, where the compiler reports the missing case. The value of `store`,
+// its help, its documentation and what a SessionStore holds are made from the rows. Thread: values.
 #pragma once
 
 #include <cstdint>

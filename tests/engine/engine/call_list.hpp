@@ -14,7 +14,7 @@ namespace nfx::test {
 
 struct Call {
   std::string function;  // "SessionRunner::flush"
-  std::string file;      // "src/engine/session_runner.hpp"
+  std::string file;      // "src/engine/engine/session_runner.hpp"
   friend bool operator==(const Call&, const Call&) = default;
 };
 using Calls = std::vector<Call>;
@@ -47,7 +47,7 @@ inline std::vector<std::string> code_spans_of(std::string_view text) {
   return spans;
 }
 
-// "src/wire/kernels/", "wire/framer.hpp", "layers.txt".
+// "src/fix/wire/kernels/", "wire/framer.hpp", "layers.txt".
 inline bool looks_like_a_path(std::string_view code) {
   const bool characters = std::ranges::all_of(
       code, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '/' || c == '.' || c == '-'; });

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path data_folder = NFX_SOURCE_DIR "/tests/config/data";
+const fs::path data_folder = NFX_SOURCE_DIR "/tests/engine/config/data";
 
 std::string text_of(const fs::path& file) {
   std::ifstream in{file, std::ios::binary};

@@ -17,7 +17,7 @@ std::string document(const std::string& keys) {
 }
 
 EngineConfig parsed(const std::string& keys) {
-  return parse_config(document(keys), "test.toml", NFX_SOURCE_DIR "/tests/dictionary/irregular");
+  return parse_config(document(keys), "test.toml", NFX_SOURCE_DIR "/tests/fix/dictionary/irregular");
 }
 
 std::string error_of(const std::string& keys) {
@@ -57,7 +57,7 @@ TEST(DictionaryProblems, a_dictionary_without_a_service_pack_fits_the_sessions_v
   for (const std::string version : {"FIX.5.0", "FIX.5.0SP1", "FIX.5.0SP2"}) {
     const EngineConfig config = parse_config(document("begin_string = \"FIXT.1.1\"\ndefault_appl_ver_id = \"" +
                                                       version + "\"\ndictionary = \"no_service_pack.xml\"\n"),
-                                             "test.toml", NFX_SOURCE_DIR "/tests/config/data");
+                                             "test.toml", NFX_SOURCE_DIR "/tests/engine/config/data");
     EXPECT_EQ(config.sessions[0].dictionary->version_name(), version);
     EXPECT_TRUE(dictionary_warnings(config).empty());
   }

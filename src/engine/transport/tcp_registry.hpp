@@ -1,7 +1,7 @@
 // The state of a TCP transport, whatever interface reports its events: options, connections, listeners, when it accepts
-// again, and what it counts; and what follows from these alone. Not for programs: src/transport/tcp_registry.hpp has
-// the bodies. Thread: the transport's owner. Cost: that of the system calls; no allocation but those that tcp_parts.hpp
-// names.
+// again, and what it counts; and what follows from these alone. Not for programs: src/engine/transport/tcp_registry.hpp
+// has the bodies. Thread: the transport's owner. Cost: that of the system calls; no allocation but those that
+// tcp_parts.hpp names.
 //
 // A transport derives from it and implements what differs, the calls of its kernel interface:
 //   int  watch_listener(Listener&)            errno, when it cannot be watched

@@ -10,7 +10,7 @@ namespace nfx {
 namespace {
 
 std::string file_text() {
-  std::ifstream in(NFX_SOURCE_DIR "/tests/dictionary/data/orchestra.xml", std::ios::binary);
+  std::ifstream in(NFX_SOURCE_DIR "/tests/fix/dictionary/data/orchestra.xml", std::ios::binary);
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path data_folder = NFX_SOURCE_DIR "/tests/config/data";
+const fs::path data_folder = NFX_SOURCE_DIR "/tests/engine/config/data";
 
 std::vector<fs::path> samples() {
   std::vector<fs::path> files;

@@ -1,4 +1,4 @@
-// The doctor on descriptions of hosts, good and bad: tests/host/hosts/<name>, what each is about in its what.txt.
+// The doctor on descriptions of hosts, good and bad: tests/host/host/hosts/<name>, what each is about in its what.txt.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using enum CheckResult;
 
-fs::path hosts() { return fs::path{NFX_SOURCE_DIR} / "tests/host/hosts"; }
+fs::path hosts() { return fs::path{NFX_SOURCE_DIR} / "tests/host/host/hosts"; }
 
 struct PlanOfHost {
   std::string_view isolated_cpus;  // "": examined without a plan

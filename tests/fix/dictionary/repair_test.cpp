@@ -1,5 +1,6 @@
 // Dictionaries with irregularities that users' files really have: each is read, and what was irregular is noted once.
-// Every file of tests/dictionary/irregular is one irregularity, by its name; QuickFIX reads them too (tests/interop).
+// Every file of tests/fix/dictionary/irregular is one irregularity, by its name; QuickFIX reads them too
+// (tests/interop).
 #include "nexusfix/dictionary/repair.hpp"
 
 #include <filesystem>
@@ -14,7 +15,7 @@
 namespace nfx {
 namespace {
 
-const std::filesystem::path folder = NFX_SOURCE_DIR "/tests/dictionary/irregular";
+const std::filesystem::path folder = NFX_SOURCE_DIR "/tests/fix/dictionary/irregular";
 
 // What each file is read with. Files that are not named here are sound.
 const std::map<std::string, RepairKind> repaired{

@@ -1,5 +1,5 @@
-// What an engine says of these messages with each dictionary of tests/dictionary/irregular. The tests of NexusFIX and
-// of QuickFIX (tests/interop) compare themselves with this table, so that neither is linked with the other. C++14.
+// What an engine says of these messages with each dictionary of tests/fix/dictionary/irregular. The tests of NexusFIX
+// and of QuickFIX (tests/interop) compare themselves with this table, so that neither is linked with the other. C++14.
 #pragma once
 
 #include <string>

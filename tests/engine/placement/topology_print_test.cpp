@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Topology fixture(const std::string& name) {
-  return load_topology(fs::path{NFX_SOURCE_DIR} / "tests/placement/topologies" / name);
+  return load_topology(fs::path{NFX_SOURCE_DIR} / "tests/engine/placement/topologies" / name);
 }
 
 PlacementPlan two_threads() {

@@ -1,4 +1,4 @@
-// The kernels other than `scalar`: to add one, write its file src/wire/kernels/<name>.cpp, which defines
+// The kernels other than `scalar`: to add one, write its file src/fix/wire/kernels/<name>.cpp, which defines
 // `const KernelTable <name>`, and its row here. The build, the choice at start, the tests and the benchmarks read the
 // rows.
 //   architecture  as CMAKE_SYSTEM_PROCESSOR has it; the file is empty for others

@@ -29,7 +29,7 @@ constexpr unsigned mutations = 500;
 constexpr unsigned mutations = 500;
 #endif
 
-const fs::path fixtures = fs::path{NFX_SOURCE_DIR} / "tests/placement/topologies";
+const fs::path fixtures = fs::path{NFX_SOURCE_DIR} / "tests/engine/placement/topologies";
 
 Topology fixture(const std::string& name) { return load_topology(fixtures / name); }
 

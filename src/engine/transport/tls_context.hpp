@@ -21,7 +21,7 @@ struct TlsError : std::runtime_error {
 };
 
 namespace detail {
-struct TlsMaterial;  // src/transport/tls_material.hpp
+struct TlsMaterial;  // src/engine/transport/tls_material.hpp
 }
 
 class TlsContext {

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path fixtures = fs::path{NFX_SOURCE_DIR} / "tests/placement/topologies";
+const fs::path fixtures = fs::path{NFX_SOURCE_DIR} / "tests/engine/placement/topologies";
 const fs::path captured = fs::path{NFX_SOURCE_DIR}.parent_path() / "shared/topologies/p5.48xlarge.xml";
 
 std::vector<std::string> found(const RailPlan& plan, Severity severity) {

@@ -215,7 +215,7 @@ std::string other_value(const std::string& key, const std::string& shown) {
                           {"connect_from", "\"127.0.0.1:8\""},
                           {"allowed_addresses", "[\"192.0.2.1\"]"},
                           {"transport_dictionary", '"' + other_transport + '"'},
-                          {"dictionary_overlays", "[\"" NFX_SOURCE_DIR "/tests/config/data/overlay.xml\"]"},
+                          {"dictionary_overlays", "[\"" NFX_SOURCE_DIR "/tests/engine/config/data/overlay.xml\"]"},
                           {"application_dictionaries", "[\"FIX.4.4=FIX44.xml\"]"},
                           {"dictionary_problems", "\"refuse\""},
                           {"username", "\"me\""},
@@ -315,7 +315,7 @@ Keys context(const std::string& key) {
                                                      "application_dictionaries"};
   Keys keys = initiators_keys.contains(key) ? initiator_keys : acceptor_keys;
   if (key == "dictionary_problems") {
-    keys["dictionary"] = "\"" NFX_SOURCE_DIR "/tests/dictionary/irregular/values_twice.xml\"";
+    keys["dictionary"] = "\"" NFX_SOURCE_DIR "/tests/fix/dictionary/irregular/values_twice.xml\"";
     return keys;
   }
   // Reading a dictionary takes long, so only the tests of its keys do.

@@ -59,7 +59,7 @@ class ProgramRoles : public testing::TestWithParam<Row> {};
 TEST_P(ProgramRoles, have_these_cpus) {
   const Row& row = GetParam();
   const Topology machine =
-      load_topology(fs::path{NFX_SOURCE_DIR} / "tests/placement/topologies" / (row.machine + ".xml"));
+      load_topology(fs::path{NFX_SOURCE_DIR} / "tests/engine/placement/topologies" / (row.machine + ".xml"));
   PlacementRequest request = trading();
   if (row.change) row.change(request);
   const PlacementPlan plan = make_plan(machine, HostFacts{}, request);
