@@ -32,7 +32,6 @@ NAMESPACES = ("--mount", "--pid", "--fork")  # the network is the host's: packag
 PROXIES = ("http_proxy", "https_proxy", "no_proxy")
 CONFIGURED = ("build.ninja", "CMakeCache.txt")  # which the host makes anew, with what it has
 PASSED_THERE = "bare_root.xml"
-LAST_LINES = 30  # of each test that failed
 LONGEST_EXPRESSION = 30_000  # ctest takes twice as much
 
 
@@ -129,15 +128,14 @@ def reason_for(said):
 
 
 def results(file):
-    """Prints what failed with its last lines, and what was skipped and why; the numbers of tests that passed, failed and were skipped."""
+    """Prints what failed, and what was skipped and why; the numbers of tests that passed, failed and were skipped."""
     passed, failed, reasons = 0, 0, collections.defaultdict(list)
     for name, status, said in cases(file):
         if status == "run":
             passed += 1
         elif status == "fail":
             failed += 1
-            for line in (name, *said.splitlines()[-LAST_LINES:]):
-                print(f"failed in the root: {line[:300]}")
+            print(f"failed in the root: {name}")
         else:
             reasons[reason_for(said)].append(name)
     for reason, names in sorted(reasons.items(), key=lambda each: -len(each[1])):

@@ -37,12 +37,12 @@ def timed(what, work):
 
 def trade(root):
     """With the program as pkg-config has built it."""
-    desk = subprocess.Popen(["chroot", str(root.folder), "sh", "-c", "cd /work && exec ./desk desk.toml"],
+    desk = subprocess.Popen(["chroot", str(root.folder), "sh", "-c", "cd /programs && exec ./desk desk.toml"],
                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     try:
         give_up = time.monotonic() + 600
         while True:
-            done = run("chroot", root.folder, "nfx", "connect", "/work/trader.toml", "--logon-wait", "5", "--wait", "2", "--raw",
+            done = run("chroot", root.folder, "nfx", "connect", "/programs/trader.toml", "--logon-wait", "5", "--wait", "2", "--raw",
                        input=ORDER, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             if done.returncode == 0:
                 break
@@ -56,18 +56,20 @@ def trade(root):
 
 
 def check(root):
-    shell = lambda text: root.do("sh", "-euc", f"cd /work && {text}")  # noqa: E731
-    (root.folder / "work").mkdir()
+    def shell(text):
+        return root.do("sh", "-euc", f"cd /programs && {text}")
+
+    (root.folder / "programs").mkdir()
     shell("cp -r /usr/share/doc/nexusfix/examples/* .")
-    (root.folder / "work/found").mkdir()
-    (root.folder / "work/found/CMakeLists.txt").write_text(FIND_PACKAGE, encoding="utf-8")
+    (root.folder / "programs/found").mkdir()
+    (root.folder / "programs/found/CMakeLists.txt").write_text(FIND_PACKAGE, encoding="utf-8")
     shell("cp desk.cpp desk_test.cpp found")
     timed("README's program by pkg-config", lambda: shell("c++ -O2 desk.cpp -o desk $(pkg-config --cflags --libs nexusfix-engine)"))
     timed("its test by pkg-config", lambda: shell(
         "c++ desk_test.cpp -o desk_test $(pkg-config --cflags --libs nexusfix-testing) && ./desk_test"))
     timed("a program that only parses, by pkg-config", lambda: shell(
         "c++ parse_log.cpp -o parse_log $(pkg-config --cflags --libs nexusfix-fix)"))
-    needed = root.do("ldd", "/work/parse_log")
+    needed = root.do("ldd", "/programs/parse_log")
     for library in ("ssl", "crypto", "uring", "hwloc"):
         assert f"lib{library}" not in needed, needed
     timed("both by find_package", lambda: shell("cmake -S found -B found/build && cmake --build found/build && found/build/desk_test"))

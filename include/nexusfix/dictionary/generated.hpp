@@ -301,7 +301,7 @@ class MissingFields {
 template <typename Writer, template <typename> typename Entry>
 class GroupBuilder;
 
-// What makes a message one that must not be sent, though all of its fields could be written.
+// Why a message must not be sent although each of its fields could be written.
 enum class BuildError : std::uint8_t {
   none,
   twice,             // `tag` of the message was set twice
@@ -321,15 +321,15 @@ struct BuildFault {
 // "an entry of group 453 has no field 448"; empty for none. In `space`, as far as it goes.
 [[nodiscard]] std::string_view to_text(const BuildFault& fault, std::span<char> space) noexcept;
 
-// The groups that a message under construction is within: which entry is open at each depth, and what it lacks.
-// Cost: none for a message without groups; its fields only count themselves, and a group looks at that number.
+// The open groups of a message under construction: the entry at each depth, and the required fields it lacks.
+// Cost: none for a message without groups; its fields only count themselves, and a group reads that number.
 class OpenGroups {
  public:
   static constexpr std::size_t depth_max = 8;
 
   OpenGroups() noexcept {}  // NOLINT: `= default` would set the levels to zero
-  // `fields`: those of the message itself so far, which end its groups. A group begins, whose entries are one deeper
-  // than `depth`; 0 is the message.
+  // A group begins within an entry at `depth`, or within the message itself: 0. Here and below `fields` is the number
+  // of the message's own fields so far: another one ends all groups.
   void count(std::uint32_t fields, std::size_t depth, Tag group, std::uint32_t entries) noexcept;
   // The next entry of the group at this depth begins; its number. `required` outlives this.
   [[nodiscard]] std::uint32_t begin_entry(std::uint32_t fields, std::size_t depth, Tag group, Tag first,
@@ -347,7 +347,7 @@ class OpenGroups {
     depth_ = 0;
     fault_ = {};
   }
-  // As if the message ended here.
+  // The first fault; without one, what a message that ended here would lack.
   [[nodiscard, gnu::always_inline]] BuildFault fault() const noexcept { return depth_ == 0 ? fault_ : at_end(*this); }
 
  private:
@@ -455,7 +455,7 @@ class MessageBuilder : public FieldSetter<Derived, Writer, required_count> {
   // Whether everything fitted, no field of the message was set twice, and every group has the number of entries that
   // its count announces, each of them with its required fields, in order and contiguous.
   [[nodiscard]] bool ok() const noexcept { return state_.writer.ok() && build_fault().error == BuildError::none; }
-  // Why not, but for what the writer says.
+  // Why not, where the writer itself has not failed.
   [[nodiscard]] BuildFault build_fault() const noexcept {
     if (twice_ != Tag{}) return {BuildError::twice, {}, twice_};
     return state_.groups.fault();

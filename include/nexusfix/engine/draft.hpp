@@ -35,7 +35,7 @@ class Draft {
   Draft& operator=(const Draft&) = delete;
   ~Draft();
 
-  // As FieldWriter::append(). What the session writes into each header and trailer is refused.
+  // As FieldWriter::append(), but for the fields that the session writes into each header and trailer: a fault.
   template <typename... Value>
   Draft& append(Tag tag, const Value&... value) noexcept {
     if (is_sessions(tag)) [[unlikely]] {
@@ -139,8 +139,11 @@ class TypedDraft : private Draft, public Message::template Builder<FieldWriter&>
   [[nodiscard]] std::expected<SeqNum, SendError> send_or_reject(const MessageView& answered) noexcept {
     if (!Draft::ok() || ok()) [[likely]]
       return Draft::send_or_reject(answered);
-    char text[128] = "the answer requires tag ";
-    if (!Builder::ok()) return this->reject(answered, SendError::bad_message, to_text(this->build_fault(), text));
+    if (!Builder::ok()) {
+      char fault[128];
+      return this->reject(answered, SendError::bad_message, to_text(this->build_fault(), fault));
+    }
+    char text[64] = "the answer requires tag ";
     const std::size_t head = std::string_view{text}.size();
     const WrittenText digits =
         write_digits(text + head, static_cast<std::uint64_t>(nfx::value(*this->missing().begin())));

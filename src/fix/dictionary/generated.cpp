@@ -6,7 +6,7 @@
 
 namespace nfx::generated {
 
-// What ends before a field at this depth.
+// Ends the groups that a field at this depth does not belong to.
 void OpenGroups::at(std::uint32_t fields, std::size_t depth) noexcept {
   if (fields != fields_) close(0);
   if (depth_ > depth) close(depth);
@@ -43,7 +43,7 @@ void OpenGroups::in_entry(std::uint32_t fields, std::size_t depth, std::uint32_t
   if (depth_ < depth || levels_[depth - 1].entry != entry) fail({BuildError::entry_over, group, tag});
 }
 
-// What the open entry lacks.
+// The first required field that the open entry lacks.
 BuildFault OpenGroups::lacks(const Level& level) noexcept {
   for (std::uint32_t i = 0; i < level.required_count; ++i) {
     if ((level.given >> i & 1) == 0) return {BuildError::missing, level.group, level.required[i]};

@@ -145,13 +145,16 @@ void Session::on_disconnect(std::string_view why, Instant, Actions& out) noexcep
   const StepCheck check{*this, out};
   if (phase_ == Phase::disconnected) return;
   const bool ended = phase_ == Phase::logout_sent;
-  const std::string_view lost = !why.empty() ? why
-                                : phase_ == Phase::awaiting_logon
-                                    ? "the connection ended before the peer answered Logon: many peers close it when "
-                                      "CompIDs, password, address or sequence numbers are wrong"
-                                    : std::string_view{"connection lost"};
-  disconnect(ended ? "the peer closed the connection instead of answering Logout" : lost,
-             ended ? Ending::logout : Ending::lost, out);
+  if (ended) {
+    why = "the peer closed the connection instead of answering Logout";
+  } else if (why.empty() && phase_ == Phase::awaiting_logon) {
+    why =
+        "the connection ended before the peer answered Logon: many peers close it when CompIDs, password, address or "
+        "sequence numbers are wrong";
+  } else if (why.empty()) {
+    why = "connection lost";
+  }
+  disconnect(why, ended ? Ending::logout : Ending::lost, out);
   if (ended && config_.reset_on_logout) reset_counters(out);
 }
 
