@@ -104,7 +104,7 @@ def environment():
         kept["CCACHE_BASEDIR"] = output("ccache", "--get-config", "base_dir").strip()
         if output("ccache", "--get-config", "hash_dir").strip() == "false":
             kept["CCACHE_NOHASHDIR"] = "1"
-    return kept | {"HOME": "/root", "TERM": "dumb", "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
+    return kept | {"HOME": "/root", "TERM": "dumb", "PATH": packing.PATH}
 
 
 def do(root, command):

@@ -10,6 +10,7 @@ import zlib
 
 SKIPPED = 77
 PACKAGES = {"tool": "nexusfix", "develop": "libnexusfix-dev"}
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 NAMESPACES = ("--mount", "--pid", "--net", "--fork")
 
 
@@ -65,9 +66,10 @@ def missing(*tools):
 
 
 def in_own_namespaces(**environment):
-    """Runs the program again where whatever it mounts or starts ends with it."""
+    """Runs the program again where whatever it mounts or starts ends with it, and with an environment of its own: what
+    chooses compilers, their flags or their cache on the host does not hold in a bare root."""
     return run("unshare", *NAMESPACES, "--kill-child", "--mount-proc", sys.executable, "-B", *sys.argv,
-               env=os.environ | {"NFX_OWN_NAMESPACES": "yes"} | environment).returncode
+               env={"HOME": "/root", "PATH": PATH, "NFX_OWN_NAMESPACES": "yes"} | environment).returncode
 
 
 def prepare_namespaces():
