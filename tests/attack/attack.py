@@ -26,7 +26,7 @@ if __name__ == "__main__":
     own.add_argument("--only", action="append", metavar="NAME", help="this attack, or all of a category; may be repeated")
     own.add_argument("--variants", default="", help="of the server, separated by commas: plain, uring, threads, tls, all")
     own.add_argument("--mutations", type=int, default=100, help="damaged stores that are repaired (100)")
-    own.add_argument("--tries", type=int, default=3, help="measurements of a latency above its limit (3)")
+    own.add_argument("--tries", type=int, default=5, help="measurements of a latency above its limit (5)")
     own.add_argument("--quick", action="store_true",
                      help="a selection: half a second, one variant, one try, and a coarse limit on latency")
     own.add_argument("--json", metavar="FILE", help="write all measurements there")
