@@ -4,7 +4,7 @@
 #pragma once
 
 #include "cli/command_line.hpp"
-#include "nexusfix/engine/exit_code.hpp"
+#include "nexusfix/engine/run.hpp"
 
 // In the order in which help lists them.
 #define NFX_COMMANDS(row)                                                                                             \

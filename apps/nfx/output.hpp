@@ -3,7 +3,6 @@
 #pragma once
 
 #include "nexusfix/observe/print.hpp"
-#include "nexusfix/observe/safe_text.hpp"
 
 namespace nfx::app {
 

@@ -8,7 +8,6 @@
 #include "command.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/dictionary/validator.hpp"
-#include "nexusfix/engine/line_observer.hpp"
 #include "nexusfix/engine/program.hpp"
 #include "nexusfix/wire/field_text.hpp"
 #include "nexusfix/wire/standard_fields.hpp"

@@ -23,7 +23,6 @@
 #include "deferred/rows.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
 #include "nexusfix/concurrent/spsc_queue.hpp"
-#include "nexusfix/concurrent/spsc_ring.hpp"
 
 namespace nfx::bench {
 namespace {

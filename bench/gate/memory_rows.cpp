@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "gate/gate_rows.hpp"
-#include "nexusfix/concurrent/spsc_ring.hpp"
+#include "nexusfix/concurrent/spsc_queue.hpp"
 #include "store/journal_flusher.hpp"
 #include "store/journal_store.hpp"
 

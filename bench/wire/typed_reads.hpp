@@ -7,7 +7,7 @@
 #include "nexusfix/base/decimal.hpp"
 #include "nexusfix/base/tag.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/wire/field_values.hpp"
+#include "nexusfix/wire/message_view.hpp"
 #include "wire/readings.hpp"
 
 namespace nfx::bench {

@@ -4,5 +4,3 @@
 
 #include "nexusfix/testing/network.hpp"
 #include "nexusfix/testing/peer.hpp"
-#include "nexusfix/testing/received.hpp"
-#include "nexusfix/testing/test_error.hpp"

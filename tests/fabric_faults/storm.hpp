@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "fabric/faulty_rail.hpp"
-#include "nexusfix/fabric/link_counters.hpp"
+#include "nexusfix/fabric/link.hpp"
 
 namespace nfx::fabric_faults {
 

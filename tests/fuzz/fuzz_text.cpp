@@ -8,7 +8,7 @@
 
 #include "base/json_text.hpp"
 #include "fuzz_target.hpp"
-#include "nexusfix/observe/safe_text.hpp"
+#include "nexusfix/observe/print.hpp"
 #include "nexusfix/wire/message_view.hpp"
 #include "observe/message_text.hpp"
 #include "text.hpp"

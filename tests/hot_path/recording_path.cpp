@@ -4,8 +4,7 @@
 
 #include "checks.hpp"
 #include "nexusfix/recording/recorder.hpp"
-#include "nexusfix/transport/udp_receiver.hpp"
-#include "nexusfix/transport/udp_sender.hpp"
+#include "nexusfix/transport/udp.hpp"
 #include "store/disk.hpp"
 #include "store/journal_flusher.hpp"
 #include "temporary_folder.hpp"

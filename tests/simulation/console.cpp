@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "config/listen_index.hpp"
-#include "nexusfix/config/added_session.hpp"
+#include "nexusfix/config/engine_config.hpp"
 
 namespace nfx::simulation {
 namespace {

@@ -19,8 +19,8 @@
 
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/session/operator_request.hpp"
 #include "nexusfix/session/schedule.hpp"
+#include "nexusfix/session/session.hpp"
 #include "nexusfix/wire/message_view.hpp"
 #include "simulation/trace.hpp"
 #include "store/journal_store.hpp"

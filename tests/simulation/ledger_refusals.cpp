@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "nexusfix/dictionary/reject_reason.hpp"
+#include "nexusfix/dictionary/validation_policy.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 #include "simulation/ledger.hpp"
 

@@ -1,7 +1,7 @@
 // What the ledger excuses, and that it excuses no more: messages made by hand, without an engine.
 #include <gtest/gtest.h>
 
-#include "nexusfix/dictionary/reject_reason.hpp"
+#include "nexusfix/dictionary/validation_policy.hpp"
 #include "nexusfix/session/composer.hpp"
 #include "nexusfix/session/session_config.hpp"
 #include "nexusfix/wire/field_writer.hpp"

@@ -14,7 +14,6 @@
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/engine/observer.hpp"
 #include "nexusfix/engine/program.hpp"
-#include "nexusfix/engine/stop_on_signal.hpp"
 #include "nexusfix/gateway/gateway.hpp"
 #include "nexusfix/observe/line_log.hpp"
 #include "nexusfix/wire/standard_fields.hpp"

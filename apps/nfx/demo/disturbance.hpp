@@ -10,7 +10,7 @@
 #include <string>
 
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/concurrent/idle_mode.hpp"
+#include "nexusfix/concurrent/idle_strategy.hpp"
 
 namespace nfx::app::demo {
 

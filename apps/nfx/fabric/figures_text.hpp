@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <string>
 
-#include "nexusfix/observe/safe_text.hpp"
+#include "nexusfix/observe/print.hpp"
 
 namespace nfx::app::fabric {
 

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nexusfix/concurrent/idle_mode.hpp"
+#include "nexusfix/concurrent/idle_strategy.hpp"
 #include "observe/latency_histogram.hpp"
 #include "observe/thread_stats.hpp"
 

@@ -11,7 +11,7 @@
 #include "market/feed_description.hpp"
 #include "nexusfix/live/feed_input.hpp"
 #include "nexusfix/market/feed_books.hpp"
-#include "nexusfix/observe/safe_text.hpp"
+#include "nexusfix/observe/print.hpp"
 
 namespace nfx::app::market {
 

@@ -13,7 +13,7 @@
 #include "market/running_feed.hpp"
 #include "market/stop_flag.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/transport/udp_address.hpp"
+#include "nexusfix/transport/udp.hpp"
 #include "observe/metrics.hpp"
 #include "store/disk.hpp"
 #include "store/flusher_thread.hpp"

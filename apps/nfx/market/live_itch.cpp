@@ -11,7 +11,7 @@
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/live/feed_sockets.hpp"
 #include "nexusfix/live/itch_handler.hpp"
-#include "nexusfix/session/time_zone.hpp"
+#include "nexusfix/session/schedule.hpp"
 
 namespace nfx::app::market {
 

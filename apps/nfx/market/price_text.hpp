@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "nexusfix/base/write_digits.hpp"
+#include "nexusfix/base/digits.hpp"
 #include "nexusfix/market/event.hpp"
 
 namespace nfx::app::market {

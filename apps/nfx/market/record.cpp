@@ -11,7 +11,7 @@
 #include "market/udp_lines.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/recording/recorder.hpp"
-#include "nexusfix/transport/udp_receiver.hpp"
+#include "nexusfix/transport/udp.hpp"
 #include "store/disk.hpp"
 #include "store/flusher_thread.hpp"
 #include "store/journal_flusher.hpp"

@@ -15,7 +15,7 @@
 #include "market/stop_flag.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/recording/read_recording.hpp"
-#include "nexusfix/transport/udp_sender.hpp"
+#include "nexusfix/transport/udp.hpp"
 #include "recording/pace.hpp"
 
 namespace nfx::app::market {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/transport/udp_address.hpp"
+#include "nexusfix/transport/udp.hpp"
 
 namespace nfx::app::market {
 

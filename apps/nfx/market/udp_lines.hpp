@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "nexusfix/transport/udp_receiver.hpp"
+#include "nexusfix/transport/udp.hpp"
 
 namespace nfx::app::market {
 

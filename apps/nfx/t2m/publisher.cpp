@@ -21,7 +21,7 @@
 #include "base/clocks.hpp"
 #include "market/fix_venue.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
-#include "nexusfix/transport/udp_sender.hpp"
+#include "nexusfix/transport/udp.hpp"
 #include "observe/latency_histogram.hpp"
 #include "output.hpp"
 #include "placement/place_thread.hpp"

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "nexusfix/placement/cpu_set.hpp"
-#include "nexusfix/transport/udp_address.hpp"
+#include "nexusfix/transport/udp.hpp"
 #include "t2m/messages.hpp"
 
 namespace nfx::app::t2m {

@@ -12,7 +12,7 @@
 
 #include "base/clocks.hpp"
 #include "demo/market.hpp"
-#include "nexusfix/base/stamp_source.hpp"
+#include "nexusfix/base/time.hpp"
 #include "nexusfix/concurrent/cycle_counter.hpp"
 #include "nexusfix/engine/application.hpp"
 #include "nexusfix/live/feed_input.hpp"

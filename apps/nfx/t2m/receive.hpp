@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "demo/venue_process.hpp"
-#include "nexusfix/transport/udp_receiver.hpp"
+#include "nexusfix/transport/udp.hpp"
 #include "t2m/publisher.hpp"
 #include "t2m/reader.hpp"
 

@@ -14,7 +14,7 @@
 #include "isolation.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/placement/plan.hpp"
-#include "nexusfix/transport/udp_receiver.hpp"
+#include "nexusfix/transport/udp.hpp"
 #include "noisy_processes.hpp"
 #include "placement/place_thread.hpp"
 #include "store/flusher_thread.hpp"

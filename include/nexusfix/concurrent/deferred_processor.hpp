@@ -27,7 +27,6 @@
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/concurrent/cycle_counter.hpp"
 #include "nexusfix/concurrent/spsc_queue.hpp"
-#include "nexusfix/concurrent/spsc_ring.hpp"
 #include "nexusfix/concurrent/when_full.hpp"
 #include "nexusfix/concurrent/worker_thread.hpp"
 

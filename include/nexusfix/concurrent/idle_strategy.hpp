@@ -1,14 +1,33 @@
-// What a poll loop does between two polls: busy-poll, yield or sleep in the poll itself.
+// How a thread waits while it has nothing to do: it busy-polls, yields, or sleeps in the poll itself.
 // Thread: one owner. Cost: a switch per iteration, and a pause instruction or a yield when there was nothing to do.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <string_view>
 #include <thread>
 
+#include "nexusfix/base/language.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/concurrent/idle_mode.hpp"
 
 namespace nfx {
+
+enum class IdleMode : std::uint8_t {
+  spin,       // busy-polling, never leaves the CPU: lowest latency, for a thread with a CPU of its own
+  yield,      // lets other threads run when there is nothing to do
+  block,      // sleeps until the kernel wakes the thread: for threads that share CPUs
+  automatic,  // of a configuration: "spin" where the placement plan gives the thread a CPU of its own, otherwise block
+};
+
+[[nodiscard]] constexpr std::string_view to_string(IdleMode mode) noexcept {
+  switch (mode) {
+    case IdleMode::spin: return "spin";
+    case IdleMode::yield: return "yield";
+    case IdleMode::block: return "block";
+    case IdleMode::automatic: return "auto";
+  }
+  return "unknown";
+}
 
 // Marks a busy-polling loop for the processor: the sibling hyperthread and the exit from the loop are faster.
 inline void cpu_pause() noexcept {

@@ -1,21 +1,60 @@
-// A thread that calls a step function repeatedly: it runs deferred work on a housekeeping CPU.
-// Thread: constructor, stop() and destructor from the owner. Cost: one call through a std::function per step, so a step
-// should handle many items. Lifetime: what the functions refer to outlives the thread. Errors: the constructor throws
-// std::system_error when no thread can be created, and what on_start throws; an exception ends its step alone, and the
-// next one follows: a step that can fail counts and reports that itself.
+// A thread that does deferred work, and how it sleeps while its queues are empty.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <future>
 #include <thread>
+#include <type_traits>
 
+#include "nexusfix/base/cache_line.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
-#include "nexusfix/concurrent/wake_signal.hpp"
 
 namespace nfx {
+
+// Sleep and wake-up for a thread that waits for work in queues.
+// Thread: sleep() from the waiting thread, notify() and wake() from any. Cost: notify() is one load of a line that
+// rarely changes, without a fence, and without a system call unless the other thread sleeps. The sleeping thread pays
+// instead: it has the kernel run a barrier on all CPUs of the process (membarrier) before it checks its queues for the
+// last time. Errors: none; on a kernel without that barrier a sleep lasts at most fallback_sleep, since a notify may be
+// missed.
+class WakeSignal {
+ public:
+  static constexpr Duration fallback_sleep{std::chrono::milliseconds{1}};
+
+  WakeSignal() noexcept;
+  WakeSignal(const WakeSignal&) = delete;
+  WakeSignal& operator=(const WakeSignal&) = delete;
+
+  // Sleeps until a notify() or until `longest` has passed. Does not sleep when has_work() returns true after sleeping_
+  // is visible to all threads that notify.
+  template <class HasWork>
+    requires std::is_invocable_r_v<bool, HasWork>
+  void sleep(Duration longest, HasWork&& has_work) {
+    announce();
+    if (!has_work()) wait(longest);
+    sleeping_.store(0, std::memory_order_relaxed);
+  }
+
+  // Call after publishing the work. The compiler must not reorder the two; the processor may, see above.
+  void notify() noexcept {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (sleeping_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      wake();
+  }
+  void wake() noexcept;
+
+ private:
+  void announce() noexcept;
+  void wait(Duration longest) noexcept;
+
+  alignas(cache_line) std::atomic<std::uint32_t> sleeping_{0};
+  const bool has_barrier_;
+};
 
 struct WorkerOptions {
   IdleMode idle = IdleMode::block;
@@ -23,6 +62,11 @@ struct WorkerOptions {
   std::function<void()> on_start;                         // on the thread, before its first step: to name and pin it
 };
 
+// A thread that calls a step function repeatedly: it runs deferred work on a housekeeping CPU.
+// Thread: constructor, stop() and destructor from the owner. Cost: one call through a std::function per step, so a step
+// should handle many items. Lifetime: what the functions refer to outlives the thread. Errors: the constructor throws
+// std::system_error when no thread can be created, and what on_start throws; an exception ends its step alone, and the
+// next one follows: a step that can fail counts and reports that itself.
 class WorkerThread {
  public:
   struct Work {

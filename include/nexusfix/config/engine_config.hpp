@@ -11,28 +11,109 @@
 #include <string_view>
 #include <vector>
 
+#include "nexusfix/base/language.hpp"
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/concurrent/idle_mode.hpp"
+#include "nexusfix/concurrent/idle_strategy.hpp"
 #include "nexusfix/concurrent/when_full.hpp"
-#include "nexusfix/config/cluster_config.hpp"
-#include "nexusfix/config/control_config.hpp"
-#include "nexusfix/config/transport_rows.hpp"
 #include "nexusfix/dictionary/package_folder.hpp"
-#include "nexusfix/observe/line_format.hpp"
-#include "nexusfix/observe/log_level.hpp"
-#include "nexusfix/observe/message_log_format.hpp"
+#include "nexusfix/observe/log_format.hpp"
 #include "nexusfix/placement/placement_request.hpp"
 #include "nexusfix/session/session_config.hpp"
-#include "nexusfix/store/journal_options.hpp"
-#include "nexusfix/store/memory_store_options.hpp"
-#include "nexusfix/store/store_rows.hpp"
-#include "nexusfix/transport/io_uring_options.hpp"
+#include "nexusfix/store/store_options.hpp"
 #include "nexusfix/transport/socket_options.hpp"
 #include "nexusfix/transport/tls_options.hpp"
+#include "nexusfix/transport/transport.hpp"
 #include "nexusfix/wire/framer.hpp"
 
+// The transports that a configuration can name. To add one, write its row here and
+// src/engine/engine/poll_thread_<name>.cpp, which defines `const TransportMakers <name>_makers`
+// (src/engine/engine/poll_thread_makers.hpp). The value of `transport`, its help, its documentation and the engine's
+// choice are made from the rows.
+// The name, and for the help of the key what it is.
+#define NFX_TRANSPORTS(row)                       \
+  row(epoll, "system calls per read and write. ") \
+      row(io_uring, "a shared ring with the kernel, or epoll where the kernel lacks it. ")
+
 namespace nfx {
+
+#define NFX_TRANSPORT_KIND(name, help) name,
+enum class TransportKind : std::uint8_t {
+  automatic,  // epoll
+  NFX_TRANSPORTS(NFX_TRANSPORT_KIND)
+};
+#undef NFX_TRANSPORT_KIND
+
+[[nodiscard]] std::string_view to_string(TransportKind kind) noexcept;
+
+// The control plane, [control]; docs/control.md describes it.
+struct ControlConfig {
+  std::string socket;  // path of a UNIX socket; empty: none
+  std::string socket_mode = "0600";
+  std::string socket_owner;            // a user's name; empty: the process's
+  std::string socket_group;            // a group's name; empty: the process's
+  std::vector<std::string> operators;  // users, or groups as "@name"; empty: root and the process's own user
+  std::vector<std::string> viewers;
+  Endpoint http;       // on loopback; without a host: none
+  std::string tokens;  // file with the bearer tokens of `http`
+  // Mutual TLS on `http` instead of tokens: its certificate and key, the authorities of its clients, what they have
+  // revoked, and the file with the roles of their certificates' names.
+  std::string tls_certificate;
+  std::string tls_key;
+  std::string tls_key_password_env;
+  std::string tls_ca;
+  std::vector<std::string> tls_crl;
+  std::string clients;
+  std::string audit;  // file for a line of each change
+
+  [[nodiscard]] bool encrypted() const noexcept { return !tls_certificate.empty(); }
+  // Nothing is started otherwise.
+  [[nodiscard]] bool wanted() const noexcept { return !socket.empty() || !http.host.empty(); }
+};
+
+// A gateway of a cluster, [cluster]; docs/cluster.md describes it.
+
+// What a session does that is replicated and whose cluster does not answer for lost_after.
+enum class WhenLost : std::uint8_t {
+  stop,     // its connection is closed, and it waits until the cluster answers
+  keep_on,  // "continue": it continues with its journal alone, until ring_size bytes wait for the cluster
+};
+
+[[nodiscard]] std::string_view to_string(WhenLost when) noexcept;
+
+// What a gateway does with a connection whose Logon names a session that another gateway owns.
+enum class WrongGateway : std::uint8_t {
+  refuse,   // and it listens on the address of a session only while it owns one of that address
+  hand_on,  // it listens from the start, and passes the connection's bytes to the owner and back
+};
+
+[[nodiscard]] std::string_view to_string(WrongGateway what) noexcept;
+
+struct ClusterConfig {
+  std::vector<std::string> servers;  // of NATS; empty: no cluster
+  std::string stream = "NEXUSFIX";
+  std::string credentials;            // file; empty: none
+  std::string certificate_authority;  // file; empty: no TLS
+  std::string gateway;                // the name of this process among `gateways`
+  std::vector<std::string> gateways;  // all that may own sessions
+  std::vector<std::string> pins;      // "SESSION=GATEWAY"
+  std::vector<std::string> drain;     // gateways that are to have no sessions
+  WrongGateway wrong_gateway = WrongGateway::refuse;
+  std::vector<std::string> addresses;  // "GATEWAY=ADDRESS": where the others reach it; needed to hand on
+  std::uint32_t hand_on_max = 64;      // connections that this gateway hands on at a time
+  std::chrono::milliseconds lease{5000};
+  WhenLost when_lost = WhenLost::stop;
+  std::chrono::milliseconds lost_after{10000};
+  // Of each session with durability async.
+  std::uint32_t async_messages = 256;
+  std::uint32_t async_bytes = 256 * 1024;
+
+  // Nothing is started otherwise.
+  [[nodiscard]] bool wanted() const noexcept { return !servers.empty(); }
+  [[nodiscard]] bool hands_on() const noexcept { return wanted() && wrong_gateway == WrongGateway::hand_on; }
+  // Of `addresses`; empty: it has none.
+  [[nodiscard]] std::string_view address_of(std::string_view name) const noexcept;
+};
 
 class Dictionary;
 class ListenIndex;
@@ -252,5 +333,19 @@ void check_session(const EngineConfig& config, const ListenIndex& listening, con
 // docs/configuration.md.
 [[nodiscard]] std::string config_reference();
 [[nodiscard]] std::string config_key_table();
+
+// A session that is added to a running engine, and its text: one [[session]] of a configuration file.
+
+// What an operator has decided before a session is added: the same as disable and hold.
+struct AddedSession {
+  bool enabled = true;
+  bool sending_held = false;
+};
+
+// One [[session]], and [defaults] if it has some, checked as a file with these is; with any other section it is
+// refused. `engine` is the configuration of what runs, whose own sessions and [defaults] do not count. Relative paths
+// are relative to `folder`. Errors begin with `name`.
+[[nodiscard]] SessionSettings parse_added_session(std::string_view toml, std::string_view name,
+                                                  const std::string& folder, const EngineConfig& engine);
 
 }  // namespace nfx

@@ -14,16 +14,39 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/tag.hpp"
 #include "nexusfix/wire/field_writer.hpp"
 #include "nexusfix/wire/group_view.hpp"
 #include "nexusfix/wire/message_view.hpp"
 
 namespace nfx::generated {
+
+// A message as one line with the names of fields and values, which a generated names.hpp has: docs/codegen.md.
+// Thread: any, no state. Cost: a search per field and an allocation as the text grows; not for the hot path.
+struct NamedValue {
+  std::string_view value;  // as on the wire
+  std::string_view name;
+};
+struct NamedField {
+  Tag tag{};
+  std::string_view name;
+  std::span<const NamedValue> values;
+};
+struct MessageNames {
+  std::span<const NamedValue> messages;  // by MsgType
+  std::span<const NamedField> fields;    // in ascending order of tags
+};
+
+// "NewOrderSingle | ClOrdID(11)=A1 | Side(54)=1 (BUY) | ...": fields in their order, without BeginString, BodyLength,
+// MsgType and CheckSum. Passwords are ***, and what is not printable is \xNN. A tag or a value without a name stays a
+// number.
+[[nodiscard]] std::string message_text(const MessageView& message, const MessageNames& names);
 
 template <typename Value>
 using Result = std::expected<Value, FieldError>;

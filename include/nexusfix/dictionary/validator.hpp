@@ -30,7 +30,6 @@
 
 #include "nexusfix/base/tag.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
-#include "nexusfix/dictionary/reject_reason.hpp"
 #include "nexusfix/dictionary/validation_policy.hpp"
 #include "nexusfix/wire/message_view.hpp"
 

@@ -5,7 +5,9 @@
 // the callback returns. Errors: if a callback throws, only its session is logged out; docs/session.md has the rules.
 #pragma once
 
+#include <concepts>
 #include <string_view>
+#include <vector>
 
 #include "nexusfix/engine/session_handle.hpp"
 
@@ -41,6 +43,30 @@ class Application {
   virtual Duration on_turn([[maybe_unused]] Instant now) { return nothing_done; }
   // No limit, and no time that is worth measuring: a busy-polling loop does not read the clock after such an on_turn.
   static constexpr Duration nothing_done = Duration::max() - Duration{1};
+};
+
+class Authenticator;
+class Observer;
+
+// The program's side of an engine: its application, who watches, and who decides about Logons. Made from an application
+// alone; an application that is also an Observer or an Authenticator is used as these too:
+//
+//   struct Venue : nfx::Application, nfx::Authenticator { ... } venue;
+//   nfx::Engine engine{config, venue};
+//
+// The static type of the argument counts: a function that passes `Application&` on passes the application alone, so it
+// should take Callbacks. Lifetime: all of them outlive the engine. With several poll threads their callbacks run on all
+// of them.
+struct Callbacks {
+  template <std::derived_from<Application> Program>
+  Callbacks(Program& program) : application(&program) {
+    if constexpr (std::derived_from<Program, Observer>) observers.push_back(&program);
+    if constexpr (std::derived_from<Program, Authenticator>) authenticator = &program;
+  }
+
+  Application* application;
+  std::vector<Observer*> observers;
+  Authenticator* authenticator = nullptr;  // null: every Logon that the configuration allows
 };
 
 }  // namespace nfx

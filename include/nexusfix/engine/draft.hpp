@@ -20,7 +20,7 @@
 #include <string>
 #include <string_view>
 
-#include "nexusfix/base/write_digits.hpp"
+#include "nexusfix/base/digits.hpp"
 #include "nexusfix/session/outgoing.hpp"
 #include "nexusfix/wire/encoder.hpp"
 

@@ -12,9 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "nexusfix/config/added_session.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/engine/callbacks.hpp"
+#include "nexusfix/engine/application.hpp"
 #include "nexusfix/engine/engine_counters.hpp"
 #include "nexusfix/engine/latency.hpp"
 #include "nexusfix/engine/submit.hpp"
@@ -133,6 +132,18 @@ class Engine {
   friend class EngineOperations;  // what the control plane and the cluster call
   struct Parts;
   std::unique_ptr<Parts> parts_;
+};
+
+// Ctrl-C and SIGTERM stop an engine cleanly; a second one ends the program immediately.
+// Thread: one object at a time, made and destroyed on the main thread. Lifetime: the engine outlives it.
+class StopOnSignal {
+ public:
+  explicit StopOnSignal(Engine& engine) noexcept;
+  ~StopOnSignal();
+  StopOnSignal(const StopOnSignal&) = delete;
+  StopOnSignal& operator=(const StopOnSignal&) = delete;
+
+  [[nodiscard]] bool signalled() const noexcept;
 };
 
 }  // namespace nfx

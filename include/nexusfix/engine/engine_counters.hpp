@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "nexusfix/session/logon_refusal.hpp"
+#include "nexusfix/session/notice.hpp"
 
 namespace nfx {
 

@@ -11,7 +11,6 @@
 
 #include "nexusfix/base/enum_values.hpp"
 #include "nexusfix/engine/session_handle.hpp"
-#include "nexusfix/session/logon_refusal.hpp"
 #include "nexusfix/session/notice.hpp"
 
 namespace nfx {

@@ -14,11 +14,18 @@
 
 #include <optional>
 
+#include "nexusfix/base/language.hpp"
 #include "nexusfix/dictionary/package_folder.hpp"
-#include "nexusfix/engine/callbacks.hpp"
-#include "nexusfix/engine/exit_code.hpp"
+#include "nexusfix/engine/application.hpp"
 
 namespace nfx {
+
+// Exit codes of nfx and of programs that nfx::run makes.
+struct ExitCode {
+  static constexpr int done = 0;         // all sessions are logged out; or the configuration is right
+  static constexpr int failed = 1;       // a store that cannot be opened, a full disk, or what the program has thrown
+  static constexpr int wrong_usage = 2;  // of the command line, or a wrong configuration, such as an address in use
+};
 
 namespace detail {
 [[nodiscard]] int run(int argc, char** argv, Callbacks (*make)(void*), void* place) noexcept;

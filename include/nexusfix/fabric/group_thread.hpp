@@ -13,8 +13,7 @@
 #include <string>
 
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/concurrent/idle_mode.hpp"
-#include "nexusfix/concurrent/wake_signal.hpp"
+#include "nexusfix/concurrent/idle_strategy.hpp"
 #include "nexusfix/concurrent/worker_thread.hpp"
 #include "nexusfix/placement/cpu_set.hpp"
 

@@ -22,7 +22,6 @@
 
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/fabric/rail.hpp"
-#include "nexusfix/fabric/rail_address.hpp"
 
 namespace nfx::fabric {
 

@@ -16,7 +16,6 @@
 
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/fabric/rail.hpp"
-#include "nexusfix/fabric/rail_address.hpp"
 #include "nexusfix/fabric/region.hpp"
 
 namespace nfx::fabric {

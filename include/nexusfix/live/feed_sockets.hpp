@@ -20,7 +20,7 @@
 #include "nexusfix/live/feed_input.hpp"
 #include "nexusfix/transport/socket_options.hpp"
 #include "nexusfix/transport/transport.hpp"
-#include "nexusfix/transport/udp_receiver.hpp"
+#include "nexusfix/transport/udp.hpp"
 
 namespace nfx::market {
 

@@ -1,13 +1,4 @@
-// Lines for standard output or standard error of threads that must not wait for the reader: a bounded queue,
-// and a thread that writes. A reader that stalls or ends costs lines, never time on a poll thread. Thread: line(),
-// add(), flush(), closed() and counters() from any; the destructor from the owner, once no other thread adds. It waits
-// until everything is written, or until the reader has taken nothing for `patience`, and then reports on standard error
-// how many lines were not written. Cost: a copy under a mutex that is never held during a write; flush() makes a system
-// call only when the writer sleeps and there is something to write, a few hundred times a second at most. Bounds:
-// queue_bytes wait; a line that does not fit is dropped and counted, and the number of missing lines is written as soon
-// as the stream is read again. Errors: a stream that is closed is reported on standard error once, and lines are
-// dropped from then on; one that fails otherwise, as on a full disk, is tried again with the next lines. SIGPIPE is
-// ignored from the first LineLog on.
+// What the engine reports as lines: one LogEntry each, written by a LineLog.
 #pragma once
 
 #include <array>
@@ -15,14 +6,43 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
+#include <variant>
 
 #include "nexusfix/base/counter_rows.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/observe/log_entry.hpp"
+#include "nexusfix/observe/log_format.hpp"
 #include "nexusfix/observe/print.hpp"
 
 namespace nfx {
+
+// One thing that the engine reports, and the forms that its line may have: for people, as JSON, or for systemd's
+// journal.
+//
+//   text      20240315-12:00:00.123 FIX.4.4:ME->YOU logged out: the peer's text
+//   json      {"time":"2024-03-15T12:00:00.123Z","level":"info","what":"logged out","session":"FIX.4.4:ME->YOU",
+//              "text":"logged out: the peer's text","fields":{"reason":"the peer's text"}}   (one line)
+//   journald  <6>FIX.4.4:ME->YOU logged out: the peer's text
+//
+// Thread: values. Cost: allocates; no part of a hot path. Lifetime: views borrow. Errors: none; all that a peer may
+// have written is escaped.
+struct LogField {
+  std::string_view name;  // "next_in"
+  std::variant<std::string_view, std::uint64_t> value;
+};
+
+struct LogEntry {
+  UtcTime time{};
+  LogLevel level = LogLevel::info;
+  std::string_view what = "engine";       // the same for every line of its kind, for filters
+  std::string_view session{};             // its identity; empty: of the engine
+  std::string_view text{};                // for people; what follows the session in the line
+  std::span<const LogField> fields = {};  // what `text` has, for programs
+};
+
+// One line, with its line feed.
+void append_entry(SafeText& out, LineFormat format, const LogEntry& entry);
 
 struct LineCounters {
   std::uint64_t dropped = 0;
@@ -35,6 +55,16 @@ inline constexpr auto counter_rows<LineCounters> = std::to_array<CounterRow<Line
 });
 static_assert(rows_are_complete<LineCounters>());
 
+// Lines for standard output or standard error of threads that must not wait for the reader: a bounded queue,
+// and a thread that writes. A reader that stalls or ends costs lines, never time on a poll thread. Thread: line(),
+// add(), flush(), closed() and counters() from any; the destructor from the owner, once no other thread adds. It waits
+// until everything is written, or until the reader has taken nothing for `patience`, and then reports on standard error
+// how many lines were not written. Cost: a copy under a mutex that is never held during a write; flush() makes a system
+// call only when the writer sleeps and there is something to write, a few hundred times a second at most. Bounds:
+// queue_bytes wait; a line that does not fit is dropped and counted, and the number of missing lines is written as soon
+// as the stream is read again. Errors: a stream that is closed is reported on standard error once, and lines are
+// dropped from then on; one that fails otherwise, as on a full disk, is tried again with the next lines. SIGPIPE is
+// ignored from the first LineLog on.
 class LineLog {
  public:
   static constexpr std::size_t queue_bytes = std::size_t{1} << 20;

@@ -13,7 +13,6 @@
 #include <type_traits>
 
 #include "nexusfix/base/language.hpp"
-#include "nexusfix/base/stamp_source.hpp"
 #include "nexusfix/base/time.hpp"
 
 namespace nfx::market {

@@ -15,7 +15,6 @@
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/dictionary/validator.hpp"
-#include "nexusfix/session/logon_refusal.hpp"
 #include "nexusfix/session/notice.hpp"
 #include "nexusfix/wire/message_view.hpp"
 

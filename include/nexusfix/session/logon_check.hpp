@@ -10,7 +10,7 @@
 
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/dictionary/validator.hpp"
-#include "nexusfix/session/logon_refusal.hpp"
+#include "nexusfix/session/notice.hpp"
 #include "nexusfix/session/session_config.hpp"
 #include "nexusfix/wire/message_view.hpp"
 

@@ -1,28 +1,79 @@
-// When a session is open, when it may log on, and when its sequence numbers start over, in the local time of a zone.
-//
-//   session        begin ├──────────────────────────────────────────┤ end        half-open: the end is outside
-//   logon window            ├────────────────────────────────────┤               inside it, or all of it
-//   numbers        reset ▲               reset ▲ (reset_time)                    at every begin and at reset_time
-//
-// A boundary that daylight saving makes ambiguous is resolved as TimeZone does: a local time that is skipped counts as
-// the moment of the change, one that occurs twice as its first occurrence. A session whose whole time is skipped does
-// not take place that day.
-//
-// Thread: any, read-only once constructed. Cost of a query: a few binary searches over the zone, no allocation, bounded
-// loops; meant for boundaries (next_boundary), not for every message. Pure: no clock; the time is an argument.
-// Errors: find_problem() names what is wrong with a configuration; constructing a Schedule from such a one aborts.
+// The times of a session: time zones, and when a session is open in the local time of one.
+// Thread: any, read-only once constructed. Pure: no clock; the time and the table of the zone are arguments.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "nexusfix/base/language.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/session/time_zone.hpp"
 
 namespace nfx {
+
+struct TimeZonePeriod {
+  std::chrono::sys_seconds from;  // ignored for the first period, which has no beginning
+  std::chrono::seconds offset;    // local time minus UTC
+  std::string abbreviation;       // "EST"
+};
+
+// How often a local time occurs.
+enum class LocalTimeKind : std::uint8_t {
+  once,   // the clocks show it once
+  never,  // the clocks skip it: it means the instant of the change
+  twice,  // the clocks are set back past it: it means the first instant
+};
+
+struct LocalInstant {
+  std::chrono::sys_seconds time;
+  LocalTimeKind kind = LocalTimeKind::once;
+
+  friend bool operator==(const LocalInstant&, const LocalInstant&) = default;
+};
+
+// A time zone as a table: the offset from UTC of each period, and conversions between UTC and local time.
+// Schedules use local times as boundaries, so every local time is converted to exactly one instant: the first at which
+// the zone's clocks show that time or a later one. This resolves both cases of daylight saving and preserves the order.
+//
+//   clocks       ... 01:58  01:59 | 03:00  03:01 ...    02:30 does not exist: it means the instant of the change
+//   clocks       ... 01:58  01:59 | 01:00  01:01 ...    01:30 occurs twice: it means the first one
+//
+// Cost: a binary search over the periods, no allocation; the constructor allocates. Lifetime: owns its table, which
+// comes from load_time_zone or is written by hand.
+class TimeZone {
+ public:
+  // At least one period, sorted by strictly ascending `from`, no offset of more than a day; anything else aborts.
+  TimeZone(std::string name, std::vector<TimeZonePeriod> periods);
+
+  [[nodiscard]] static TimeZone utc();
+
+  [[nodiscard]] std::string_view name() const noexcept { return name_; }
+  [[nodiscard]] std::span<const TimeZonePeriod> periods() const noexcept { return periods_; }
+
+  [[nodiscard]] const TimeZonePeriod& period_at(std::chrono::sys_seconds time) const noexcept;
+  // The first period that begins after `time`; null when none does.
+  [[nodiscard]] const TimeZonePeriod* next_period(std::chrono::sys_seconds time) const noexcept;
+
+  // The local time at this instant.
+  [[nodiscard]] std::chrono::local_seconds local(std::chrono::sys_seconds time) const noexcept;
+
+  // The latest local time shown up to this instant: local(), except in an hour that is repeated. It never decreases,
+  // and for every local time c, latest_local(t) >= c exactly when t >= to_utc(c).time.
+  [[nodiscard]] std::chrono::local_seconds latest_local(std::chrono::sys_seconds time) const noexcept;
+
+  [[nodiscard]] LocalInstant to_utc(std::chrono::local_seconds local) const noexcept;
+
+ private:
+  [[nodiscard]] std::size_t index_at(std::chrono::sys_seconds time) const noexcept;
+
+  std::string name_;
+  std::vector<TimeZonePeriod> periods_;
+  std::vector<std::chrono::local_seconds> shown_before_;  // per period: the latest local time shown before it began
+};
 
 class WeekdaySet {
  public:
@@ -91,6 +142,19 @@ struct TimeWindow {
   friend bool operator==(const TimeWindow&, const TimeWindow&) = default;
 };
 
+// When a session is open, when it may log on, and when its sequence numbers start over, in the local time of a zone.
+//
+//   session        begin ├──────────────────────────────────────────┤ end        half-open: the end is outside
+//   logon window            ├────────────────────────────────────┤               inside it, or all of it
+//   numbers        reset ▲               reset ▲ (reset_time)                    at every begin and at reset_time
+//
+// A boundary that daylight saving makes ambiguous is resolved as TimeZone does: a local time that is skipped counts as
+// the moment of the change, one that occurs twice as its first occurrence. A session whose whole time is skipped does
+// not take place that day.
+//
+// Cost of a query: a few binary searches over the zone, no allocation, bounded loops; meant for boundaries
+// (next_boundary), not for every message.
+// Errors: find_problem() names what is wrong with a configuration; constructing a Schedule from such a one aborts.
 class Schedule {
  public:
   explicit Schedule(ScheduleConfig config);

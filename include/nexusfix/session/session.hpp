@@ -14,24 +14,86 @@
 #include <string>
 #include <string_view>
 
+#include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/page_array.hpp"
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/dictionary/reject_reason.hpp"
+#include "nexusfix/dictionary/validation_policy.hpp"
 #include "nexusfix/dictionary/validator.hpp"
 #include "nexusfix/session/actions.hpp"
 #include "nexusfix/session/composer.hpp"
-#include "nexusfix/session/gap_queue.hpp"
-#include "nexusfix/session/live_settings.hpp"
 #include "nexusfix/session/logon_check.hpp"
-#include "nexusfix/session/operator_request.hpp"
 #include "nexusfix/session/outgoing.hpp"
-#include "nexusfix/session/resend_budget.hpp"
 #include "nexusfix/session/session_config.hpp"
 #include "nexusfix/session/token_bucket.hpp"
 #include "nexusfix/wire/message_view.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 
 namespace nfx {
+
+enum class OperatorResult : std::uint8_t {
+  done,
+  nothing_to_do,      // it is so already
+  numbers_differ,     // the sequence numbers are not those that the request expects: nothing was changed
+  bad_number,         // no sequence number, or none that can be resent
+  would_end_session,  // while logged on the peer would refuse the next message, or this side the peer's
+  not_logged_on,
+  not_now,          // a Logon, reset or Logout is under way
+  not_possible,     // the FIX version has no message for it
+  settings_differ,  // the settings have changed since the request's author saw them: nothing was changed
+};
+
+[[nodiscard]] std::string_view to_string(OperatorResult result) noexcept;
+
+// The sequence numbers that come next; empty: not requested, or not compared.
+struct NextNumbers {
+  std::optional<SeqNum> in{};
+  std::optional<SeqNum> out{};
+
+  friend bool operator==(const NextNumbers&, const NextNumbers&) = default;
+};
+
+// Messages received out of order, beyond a sequence gap, stored until the gap is filled.
+// Thread: that of the session. Cost: one copy per push, none per take; memory is mapped once and takes pages when it is
+// used. Bounds: messages and bytes; push() returns false when full (the resend delivers the message again).
+class GapQueue {
+ public:
+  GapQueue(std::uint32_t max_messages, std::uint32_t max_bytes);
+
+  // Stores a copy. True when it is stored, or was already; false when full.
+  [[nodiscard]] bool push(SeqNum seq, std::string_view message) noexcept;
+
+  // Removes and returns the message with this sequence number; everything below it is dropped. The bytes are valid
+  // until the next push().
+  [[nodiscard]] std::optional<std::string_view> take(SeqNum seq) noexcept;
+
+  // The lowest stored sequence number that is not below `seq`; everything below is dropped.
+  [[nodiscard]] std::optional<SeqNum> first_from(SeqNum seq) noexcept {
+    while (first_ != last_ && entries_[first_].seq < seq) ++first_;
+    if (first_ == last_) return std::nullopt;
+    NFX_ASSERT(first_ < last_ && entries_[first_].seq >= seq);
+    return entries_[first_].seq;
+  }
+
+  void clear() noexcept;
+  [[nodiscard]] bool empty() const noexcept { return first_ == last_; }
+  [[nodiscard]] std::uint32_t size() const noexcept { return last_ - first_; }
+
+ private:
+  struct Entry {
+    SeqNum seq;
+    std::uint32_t offset;
+    std::uint32_t size;
+  };
+
+  std::uint32_t max_messages_;
+  std::uint32_t max_bytes_;
+  PageArray<Entry> entries_;  // [first_, last_) ascending by sequence number
+  PageArray<char> bytes_;
+  std::uint32_t first_ = 0;
+  std::uint32_t last_ = 0;
+  std::uint32_t used_bytes_ = 0;  // high-water mark of bytes_
+};
 
 enum class Phase : std::uint8_t {
   disconnected,

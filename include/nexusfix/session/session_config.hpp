@@ -1,4 +1,4 @@
-// The settings of one FIX session; constant while it exists, except for those in live_settings.hpp.
+// The settings of one FIX session; constant while it exists, except for NFX_LIVE_SESSION_SETTINGS.
 // Defaults are those of the FIX specification, or of common engines where it defines none.
 #pragma once
 
@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "nexusfix/base/secret.hpp"
@@ -106,7 +107,7 @@ struct SessionConfig {
   std::uint32_t max_same_resend_requests = 10;  // of the peer, with the same BeginSeqNo, before a loop is assumed
   std::uint32_t max_resent_messages = 0;        // a ResendRequest for more messages is rejected; 0: no limit
   std::uint32_t resend_rate = 0;                // messages resent per second; 0: as fast as the peer reads
-  // Bytes resent per second once every stored byte has been resent twice, see resend_budget.hpp; 0: no limit.
+  // Bytes resent per second once every stored byte has been resent twice, see ResendBudget; 0: no limit.
   std::uint32_t repeated_resend_rate = 1024 * 1024;
 
   // Messages of the peer that are garbled or answered with Reject, per second on average, ten times as many in one
@@ -140,5 +141,38 @@ struct SessionConfig {
   // Fields that the dictionary does not expect are delivered with a report, not rejected: brokers often add some.
   ValidationPolicy validation;
 };
+
+// The settings that may change while the session is connected: each is looked up when it is used, and nothing is
+// derived from it before. All others are constant as long as the session exists.
+// The name that a configuration file has for it, and the member.
+#define NFX_LIVE_SESSION_SETTINGS(ROW)                                  \
+  ROW("test_request_percent", test_request_percent)                     \
+  ROW("heartbeat_timeout_percent", heartbeat_timeout_percent)           \
+  ROW("check_heartbeats", check_heartbeats)                             \
+  ROW("max_heartbeat_interval_s", max_heartbeat_interval)               \
+  ROW("allow_no_heartbeats", allow_no_heartbeats)                       \
+  ROW("idle_test_s", idle_test_interval)                                \
+  ROW("takeover_timeout_s", takeover_timeout)                           \
+  ROW("logon_timeout_s", logon_timeout)                                 \
+  ROW("username", username)                                             \
+  ROW("password", password)                                             \
+  ROW("check_latency", check_latency)                                   \
+  ROW("max_latency_s", max_latency)                                     \
+  ROW("require_orig_sending_time", require_orig_sending_time)           \
+  ROW("verify_checksum", verify_checksum)                               \
+  ROW("resend_chunk_size", resend_chunk_size)                           \
+  ROW("closed_resend_requests", closed_resend_requests)                 \
+  ROW("send_redundant_resend_requests", send_redundant_resend_requests) \
+  ROW("resend_timeout_s", resend_timeout)                               \
+  ROW("max_resend_attempts", max_resend_attempts)                       \
+  ROW("max_same_resend_requests", max_same_resend_requests)             \
+  ROW("max_resent_messages", max_resent_messages)
+
+// Exchanges them. Cost: no allocation.
+inline void swap_live_settings(SessionConfig& one, SessionConfig& other) noexcept {
+#define NFX_SWAP(name, member) std::swap(one.member, other.member);
+  NFX_LIVE_SESSION_SETTINGS(NFX_SWAP)
+#undef NFX_SWAP
+}
 
 }  // namespace nfx

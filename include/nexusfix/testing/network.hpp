@@ -20,7 +20,7 @@
 
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/engine/callbacks.hpp"
+#include "nexusfix/engine/application.hpp"
 #include "nexusfix/engine/submit.hpp"
 
 namespace nfx::testing {

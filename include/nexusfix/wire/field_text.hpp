@@ -14,8 +14,8 @@
 #endif
 
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/digits.hpp"
 #include "nexusfix/base/tag.hpp"
-#include "nexusfix/base/write_digits.hpp"
 
 namespace nfx {
 

@@ -16,9 +16,9 @@
 #include <string_view>
 
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/digits.hpp"
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/base/write_digits.hpp"
 #include "nexusfix/wire/field_text.hpp"
 
 namespace nfx {

@@ -25,7 +25,7 @@
 #include "gateway/tries.hpp"
 #include "gateway/turn.hpp"
 #include "nats/nats_stream.hpp"
-#include "nexusfix/concurrent/wake_signal.hpp"
+#include "nexusfix/concurrent/worker_thread.hpp"
 #include "nexusfix/engine/program.hpp"
 #include "store/journal_replica.hpp"
 

@@ -14,7 +14,7 @@
 #include "cluster/owner.hpp"
 #include "gateway/operator_settings.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/config/cluster_config.hpp"
+#include "nexusfix/config/engine_config.hpp"
 
 namespace nfx::gateway {
 

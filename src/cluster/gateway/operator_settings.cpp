@@ -9,7 +9,6 @@
 namespace nfx {
 namespace {
 
-using cluster::ActionKind;
 using cluster::Event;
 using cluster::EventKind;
 
@@ -82,19 +81,19 @@ std::string to_string(const OperatorSettings& settings) {
 }
 
 OperatorSettings read_settings(nats::NatsStream& stream, Duration timeout) {
-  const Answer last = Request{stream, timeout}.ask({.kind = ActionKind::read_last});
+  const Answer last = Request{stream, timeout}.ask({.kind = cluster::ActionKind::read_last});
   return last.kind == EventKind::found ? parse_settings(last.bytes) : OperatorSettings{};
 }
 
 void change_settings(nats::NatsStream& stream, Duration timeout, const std::function<void(OperatorSettings&)>& change) {
   Request request{stream, timeout};
   for (int attempt = 0; attempt < attempts_max; ++attempt) {
-    const Answer last = request.ask({.kind = ActionKind::read_last});
+    const Answer last = request.ask({.kind = cluster::ActionKind::read_last});
     OperatorSettings settings = last.kind == EventKind::found ? parse_settings(last.bytes) : OperatorSettings{};
     change(settings);
     const std::string text = to_string(settings) + "\n";  // never empty
     const cluster::StreamSeq expected = last.kind == EventKind::found ? last.sequence : cluster::StreamSeq{};
-    const Answer stored = request.ask({.kind = ActionKind::publish, .sequence = expected, .bytes = text});
+    const Answer stored = request.ask({.kind = cluster::ActionKind::publish, .sequence = expected, .bytes = text});
     if (stored.kind == EventKind::stored) return;
   }
   throw nats::NatsError{"the settings were changed by others each time: try again"};

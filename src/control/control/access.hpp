@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nexusfix/config/control_config.hpp"
+#include "nexusfix/config/engine_config.hpp"
 #include "transport/tls_facts.hpp"
 
 namespace nfx::control {

@@ -11,7 +11,7 @@
 
 #include "base/clocks.hpp"
 #include "control/placement_check.hpp"
-#include "nexusfix/config/added_session.hpp"
+#include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/engine/program.hpp"
 #include "nexusfix/observe/line_log.hpp"
 #include "nexusfix/placement/host_files.hpp"

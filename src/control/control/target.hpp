@@ -14,7 +14,7 @@
 #include "control/config_reload.hpp"
 #include "control/store_view.hpp"
 #include "engine/engine_operations.hpp"
-#include "nexusfix/observe/log_level.hpp"
+#include "nexusfix/observe/log_format.hpp"
 #include "observe/metrics.hpp"
 #include "placement/thread_sampler.hpp"
 

@@ -1,5 +1,5 @@
 // Distinguishes a thread that has ended from one that still runs, so that ownership passes on after join() by itself.
-#include "nexusfix/concurrent/thread_owner.hpp"
+#include "nexusfix/concurrent/spsc_queue.hpp"
 
 #include <sched.h>
 #include <sys/syscall.h>

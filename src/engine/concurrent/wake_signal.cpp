@@ -1,5 +1,5 @@
 // The futex and membarrier calls of WakeSignal, which only a sleeping thread and the one that wakes it execute.
-#include "nexusfix/concurrent/wake_signal.hpp"
+#include "nexusfix/concurrent/worker_thread.hpp"
 
 #include <linux/futex.h>
 #include <linux/membarrier.h>

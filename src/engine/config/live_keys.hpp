@@ -1,5 +1,5 @@
 // The keys of a [[session]] whose change needs neither a restart nor the end of the connection: those of the session
-// itself (nexusfix/session/live_settings.hpp), and those with which the engine serves it.
+// itself (nexusfix/session/session_config.hpp), and those with which the engine serves it.
 // Thread: values.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/session/live_settings.hpp"
+#include "nexusfix/session/session_config.hpp"
 
 namespace nfx {
 

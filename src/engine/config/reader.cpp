@@ -16,7 +16,6 @@
 #include "config/key_depth.hpp"
 #include "config/keys.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/config/added_session.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/dictionary/load.hpp"
 #include "nexusfix/dictionary/repair.hpp"

@@ -17,7 +17,6 @@
 #include "engine/engine_metrics.hpp"
 #include "engine/session_figures.hpp"
 #include "engine/thread_watch.hpp"
-#include "nexusfix/concurrent/wake_signal.hpp"
 #include "nexusfix/concurrent/worker_thread.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "observe/event_log.hpp"

@@ -8,7 +8,7 @@
 
 #include "engine/session_command.hpp"
 #include "nexusfix/base/seq_num.hpp"
-#include "nexusfix/store/journal_options.hpp"
+#include "nexusfix/store/store_options.hpp"
 #include "store/journal_store.hpp"
 
 namespace nfx {

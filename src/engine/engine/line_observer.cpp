@@ -1,5 +1,5 @@
 // Formats what an engine does as lines for people, with the same as fields for programs.
-#include "nexusfix/engine/line_observer.hpp"
+#include "nexusfix/engine/program.hpp"
 
 #include <chrono>
 #include <initializer_list>

@@ -24,7 +24,7 @@
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/engine/authenticator.hpp"
 #include "nexusfix/engine/engine_counters.hpp"
-#include "nexusfix/session/logon_refusal.hpp"
+#include "nexusfix/session/notice.hpp"
 #include "nexusfix/transport/transport.hpp"
 #include "nexusfix/wire/message_view.hpp"
 #include "transport/admission.hpp"

@@ -20,7 +20,7 @@
 #include "engine/live_session.hpp"
 #include "engine/loop_call.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/session/logon_refusal.hpp"
+#include "nexusfix/session/notice.hpp"
 
 namespace nfx {
 

@@ -21,7 +21,7 @@
 #include "engine/thread_check.hpp"
 #include "engine/thread_watch.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/engine/callbacks.hpp"
+#include "nexusfix/engine/application.hpp"
 #include "nexusfix/transport/transport.hpp"
 #include "nexusfix/wire/message_view.hpp"
 #include "wire/batch.hpp"

@@ -22,7 +22,7 @@
 #include "engine/session_stores.hpp"
 #include "engine/thread_watch.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
-#include "nexusfix/engine/callbacks.hpp"
+#include "nexusfix/engine/application.hpp"
 #include "nexusfix/engine/engine_counters.hpp"
 #include "nexusfix/engine/submit.hpp"
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "nexusfix/config/transport_rows.hpp"
+#include "nexusfix/config/engine_config.hpp"
 
 namespace nfx {
 

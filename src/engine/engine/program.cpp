@@ -29,7 +29,6 @@
 #include "nexusfix/base/secret.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
 #include "nexusfix/engine/engine.hpp"
-#include "nexusfix/engine/stop_on_signal.hpp"
 #include "nexusfix/observe/print.hpp"
 #include "nexusfix/placement/plan.hpp"
 #include "nexusfix/placement/topology.hpp"

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "engine/line_limits.hpp"
-#include "nexusfix/session/logon_refusal.hpp"
+#include "nexusfix/session/notice.hpp"
 
 namespace nfx {
 

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "base/suggest.hpp"
-#include "nexusfix/engine/line_observer.hpp"
 #include "nexusfix/engine/program.hpp"
 #include "nexusfix/observe/print.hpp"
 #include "wire/scan.hpp"

@@ -13,9 +13,9 @@
 #include "engine/session_end.hpp"
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/config/added_session.hpp"
+#include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/engine/engine_counters.hpp"
-#include "nexusfix/session/operator_request.hpp"
+#include "nexusfix/session/session.hpp"
 #include "nexusfix/session/session_config.hpp"
 #include "store/journal_store.hpp"
 

@@ -41,7 +41,7 @@
 #include "engine/stage_notes.hpp"
 #include "engine/submissions.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/engine/callbacks.hpp"
+#include "nexusfix/engine/application.hpp"
 #include "nexusfix/session/actions.hpp"
 #include "nexusfix/session/logon_check.hpp"
 

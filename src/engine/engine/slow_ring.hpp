@@ -12,7 +12,7 @@
 
 #include "nexusfix/base/cache_line.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/concurrent/spsc_ring.hpp"
+#include "nexusfix/concurrent/spsc_queue.hpp"
 #include "nexusfix/observe/latency_stages.hpp"
 
 namespace nfx {

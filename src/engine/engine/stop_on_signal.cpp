@@ -1,5 +1,5 @@
 // Signal handlers for SIGINT and SIGTERM: the first stops the engine, the second has its default effect.
-#include "nexusfix/engine/stop_on_signal.hpp"
+#include "nexusfix/engine/engine.hpp"
 
 #include <atomic>
 #include <cerrno>

@@ -18,7 +18,7 @@
 #include "nexusfix/base/cache_line.hpp"
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/concurrent/spsc_ring.hpp"
+#include "nexusfix/concurrent/spsc_queue.hpp"
 
 namespace nfx {
 

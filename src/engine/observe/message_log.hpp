@@ -10,7 +10,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "nexusfix/observe/message_log_format.hpp"
+#include "nexusfix/observe/log_format.hpp"
 #include "observe/deferred_log.hpp"
 #include "observe/message_text.hpp"
 

@@ -23,7 +23,7 @@
 
 #include "nexusfix/base/cache_line.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/concurrent/wake_signal.hpp"
+#include "nexusfix/concurrent/worker_thread.hpp"
 #include "store/journal_format.hpp"
 
 namespace nfx {

@@ -32,7 +32,7 @@
 #include "nexusfix/base/latency_counts.hpp"
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/store/journal_options.hpp"
+#include "nexusfix/store/store_options.hpp"
 #include "store/disk.hpp"
 #include "store/journal_format.hpp"
 #include "store/store.hpp"

@@ -20,7 +20,7 @@
 #include "nexusfix/base/page_array.hpp"
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/store/memory_store_options.hpp"
+#include "nexusfix/store/store_options.hpp"
 #include "store/store.hpp"
 
 namespace nfx {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <variant>
 
-#include "nexusfix/store/store_rows.hpp"
+#include "nexusfix/store/store_options.hpp"
 #include "store/journal_store.hpp"
 #include "store/memory_message_store.hpp"
 #include "store/store.hpp"

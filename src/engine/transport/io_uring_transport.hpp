@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/transport/io_uring_options.hpp"
+#include "nexusfix/transport/socket_options.hpp"
 #include "nexusfix/transport/transport.hpp"
 #include "transport/tcp_parts.hpp"
 

@@ -1,5 +1,5 @@
 // Opens UDP lines, and reads them in batches with the kernel's notes on each datagram: its time, and what was dropped.
-#include "nexusfix/transport/udp_receiver.hpp"
+#include "nexusfix/transport/udp.hpp"
 
 #include <linux/errqueue.h>
 #include <linux/net_tstamp.h>

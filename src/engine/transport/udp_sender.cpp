@@ -1,5 +1,5 @@
 // Sends datagrams through a connected, non-blocking socket.
-#include "nexusfix/transport/udp_sender.hpp"
+#include "nexusfix/transport/udp.hpp"
 
 #include <poll.h>
 #include <unistd.h>

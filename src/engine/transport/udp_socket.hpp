@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "nexusfix/transport/udp_address.hpp"
+#include "nexusfix/transport/udp.hpp"
 
 namespace nfx::detail {
 

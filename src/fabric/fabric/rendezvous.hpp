@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/fabric/rail_address.hpp"
+#include "nexusfix/fabric/rail.hpp"
 
 namespace nfx::fabric {
 

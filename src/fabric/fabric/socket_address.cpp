@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "nexusfix/fabric/rail_address.hpp"
+#include "nexusfix/fabric/rail.hpp"
 
 namespace nfx::fabric {
 namespace {

@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "nexusfix/base/read_digits.hpp"
-#include "nexusfix/base/write_digits.hpp"
+#include "nexusfix/base/digits.hpp"
 
 namespace nfx {
 namespace {

@@ -1,5 +1,5 @@
 // Writes a message field by field, with names from the tables.
-#include "nexusfix/dictionary/message_text.hpp"
+#include "nexusfix/dictionary/generated.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // The standard texts of SessionRejectReason(373).
-#include "nexusfix/dictionary/reject_reason.hpp"
+#include "nexusfix/dictionary/validation_policy.hpp"
 
 namespace nfx {
 

@@ -7,8 +7,8 @@
 
 #include "base/call_trace.hpp"
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/digits.hpp"
 #include "nexusfix/base/tag.hpp"
-#include "nexusfix/base/write_digits.hpp"
 #include "nexusfix/session/session_config.hpp"
 #include "nexusfix/wire/encoder.hpp"
 

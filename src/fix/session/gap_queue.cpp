@@ -1,5 +1,5 @@
 // Stores out-of-order messages in one buffer without a heap allocation per message.
-#include "nexusfix/session/gap_queue.hpp"
+#include "nexusfix/session/session.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,9 +1,8 @@
 // Requests of an operator: each is checked first and changes nothing unless it is carried out.
-#include "nexusfix/session/operator_request.hpp"
+#include "nexusfix/session/session.hpp"
 
 #include <algorithm>
 
-#include "nexusfix/session/session.hpp"
 #include "session/step_check.hpp"
 
 namespace nfx {

@@ -1,5 +1,5 @@
 // Conversion between UTC and local time as binary searches over a table, so that a schedule needs no time zone library.
-#include "nexusfix/session/time_zone.hpp"
+#include "nexusfix/session/schedule.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Integers parsed a word at a time: short ones in one step without a loop, as most fields are.
-#include "nexusfix/wire/field_values.hpp"
+#include "nexusfix/wire/message_view.hpp"
 
-#include "nexusfix/base/read_digits.hpp"
+#include "nexusfix/base/digits.hpp"
 
 namespace nfx {
 namespace {

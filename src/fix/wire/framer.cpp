@@ -7,7 +7,7 @@
 
 #include "base/call_trace.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/read_digits.hpp"
+#include "nexusfix/base/digits.hpp"
 #include "nexusfix/wire/field_text.hpp"
 
 namespace nfx {

@@ -11,7 +11,6 @@
 #include "base/call_trace.hpp"
 #include "envelope.hpp"
 #include "kernels/kernels.hpp"
-#include "nexusfix/wire/field_values.hpp"
 #include "nexusfix/wire/group_view.hpp"
 
 namespace nfx {

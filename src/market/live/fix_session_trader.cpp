@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "nexusfix/engine/engine.hpp"
-#include "nexusfix/engine/stop_on_signal.hpp"
 
 namespace nfx::market {
 

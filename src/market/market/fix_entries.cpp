@@ -8,8 +8,8 @@
 
 #include "market/exact_number.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/wire/field_values.hpp"
 #include "nexusfix/wire/group_view.hpp"
+#include "nexusfix/wire/message_view.hpp"
 
 namespace nfx::market {
 namespace {

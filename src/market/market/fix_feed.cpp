@@ -6,7 +6,7 @@
 
 #include "market/fix_translator.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/wire/field_values.hpp"
+#include "nexusfix/wire/message_view.hpp"
 
 namespace nfx::market {
 namespace {

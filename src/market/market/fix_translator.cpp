@@ -5,7 +5,7 @@
 #include <bit>
 
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/wire/field_values.hpp"
+#include "nexusfix/wire/message_view.hpp"
 
 namespace nfx::market {
 namespace {

@@ -1,7 +1,7 @@
 // What the fields of a message mean together.
 #include "market/json_fields.hpp"
 
-#include "nexusfix/base/read_digits.hpp"
+#include "nexusfix/base/digits.hpp"
 
 namespace nfx::market {
 namespace {

@@ -8,7 +8,7 @@
 #endif
 
 #include "market/json_fields.hpp"
-#include "nexusfix/base/read_digits.hpp"
+#include "nexusfix/base/digits.hpp"
 
 namespace nfx::market {
 namespace {

@@ -18,8 +18,7 @@
 #include "nexusfix/market/feed_books.hpp"
 #include "nexusfix/market/itch_parser.hpp"
 #include "nexusfix/market/mold_udp.hpp"
-#include "nexusfix/transport/udp_receiver.hpp"
-#include "nexusfix/transport/udp_sender.hpp"
+#include "nexusfix/transport/udp.hpp"
 #include "publish/stream_server.hpp"
 
 namespace nfx::market {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "nexusfix/testing/test_error.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 #include "observe/message_text.hpp"
 #include "testing/network_parts.hpp"

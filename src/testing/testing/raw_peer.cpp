@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "nexusfix/testing/test_error.hpp"
+#include "nexusfix/testing/peer.hpp"
 #include "nexusfix/wire/field_text.hpp"
 #include "nexusfix/wire/framer.hpp"
 #include "nexusfix/wire/message_view.hpp"

@@ -1,5 +1,5 @@
 // Values between two threads: in order, intact, and refused when the ring is full.
-#include "nexusfix/concurrent/spsc_ring.hpp"
+#include "nexusfix/concurrent/spsc_queue.hpp"
 
 #include <gtest/gtest.h>
 

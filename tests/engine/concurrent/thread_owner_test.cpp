@@ -1,13 +1,10 @@
 // Which thread owns a side of a ring: the first that uses it, then the one it is handed over to, or any once it has
 // ended.
-#include "nexusfix/concurrent/thread_owner.hpp"
+#include "nexusfix/concurrent/spsc_queue.hpp"
 
 #include <gtest/gtest.h>
 
 #include <thread>
-
-#include "nexusfix/concurrent/spsc_queue.hpp"
-#include "nexusfix/concurrent/spsc_ring.hpp"
 
 namespace nfx {
 namespace {

@@ -1,5 +1,5 @@
 // What an engine calls: the interfaces that a program's class has, and observers beside it.
-#include "nexusfix/engine/callbacks.hpp"
+#include "nexusfix/engine/application.hpp"
 
 #include <gtest/gtest.h>
 

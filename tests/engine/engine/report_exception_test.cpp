@@ -6,8 +6,8 @@
 #include <string>
 
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/engine/exit_code.hpp"
 #include "nexusfix/engine/program.hpp"
+#include "nexusfix/engine/run.hpp"
 
 namespace nfx {
 namespace {

@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "nexusfix/transport/udp_receiver.hpp"
-#include "nexusfix/transport/udp_sender.hpp"
+#include "nexusfix/transport/udp.hpp"
 #include "transport/forbid_call.hpp"
 
 namespace nfx {

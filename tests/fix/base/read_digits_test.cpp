@@ -1,5 +1,5 @@
 // Digits read a word at a time, compared with reading single digits.
-#include "nexusfix/base/read_digits.hpp"
+#include "nexusfix/base/digits.hpp"
 
 #include <gtest/gtest.h>
 

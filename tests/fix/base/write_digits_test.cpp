@@ -1,5 +1,5 @@
 // Digits written a word at a time: text, size, sum, and no write after the space that each function states.
-#include "nexusfix/base/write_digits.hpp"
+#include "nexusfix/base/digits.hpp"
 
 #include <gtest/gtest.h>
 

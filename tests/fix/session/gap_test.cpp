@@ -1,7 +1,7 @@
 // Out-of-order messages, and requesting the missing ones.
 #include <gtest/gtest.h>
 
-#include "nexusfix/session/gap_queue.hpp"
+#include "nexusfix/session/session.hpp"
 #include "session/session_fixture.hpp"
 #include "wire/wrong_checksum.hpp"
 

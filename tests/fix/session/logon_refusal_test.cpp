@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "config/doc_table.hpp"
-#include "nexusfix/session/logon_refusal.hpp"
+#include "nexusfix/session/notice.hpp"
 
 namespace nfx {
 namespace {

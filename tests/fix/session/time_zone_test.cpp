@@ -1,5 +1,5 @@
 // Conversion to local time and back, with clocks that are set forward and back.
-#include "nexusfix/session/time_zone.hpp"
+#include "nexusfix/session/schedule.hpp"
 
 #include <gtest/gtest.h>
 

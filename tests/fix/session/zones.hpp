@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-#include "nexusfix/session/time_zone.hpp"
+#include "nexusfix/session/schedule.hpp"
 
 namespace nfx::zones {
 

@@ -1,5 +1,5 @@
 // Typed values of fields: accepted texts, refused ones, and every short text compared with a reference.
-#include "nexusfix/wire/field_values.hpp"
+#include "nexusfix/wire/message_view.hpp"
 
 #include <gtest/gtest.h>
 

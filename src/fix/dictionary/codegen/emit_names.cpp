@@ -17,7 +17,7 @@ std::string emit_names(const Ir& ir) {
   line(out);
   line(out, "#include <string>");
   line(out);
-  line(out, "#include \"nexusfix/dictionary/message_text.hpp\"");
+  line(out, "#include \"nexusfix/dictionary/generated.hpp\"");
   line(out);
   line(out, "namespace ", ir.name_space, " {");
   line(out);

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "nexusfix/base/read_digits.hpp"
+#include "nexusfix/base/digits.hpp"
 
 namespace nfx::kernels {
 namespace {

@@ -1,10 +1,6 @@
-// Receives UDP datagrams from one or more lines, multicast groups or addresses of this host, with the time at which the
-// network card or the kernel received each.
-// Thread: one owner, which polls. Cost: poll() is one recvmmsg per line, of at most `batch` datagrams, into memory made
-// by the constructor; no allocation. Lifetime: what the sink is given is dead when it returns. Errors: the constructor
-// throws UdpError, which names the line and the fix; afterwards nothing throws, and what the kernel refuses is counted.
-//
-// What the kernel has no space for in a line's receive buffer is lost and counted: kernel_drops.
+// UDP lines: addresses as an operator writes them, a sender, and a receiver of several lines.
+// Thread: one owner. Errors: parse_udp_address() and the constructors throw UdpError, which names the text or the line
+// and the fix; afterwards nothing throws.
 #pragma once
 
 #include <array>
@@ -13,18 +9,68 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "nexusfix/base/counter_rows.hpp"
-#include "nexusfix/base/stamp_source.hpp"
+#include "nexusfix/base/language.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/transport/udp_address.hpp"
-#include "nexusfix/transport/udp_sender.hpp"
 
 namespace nfx {
+
+// What an operator has to correct: an address, an interface, rights.
+class UdpError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// 10.0.0.5:5000, 239.1.1.1:5000@eth0, [ff15::1]:5000@eth0
+struct UdpAddress {
+  std::string host;  // a literal IPv4 or IPv6 address
+  std::uint16_t port = 0;
+  std::string interface;  // by name or by one of its addresses, for multicast; empty: the one of the route
+
+  friend bool operator==(const UdpAddress&, const UdpAddress&) = default;
+};
+
+[[nodiscard]] UdpAddress parse_udp_address(std::string_view text);
+[[nodiscard]] std::string to_string(const UdpAddress& address);
+// 224.0.0.0/4 and ff00::/8.
+[[nodiscard]] bool is_multicast(const UdpAddress& address);
+
+enum class UdpSent : std::uint8_t {
+  sent,
+  busy,     // the socket's send buffer is full: wait() and send it again
+  refused,  // nothing receives there, or it is too long, or the network is down; dropped
+};
+
+// Sends datagrams to one address or multicast group: for replays and generators. Cost: one system call per datagram, no
+// allocation after construction. Errors: send() returns what became of the datagram.
+class UdpSender {
+ public:
+  // Multicast leaves by the address's interface, one hop, and reaches receivers on this host too.
+  explicit UdpSender(const UdpAddress& to);
+  ~UdpSender();
+  UdpSender(UdpSender&& other) noexcept;
+  UdpSender& operator=(UdpSender&&) = delete;
+
+  [[nodiscard]] UdpSent send(std::string_view datagram) noexcept;
+  void wait(Duration longest) noexcept;  // until the send buffer has space
+
+ private:
+  int fd_ = -1;
+};
+
+// Receives UDP datagrams from one or more lines, multicast groups or addresses of this host, with the time at which the
+// network card or the kernel received each.
+// Thread: one owner, which polls. Cost: poll() is one recvmmsg per line, of at most `batch` datagrams, into memory made
+// by the constructor; no allocation. Lifetime: what the sink is given is dead when it returns. Errors: the constructor
+// throws UdpError, which names the line and the fix; afterwards nothing throws, and what the kernel refuses is counted.
+//
+// What the kernel has no space for in a line's receive buffer is lost and counted: kernel_drops.
 
 struct UdpLineOptions {
   std::string name;        // "A"
