@@ -268,6 +268,13 @@ TEST(Builders, name_the_field_that_was_set_twice) {
   order.clear();
   order.text("c");
   EXPECT_TRUE(order.ok());
+
+  char more[512];
+  fix44::ExecutionReportBuilder report{more};
+  report.trade_liquidity_indicator(fix44::TradeLiquidityIndicator::added);
+  EXPECT_EQ(why(report), "");
+  report.trade_liquidity_indicator(fix44::TradeLiquidityIndicator::removed);
+  EXPECT_EQ(why(report), "field 9730 was set twice") << "a field above 1023";
 }
 
 TEST(Builders, let_an_entry_go_on_behind_its_nested_group) {

@@ -1,7 +1,7 @@
 // Run-time support of the messages that `nfx codegen` writes: typed lookups for readers, required fields and group
 // counts for builders. Programs include the generated headers, which include this one.
-// Thread: that of the MessageView or FieldWriter in use. Cost: that of the same lookup or append written by hand; a
-// value of a closed enumeration is also tested for being listed, which is a shift and a mask. No allocation.
+// Thread: the owner of the MessageView or FieldWriter in use. Cost: the same lookup or append written by hand; a closed
+// enumeration also tests whether its value is listed, which is a shift and a mask. No allocation.
 // Lifetime: readers borrow the MessageView, builders the buffer or the FieldWriter.
 // Errors: readers return FieldError as MessageView does; builders report them through ok().
 #pragma once
@@ -220,8 +220,8 @@ class Group {
 
 // Builders.
 
-// What a setter is given: a value, or what a reader returned. A value that is missing leaves the field out, and so does
-// an empty text. A value that could not be read fails the writer.
+// The argument of a setter: a value, or the result of a reader. A missing value or an empty text leaves the field out.
+// A value that could not be read fails the writer.
 template <typename Value>
 class Given {
  public:
@@ -395,11 +395,11 @@ class OpenGroups {
   std::array<Level, depth_max> levels_;  // the first depth_ are set
 };
 
-// What a message's builder and those of its entries share. `Writer` is FieldWriter, or a reference to one.
+// State that the builders of a message and of its entries share. `Writer` is FieldWriter, or a reference to one.
 template <typename Writer>
 struct BuildState {
   Writer writer;
-  std::uint32_t fields = 0;  // of the message itself, without those of entries
+  std::uint32_t fields = 0;  // of the message itself, without fields of entries
   OpenGroups groups{};
 };
 
@@ -461,10 +461,11 @@ class FieldSetter {
 };
 
 // Base of the messages' builders. Fields come in any order, except that a group's entries follow their count.
-template <typename Derived, typename Writer, std::size_t required_count>
+// `high_count` is the number of the message's fields above 1023, which Derived::tags_above_1023 lists.
+template <typename Derived, typename Writer, std::size_t required_count, std::size_t high_count = 0>
 class MessageBuilder : public FieldSetter<Derived, Writer, required_count> {
  public:
-  // Into the caller's buffer, or after the fields that a writer already has: that of an Encoder, for example.
+  // Into the caller's buffer, or after the fields that a writer already has, for example an Encoder's.
   explicit MessageBuilder(std::span<char> buffer) noexcept
     requires(!std::is_reference_v<Writer>)
       : state_{FieldWriter{buffer}} {}
@@ -518,20 +519,27 @@ class MessageBuilder : public FieldSetter<Derived, Writer, required_count> {
   template <Tag tag, std::size_t>
   [[gnu::always_inline]] BuildState<Writer>& begin_field() noexcept {
     ++state_.fields;
-    if constexpr (nfx::value(tag) < checked_tags) {
-      std::uint64_t& word = set_[nfx::value(tag) / 64];
-      constexpr std::uint64_t bit = std::uint64_t{1} << nfx::value(tag) % 64;
-      twice_ = (word & bit) == 0 ? twice_ : tag;
-      word |= bit;
-    }
+    constexpr std::size_t place = place_in_set(tag);
+    static_assert(place < low_tags + high_count, "Derived::tags_above_1023 lists the tag");
+    std::uint64_t& word = set_[place / 64];
+    constexpr std::uint64_t bit = std::uint64_t{1} << place % 64;
+    twice_ = (word & bit) == 0 ? twice_ : tag;
+    word |= bit;
     return state_;
   }
 
-  static constexpr std::size_t checked_tags = 1024;  // those of FIX 4.4; greater ones may be set twice unnoticed
+  static constexpr std::size_t low_tags = 1024;  // 0 to 1023, which all of FIX 4.4 are among
+  [[nodiscard]] static consteval std::size_t place_in_set(Tag tag) noexcept {
+    const auto number = static_cast<std::size_t>(nfx::value(tag));
+    if constexpr (high_count != 0) {
+      if (number >= low_tags) return low_tags + place_of(tag, Derived::tags_above_1023);
+    }
+    return number;
+  }
 
   BuildState<Writer> state_;
   Tag twice_{};
-  std::array<std::uint64_t, checked_tags / 64> set_{};
+  std::array<std::uint64_t, (low_tags + high_count + 63) / 64> set_{};
 };
 
 // Base of the entries' builders. The first member comes first, the others in the dictionary's order: peers reject

@@ -10,7 +10,7 @@
 // returns discarded. It stays where create() made it: it can be neither copied nor moved.
 // Thread: the session's poll thread. Cost: the bytes written, each once; no allocation. Lifetime: the callback's;
 // one that is kept longer can be sent, with the SendingTime of create(), until the session sends or receives.
-// Errors: those of create() and of all fields are kept until send(), which returns the first; why() explains it.
+// Errors: send() returns the first error of create() and of the fields; why() explains it.
 #pragma once
 
 #include <concepts>
@@ -70,9 +70,9 @@ class Draft {
 
   // Sends it; once.
   [[nodiscard]] std::expected<SeqNum, SendError> send() noexcept;
-  // Sends it as the answer to a message. When the draft itself is at fault (a field that could not be written, a
-  // required one that is missing, too long), that message is refused with a BusinessMessageReject that says so, and the
-  // result is that of the refusal: the peer gets an answer in any case.
+  // Sends it as the answer to a message. When the draft itself is at fault (a field could not be written, a required
+  // field is missing, too long), the message is refused with a BusinessMessageReject that gives the reason. The peer
+  // gets an answer in either case, and the result says whether it was sent.
   [[nodiscard]] std::expected<SeqNum, SendError> send_or_reject(const MessageView& answered) noexcept;
   // Gives it up before its end.
   void discard() noexcept;
@@ -90,7 +90,14 @@ class Draft {
     const auto number = static_cast<std::uint32_t>(nfx::value(tag));
     return number < 64 && (written >> number & 1) != 0;
   }
-  Draft(SessionHandle& session, std::string_view msg_type, BorrowedFields header_fields) noexcept;
+  // The first eight characters of a BeginString; 0: any version.
+  [[nodiscard]] static constexpr std::uint64_t version_key(std::string_view begin_string) noexcept {
+    std::uint64_t key = 0;
+    for (const char c : begin_string.substr(0, 8)) key = key << 8 | static_cast<unsigned char>(c);
+    return key;
+  }
+  Draft(SessionHandle& session, std::string_view msg_type, BorrowedFields header_fields,
+        std::uint64_t version = 0) noexcept;
   [[nodiscard]] std::expected<SeqNum, SendError> reject(const MessageView& answered, SendError error,
                                                         std::string_view text) noexcept;
   // Nothing is written into the output from now on. A field that could not be written stays known.
@@ -110,12 +117,14 @@ class Draft {
 template <typename Message>
 concept TypedMessage = requires {
   { Message::msg_type } -> std::convertible_to<std::string_view>;
+  { Message::fix_version } -> std::convertible_to<std::string_view>;
   typename Message::template Builder<FieldWriter&>;
 };
 
 // A Draft with the setters of a message of a dictionary. Fields come in any order, except within groups. A setter that
 // is given a value that is missing in another message leaves the field out. send() also refuses a message without a
-// required field (incomplete; missing() lists them), with a field that was set twice, or with a group that is not
+// required field (incomplete; missing() lists them), of another FIX version than the session's unless that is FIXT.1.1
+// (other_version), with a field that was set twice, or with a group that is not
 // complete and in order (bad_message); why() names the place.
 template <typename Message>
 class TypedDraft : private Draft, public Message::template Builder<FieldWriter&> {
@@ -173,7 +182,7 @@ class TypedDraft : private Draft, public Message::template Builder<FieldWriter&>
  private:
   friend class SessionHandle;
   TypedDraft(SessionHandle& session, BorrowedFields header_fields) noexcept
-      : Draft(session, Message::msg_type, header_fields), Builder(Draft::fields()) {}
+      : Draft(session, Message::msg_type, header_fields, version_key(Message::fix_version)), Builder(Draft::fields()) {}
 };
 
 }  // namespace nfx

@@ -1,7 +1,8 @@
 // A session as the program's callbacks see it: what it is, its numbers, and the requests to it.
-// Thread: the session's poll thread alone; from other threads, Engine::submit. Lifetime: until the session is removed,
-// or as long as the engine. Cost: send() is one virtual call and the encoding. Errors: send() returns its error
-// immediately and never blocks.
+// Thread: the session's poll thread alone; from other threads, Engine::submit. There send() and create() return
+// wrong_thread, and the requests that return nothing abort the program. Lifetime: until the session is removed, or as
+// long as the engine. Cost: send() is one virtual call and the encoding. Errors: send() returns its error immediately
+// and never blocks.
 #pragma once
 
 #include <cstddef>
@@ -51,7 +52,7 @@ class SessionHandle {
   // number.
   [[nodiscard]] std::expected<SeqNum, SendError> send(const Outgoing& message) noexcept { return do_send(message); }
   // Sends what is queued now, and not at the end of the iteration: an order that must not wait for the messages after
-  // it. Cost: the system call. What the journal or a full network holds back waits as it would have.
+  // it. Cost: the system call. Bytes that the journal or a full network holds back still wait.
   virtual void flush() noexcept = 0;
   // Sends the peer a BusinessMessageReject for its application message.
   [[nodiscard]] std::expected<SeqNum, SendError> reject_business(const MessageView& refused,
@@ -76,7 +77,8 @@ class SessionHandle {
   virtual std::expected<SeqNum, SendError> do_send(const Outgoing& message) noexcept = 0;
   virtual std::expected<SeqNum, SendError> do_reject_business(const MessageView& refused, BusinessRejectReason reason,
                                                               std::string_view text) noexcept = 0;
-  virtual void begin_draft(Draft& draft, std::string_view msg_type, std::string_view header_fields) noexcept = 0;
+  virtual void begin_draft(Draft& draft, std::string_view msg_type, std::string_view header_fields,
+                           std::uint64_t version) noexcept = 0;
   virtual std::expected<SeqNum, SendError> send_draft(Draft& draft) noexcept = 0;
   virtual void end_draft(Draft& draft) noexcept = 0;
 };

@@ -21,12 +21,14 @@ enum class SendError : std::uint8_t {
   would_block,  // the peer does not read fast enough, or the journal waits for its disk or its memory
   store_full,   // the message store's disk is full: nothing that could not be resent is sent
   // No later attempt will be different.
-  store_failed,  // the message store can no longer guarantee its durability
-  too_long,      // the message is longer than the session's send buffer or a frame of its replicas
-  bad_message,   // no MsgType, a session message type, a field that could not be written, or no SOH at the end
-  incomplete,    // a typed message without a field that its dictionary requires
-  not_here,      // within a callback that must not use the session: on_traffic, on_resend, on_session_message_sending
-  discarded,     // the message that create() began was given up: the session sent another one, or its callback ended
+  store_failed,   // the message store can no longer guarantee its durability
+  too_long,       // the message is longer than the session's send buffer or a frame of its replicas
+  bad_message,    // no MsgType, a session message type, a field that could not be written, or no SOH at the end
+  incomplete,     // a typed message without a field that its dictionary requires
+  other_version,  // a typed message of another FIX version than the session's
+  not_here,       // within a callback that must not use the session: on_traffic, on_resend, on_session_message_sending
+  wrong_thread,   // not the session's poll thread: Engine::submit sends from any other
+  discarded,      // the message that create() began was given up: the session sent another one, or its callback ended
 };
 
 // Whether the message can be sent when the peer has read, or the disk has written, more.
@@ -39,8 +41,8 @@ enum class SendError : std::uint8_t {
 // The result of a message for the peer: its sequence number, or why it was not sent.
 using Sent = std::expected<SeqNum, SendError>;
 
-// What on_message says about its message. `return draft.send();` is enough: an answer for which there is no space now
-// means not_now, and one that failed otherwise is the notice not_sent.
+// The result of on_message. `return draft.send();` is enough: an answer for which there is no space now means not_now,
+// and an answer that failed for another reason is reported as the notice not_sent.
 class [[nodiscard]] Handled {
  public:
   static const Handled done;

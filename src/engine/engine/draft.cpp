@@ -9,9 +9,10 @@
 
 namespace nfx {
 
-Draft::Draft(SessionHandle& session, std::string_view msg_type, BorrowedFields header_fields) noexcept
+Draft::Draft(SessionHandle& session, std::string_view msg_type, BorrowedFields header_fields,
+             std::uint64_t version) noexcept
     : session_(&session) {
-  session.begin_draft(*this, msg_type, header_fields);
+  session.begin_draft(*this, msg_type, header_fields, version);
 }
 
 Draft::~Draft() { discard(); }
@@ -35,6 +36,7 @@ std::expected<SeqNum, SendError> Draft::send_or_reject(const MessageView& answer
   if (sent) return sent;
   switch (sent.error()) {
     case SendError::too_long:
+    case SendError::other_version:
     case SendError::incomplete: return reject(answered, sent.error(), to_string(sent.error()));
     case SendError::bad_message: {
       const WriteFault wrong = fault();
@@ -53,6 +55,7 @@ std::expected<SeqNum, SendError> Draft::send_or_reject(const MessageView& answer
     case SendError::store_full:
     case SendError::store_failed:
     case SendError::not_here:
+    case SendError::wrong_thread:
     case SendError::discarded: break;
   }
   return sent;

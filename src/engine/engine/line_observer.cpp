@@ -84,7 +84,12 @@ void LineObserver::on_session_message(SessionHandle& session, const MessageView&
 
 void LineObserver::on_session_down(SessionHandle& session, std::string_view reason) {
   if (reason == "logged out") reason = {};
-  const std::string text = joined("logged out", reason);
+  std::string text = joined("logged out", reason);
+  // In the words of QuickFIX, which many peers use too.
+  if (reason.contains("MsgSeqNum too low"))
+    text +=
+        ": its sender has lost numbers. Agree with the counterparty on the next ones, and set them here with "
+        "nfx session set NAME --next-in N --next-out N, or reset both sides";
   write(lines_, session, {.what = "logged out", .text = text}, {{"reason", reason}});
 }
 

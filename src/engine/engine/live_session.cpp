@@ -31,6 +31,7 @@ LiveSession::LiveSession(SessionRunner& owner, SessionStores& its_stores, LiveSe
       store(stores.open(settings, options.now)),
       journal_store(store.journal()),
       stores_received(settings.store_received && journal_store != nullptr),
+      version_key(settings.session.begin_string == "FIXT.1.1" ? 0 : Draft::version_key(settings.session.begin_string)),
       longest_sent(std::min(options.max_message_size, settings.send_buffer_size / 2)),
       longest_received(longest_received_of(settings, stores_received, options.max_message_size)),
       journal_room(answer_room + (stores_received ? longest_received : 0)),
@@ -77,6 +78,8 @@ std::expected<SeqNum, SendError> LiveSession::send_step(Event&& event) noexcept 
 
 // Why a message of that size cannot be sent now, before its session is asked.
 std::optional<SendError> LiveSession::cannot_send(std::size_t size) noexcept {
+  if (!runner.loop_thread().is_this()) [[unlikely]]
+    return SendError::wrong_thread;
   if (in_callback) return SendError::not_here;
   if (journal_store == nullptr) return std::nullopt;
   if (!journal_store->accepts(size)) [[unlikely]]
@@ -104,9 +107,12 @@ std::expected<SeqNum, SendError> LiveSession::do_send(const Outgoing& message) n
   return sent;
 }
 
-void LiveSession::begin_draft(Draft& draft, std::string_view msg_type, std::string_view header_fields) noexcept {
+void LiveSession::begin_draft(Draft& draft, std::string_view msg_type, std::string_view header_fields,
+                              std::uint64_t version) noexcept {
   if (const auto error = cannot_send(header_room)) [[unlikely]]
     return draft.fail(*error);
+  if (version != 0 && version != version_key && version_key != 0) [[unlikely]]
+    return draft.fail(SendError::other_version);
   discard_draft();
   const std::span<char> room = runner.output_room(*this);
   const auto begun = session.begin(msg_type, header_fields, runner.now(), room, draft.encoder_);
@@ -138,6 +144,7 @@ void LiveSession::end_draft(Draft& draft) noexcept {
 }
 
 void LiveSession::flush() noexcept {
+  NFX_REQUIRE(runner.loop_thread().is_this());
   discard_draft();
   if (!in_callback) runner.flush(runner.network(), *this);
 }
@@ -152,6 +159,7 @@ std::expected<SeqNum, SendError> LiveSession::do_reject_business(const MessageVi
 }
 
 void LiveSession::logout(std::string_view text) noexcept {
+  NFX_REQUIRE(runner.loop_thread().is_this());
   if (in_callback) return;
   enabled = false;
   const bool unkept = journal_store != nullptr && !runner.can_record_numbers(*this);
@@ -163,6 +171,7 @@ void LiveSession::logout(std::string_view text) noexcept {
 }
 
 void LiveSession::logon() noexcept {
+  NFX_REQUIRE(runner.loop_thread().is_this());
   if (in_callback) return;
   callback_failed = false;
   if (std::exchange(enabled, true) || is_acceptor()) return;
@@ -174,6 +183,7 @@ void LiveSession::logon() noexcept {
 }
 
 void LiveSession::reset_sequence_numbers() noexcept {
+  NFX_REQUIRE(runner.loop_thread().is_this());
   if (in_callback) return;
   if (!session.logged_on()) return;
   runner.step(*this, 0, [&](Actions& out) {
@@ -185,6 +195,7 @@ void LiveSession::reset_sequence_numbers() noexcept {
 }
 
 void LiveSession::drop_connection() noexcept {
+  NFX_REQUIRE(runner.loop_thread().is_this());
   if (in_callback || !connection.exists()) return;
   if (ends_because == EndReason::none) ends_because = EndReason::dropped;
   connection.out = SendGate{memory.output()};

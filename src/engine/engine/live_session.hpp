@@ -73,7 +73,8 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
   void flush() noexcept override;
   std::expected<SeqNum, SendError> do_reject_business(const MessageView& refused, BusinessRejectReason reason,
                                                       std::string_view text) noexcept override;
-  void begin_draft(Draft& draft, std::string_view msg_type, std::string_view header_fields) noexcept override;
+  void begin_draft(Draft& draft, std::string_view msg_type, std::string_view header_fields,
+                   std::uint64_t version) noexcept override;
   [[nodiscard]] std::expected<SeqNum, SendError> send_draft(Draft& draft) noexcept override;
   void end_draft(Draft& draft) noexcept override;
   // Our Logon has the password of an initiator: a Logon was encoded just now, or has been sent.
@@ -137,6 +138,7 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
   JournalStore* const journal_store;   // the store's; null when it is memory
   const bool stores_received;          // as the settings have it
   std::string_view received;           // then, the message that is processed
+  const std::uint64_t version_key;     // of BeginString; 0: FIXT.1.1, which takes messages of all versions
   const std::size_t longest_sent;      // that the send buffer is sure to have space for when the peer reads
   const std::size_t longest_received;  // that is delivered, and stored where that is wanted
   const std::size_t journal_room;      // bytes of the journal below which a message waits to be received

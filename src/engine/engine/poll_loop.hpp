@@ -18,7 +18,6 @@
 #include "engine/loop_latency.hpp"
 #include "engine/loop_network.hpp"
 #include "engine/session_runner.hpp"
-#include "engine/thread_check.hpp"
 #include "engine/thread_watch.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/engine/application.hpp"
@@ -62,6 +61,9 @@ class PollLoop {
 
   // Of the last iteration. What on_turn does and sends is work: a busy-polling loop is idle from then on.
   [[nodiscard]] const TurnTimes& turn_times() const noexcept { return turn_times_; }
+
+  // The calling thread, which turned the loop, does so no longer.
+  void leave_thread() noexcept { runner_.loop_thread().leave(); }
 
   // Logs every session out; finished() once all are gone and their last bytes delivered.
   void request_stop() noexcept { stop_requested_.store(true, std::memory_order_release); }
@@ -183,7 +185,6 @@ class PollLoop {
   std::string resumed_;   // what resume() passes to the session
   std::string repaired_;  // a message with the CheckSum that it should have
   std::atomic<bool> stop_requested_{false};
-  [[maybe_unused]] ThreadCheck poll_thread_;
 };
 
 }  // namespace nfx

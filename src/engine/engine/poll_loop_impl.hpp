@@ -55,7 +55,8 @@ void PollLoop<T, C>::start() {
 template <Transport T, Clock C>
 std::size_t PollLoop<T, C>::turn(Duration max_wait) {
   NFX_TRACE();
-  NFX_ASSERT(poll_thread_.is_same_thread());
+  NFX_ASSERT(runner_.loop_thread().is_this());
+  runner_.loop_thread().enter();
   runner_.set_time(clock_.now());
   const MonotonicTime now = runner_.now().monotonic;
   meter_.turn_began(now, max_wait > Duration::zero(), turn_times_.idle_from == turn_times_.began, runner_.notes());

@@ -55,7 +55,7 @@ void PollThread::run() {
       request_stop();
       give_up = now + longest_logout + stop_grace;
     }
-    if (finished() || now >= give_up) return;
+    if (finished() || now >= give_up) return leave_thread();
   }
 }
 

@@ -43,6 +43,7 @@ class PollThread : public MeasuredThread {
   virtual void turns_follow() noexcept = 0;   // see PollLoop
   virtual void count_latency() noexcept = 0;  // see PollLoop
   virtual std::size_t turn_loop(Duration max_wait) = 0;
+  virtual void leave_thread() noexcept = 0;  // see PollLoop
   [[nodiscard]] virtual TurnTimes turn_times() const noexcept = 0;
   virtual void request_stop() noexcept = 0;
   [[nodiscard]] virtual bool finished() const noexcept = 0;

@@ -64,6 +64,7 @@ class PollThreadOver final : public PollThread {
   void turns_follow() noexcept override { loop_.turns_follow(); }
   void count_latency() noexcept override { loop_.count_latency(); }
   std::size_t turn_loop(Duration max_wait) override { return loop_.turn(max_wait); }
+  void leave_thread() noexcept override { loop_.leave_thread(); }
   TurnTimes turn_times() const noexcept override { return loop_.turn_times(); }
   void request_stop() noexcept override { loop_.request_stop(); }
   bool finished() const noexcept override { return loop_.finished(); }

@@ -34,6 +34,7 @@
 #include "engine/loop_commands.hpp"
 #include "engine/loop_network.hpp"
 #include "engine/loop_reports.hpp"
+#include "engine/loop_thread.hpp"
 #include "engine/reconnect.hpp"
 #include "engine/roster.hpp"
 #include "engine/session_command.hpp"
@@ -89,6 +90,8 @@ class SessionRunner {
     now_.utc += now - now_.monotonic;
     now_.monotonic = now;
   }
+
+  [[nodiscard]] LoopThread& loop_thread() noexcept { return loop_thread_; }
 
   // Notes of what is measured.
   [[nodiscard]] StageNotes& notes() noexcept { return notes_; }
@@ -370,6 +373,7 @@ class SessionRunner {
   const Callbacks callbacks_;
   SessionStores& stores_;
   Instant now_;
+  LoopThread loop_thread_;
   HandOnQueue* hand_on_ = nullptr;  // null: such connections are refused
   SessionGone gone_;                // empty: not called
   const LiveSession* delivering_ = nullptr;

@@ -105,7 +105,9 @@ std::string_view to_string(SendError error) noexcept {
     case SendError::bad_message:
       return "no application message type, a field that could not be written, or no SOH at the end";
     case SendError::incomplete: return "a required field of the message is missing";
+    case SendError::other_version: return "the message is of another FIX version than the session";
     case SendError::not_here: return "this callback must not use the session";
+    case SendError::wrong_thread: return "not the session's poll thread: Engine::submit sends from other threads";
     case SendError::discarded:
       return "the draft is over: it was sent or given up, or the session sent or received another message";
   }

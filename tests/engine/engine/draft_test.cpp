@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <random>
+#include <thread>
 
 #include "engine/loop_rig.hpp"
 
@@ -208,6 +209,27 @@ TEST_F(Drafts, tell_wrong_fields_by_their_tag) {
   refused([](Draft& report) { report.append_raw("58=x"); }, {WriteError::incomplete, Tag{0}},
           "tag 0: fields whose last one does not end with SOH");
   EXPECT_EQ(session().next_outbound(), before);
+}
+
+TEST_F(Drafts, and_other_requests_from_another_thread_are_refused) {
+  start();
+  const SeqNum before = session().next_outbound();
+  std::vector<SendError> errors;
+  std::thread{[&] {
+    const std::string body = field(58, "x");
+    errors.push_back(session().send({.msg_type = "B", .body = body}).error());
+    auto news = session().create("B");
+    news.append(Tag::Text, "x");
+    EXPECT_EQ(news.why(), "not the session's poll thread: Engine::submit sends from other threads");
+    errors.push_back(news.send().error());
+    const MessageView nothing;
+    errors.push_back(session().reject_business(nothing, BusinessRejectReason::other, "x").error());
+  }}.join();
+  EXPECT_EQ(errors, (std::vector<SendError>(3, SendError::wrong_thread)));
+  EXPECT_EQ(session().next_outbound(), before);
+  EXPECT_TRUE(session().send({.msg_type = "B", .body = "58=x\x01"}).has_value());
+  rig.turn(4);
+  EXPECT_EQ(received, std::vector<std::string>{"x"});
 }
 
 TEST_F(Drafts, whose_fields_were_cleared_are_not_sent) {

@@ -10,9 +10,9 @@
 
 #include "base/seeded.hpp"
 #include "engine/deadline_heap.hpp"
+#include "engine/loop_thread.hpp"
 #include "engine/output_buffer.hpp"
 #include "engine/submissions.hpp"
-#include "engine/thread_check.hpp"
 
 namespace nfx {
 namespace {
@@ -234,13 +234,19 @@ TEST(Submissions, lose_nothing_between_several_producers_and_the_consumer) {
   EXPECT_TRUE(in_order);
 }
 
-TEST(ThreadCheck, tells_the_thread_that_called_first_from_any_other) {
-  ThreadCheck check;
-  EXPECT_TRUE(check.is_same_thread());
-  EXPECT_TRUE(check.is_same_thread());
-  bool other = true;
-  std::jthread{[&] { other = check.is_same_thread(); }}.join();
-  EXPECT_FALSE(other);
+TEST(LoopThread, is_the_one_that_entered_until_it_leaves) {
+  LoopThread thread;
+  const auto is_another = [&thread] {
+    bool is_this = false;
+    std::jthread{[&] { is_this = thread.is_this(); }}.join();
+    return is_this;
+  };
+  EXPECT_TRUE(is_another()) << "nobody has entered";
+  thread.enter();
+  EXPECT_TRUE(thread.is_this());
+  EXPECT_FALSE(is_another());
+  thread.leave();
+  EXPECT_TRUE(is_another());
 }
 
 }  // namespace

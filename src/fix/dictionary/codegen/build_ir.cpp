@@ -60,12 +60,44 @@ EnumKind enum_kind_of(const FieldDef& field, ValueKind kind, std::string_view be
 }
 
 // Names that the generated classes and their base classes use.
-constexpr std::string_view own_members[] = {
-    "view",        "msg_type",   "shape",           "member_tags", "nested_shapes", "body",        "ok",    "missing",
-    "fields",      "put",        "put_data",        "put_count",   "required",      "view_",       "nfx",   "std",
-    "value",       "count",      "fraction_digits", "send",        "discard",       "fault",       "why",   "append",
-    "append_data", "append_raw", "state",           "begin",       "begin_field",   "build_fault", "depth", "forget",
-    "missing_of",  "derived",    "clear",           "self"};
+constexpr std::string_view own_members[] = {"view",
+                                            "msg_type",
+                                            "shape",
+                                            "member_tags",
+                                            "nested_shapes",
+                                            "body",
+                                            "ok",
+                                            "missing",
+                                            "fields",
+                                            "put",
+                                            "put_data",
+                                            "put_count",
+                                            "required",
+                                            "view_",
+                                            "nfx",
+                                            "std",
+                                            "value",
+                                            "count",
+                                            "fraction_digits",
+                                            "send",
+                                            "discard",
+                                            "fault",
+                                            "why",
+                                            "append",
+                                            "append_data",
+                                            "append_raw",
+                                            "state",
+                                            "begin",
+                                            "begin_field",
+                                            "build_fault",
+                                            "depth",
+                                            "forget",
+                                            "missing_of",
+                                            "derived",
+                                            "clear",
+                                            "self",
+                                            "fix_version",
+                                            "tags_above_1023"};
 constexpr std::string_view own_types[] = {"Header", "View", "Writer", "Base", "Builder", "Messages", "Names", "Self"};
 constexpr std::string_view own_files[] = {"fields", "messages", "header", "forward", "dispatch", "names", "shared"};
 
@@ -73,6 +105,7 @@ class Builder {
  public:
   Builder(const Dictionary& dictionary, const CodegenOptions& options) : dictionary_(dictionary) {
     ir_.source = options.source;
+    ir_.begin_string = dictionary_.begin_string();
     ir_.name_space =
         options.name_space.find("::") == std::string::npos ? "nfx::" + options.name_space : options.name_space;
   }

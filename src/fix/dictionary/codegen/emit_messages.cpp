@@ -36,6 +36,7 @@ void emit_reader(std::string& out, const Ir& ir, const Message& message) {
   line(out, " public:");
   if (!is_header) {
     line(out, "  static constexpr std::string_view msg_type = ", string_literal(message.msg_type), ";");
+    line(out, "  static constexpr std::string_view fix_version = ", string_literal(ir.begin_string), ";");
     line(out, "  template <typename Writer>");
     line(out, "  using Builder = ", name, "Builder<Writer>;");
     line(out);
@@ -61,8 +62,14 @@ void emit_reader(std::string& out, const Ir& ir, const Message& message) {
 
 void emit_builder(std::string& out, const Ir& ir, const Message& message) {
   const std::string name = message.name + "Builder";
+  std::string high_tags;  // beyond those that every builder has a bit for
+  std::size_t high_count = 0;
+  for (const Member& member : message.fields.all) {
+    if (value(member.tag) > 1023) high_tags += (high_count++ == 0 ? "" : ", ") + tag_text(member.tag);
+  }
   const std::string base = "nfx::generated::MessageBuilder<" + name + "<Writer>, Writer, " +
-                           std::to_string(count_required(message.fields.all)) + ">";
+                           std::to_string(count_required(message.fields.all)) +
+                           (high_count == 0 ? "" : ", " + std::to_string(high_count)) + ">";
   line(out, "template <typename Writer>");
   line(out, "class ", name, " : public ", base, shared_setters(ir, message.fields, name), " {");
   line(out, "  using Base = ", base, ";");
@@ -70,6 +77,9 @@ void emit_builder(std::string& out, const Ir& ir, const Message& message) {
   line(out, " public:");
   line(out, "  static constexpr std::string_view msg_type = ", string_literal(message.msg_type), ";");
   emit_required(out, message.fields.all);
+  if (high_count != 0)
+    line(out, "  static constexpr std::array<nfx::Tag, ", std::to_string(high_count), "> tags_above_1023{", high_tags,
+         "};");
   line(out);
   line(out, "  using Base::Base;");
   emit_builder_members(out, ir, message.fields.own, name, "this->");

@@ -99,6 +99,7 @@ struct NamedField {
 
 struct Ir {
   std::string source;
+  std::string begin_string;
   std::string name_space;
   std::vector<Enumeration> enumerations;  // by tag
   std::vector<Group> groups;              // nested ones before those that contain them
