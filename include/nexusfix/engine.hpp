@@ -1,4 +1,4 @@
-// Everything that a program of nfx::run() includes, except its messages: those of FIX 4.4 are in <nexusfix/fix44.hpp>.
+// Everything that a program of nfx::run() includes, except its messages: <nexusfix/fix44.hpp> has the ones of FIX 4.4.
 // A program with its own main, which starts and stops the engine itself, also includes <nexusfix/engine/program.hpp>.
 #pragma once
 

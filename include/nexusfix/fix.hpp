@@ -1,5 +1,5 @@
-// FIX messages without an engine: parsing, reading, writing, dictionaries and validation. Messages with a class each,
-// those of FIX 4.4 for example, are in <nexusfix/fix44.hpp>.
+// FIX messages without an engine: parsing, reading, writing, dictionaries and validation. The classes of FIX 4.4's
+// messages are in <nexusfix/fix44.hpp>, and other versions have such a header too.
 #pragma once
 
 #include "nexusfix/dictionary/load.hpp"

@@ -1,5 +1,5 @@
-// Assertions: conditions that only a defect of this library can break. What a peer or an operator can cause is an error
-// value or a message instead.
+// Assertions: conditions that only a defect of this library can break. Mistakes of a peer or an operator are error
+// values or messages instead.
 // NFX_ASSERT is checked where NDEBUG is not defined: in debug, sanitizer and fuzz builds. Elsewhere the condition is
 // compiled, so that it stays correct, but never evaluated: no instruction remains. NFX_REQUIRE is checked in every
 // build. A condition that does not hold prints "file:line: assertion failed in function: condition" to stderr and

@@ -73,7 +73,7 @@ struct ControlConfig {
 
 // A gateway of a cluster, [cluster]; docs/cluster.md describes it.
 
-// What a session does that is replicated and whose cluster does not answer for lost_after.
+// How a replicated session reacts when its cluster does not answer for lost_after.
 enum class WhenLost : std::uint8_t {
   stop,     // its connection is closed, and it waits until the cluster answers
   keep_on,  // "continue": it continues with its journal alone, until ring_size bytes wait for the cluster
@@ -81,7 +81,7 @@ enum class WhenLost : std::uint8_t {
 
 [[nodiscard]] std::string_view to_string(WhenLost when) noexcept;
 
-// What a gateway does with a connection whose Logon names a session that another gateway owns.
+// How a gateway treats a connection whose Logon names a session that another gateway owns.
 enum class WrongGateway : std::uint8_t {
   refuse,   // and it listens on the address of a session only while it owns one of that address
   hand_on,  // it listens from the start, and passes the connection's bytes to the owner and back
@@ -104,7 +104,7 @@ struct ClusterConfig {
   std::chrono::milliseconds lease{5000};
   WhenLost when_lost = WhenLost::stop;
   std::chrono::milliseconds lost_after{10000};
-  // Of each session with durability async.
+  // Limits for each session with durability async.
   std::uint32_t async_messages = 256;
   std::uint32_t async_bytes = 256 * 1024;
 
@@ -137,8 +137,8 @@ enum class SlowConsumer : std::uint8_t {
 
 [[nodiscard]] std::string_view to_string(SlowConsumer policy) noexcept;
 
-// What follows a message of the peer that is beyond max_message_size or max_fields. Its sequence number counts as
-// received in any case, as a resend would be as large.
+// How a session treats a message of the peer beyond max_message_size or max_fields. The sequence number counts as
+// received in either case, because a resend would be as large.
 enum class TooLargeMessage : std::uint8_t {
   skip,    // it is reported, and not delivered
   logout,  // the same, and the session logs out, and stays logged out until logon()
@@ -210,8 +210,8 @@ struct LogConfig {
   bool messages = true;
   bool events = true;
   MessageLogFormat format = MessageLogFormat::full;
-  LineFormat lines = LineFormat::text;                    // of what nfx::run and `nfx serve` print
-  LogLevel level = LogLevel::info;                        // the least of those lines that are printed
+  LineFormat lines = LineFormat::text;                    // printed by nfx::run and `nfx serve`
+  LogLevel level = LogLevel::info;                        // lines below this level are not printed
   std::uint64_t rotate_bytes = std::uint64_t{256} << 20;  // the next file is begun before this is exceeded
   std::uint32_t keep_files = 30;                          // of each log, including the one being written
   std::chrono::days keep_age{0};                          // 0: whatever keep_files allows
@@ -236,7 +236,7 @@ struct EngineConfig {
   // How a ring is made with `transport` io_uring. The engine chooses the number of connections and listeners.
   IoUringOptions io_uring{};
   IdleMode idle = IdleMode::automatic;
-  // Of a received message: those of a snapshot of 5,000 levels a side. Memory is taken when a message needs it.
+  // Limits of a received message; a snapshot of 5,000 levels a side fits. Memory is taken when a message needs it.
   std::size_t max_message_size = default_max_message_size;
   std::uint32_t max_fields = 65536;
 
@@ -260,7 +260,8 @@ struct EngineConfig {
   // Logons of one address per second on average, ten times as many in one burst; further connections are closed. 0: no
   // limit.
   std::uint32_t max_logons_per_address = 500;
-  // Of each reason in one burst, and one per second on average; further refusals are counted and reported as one.
+  // Refusals reported for each reason: this many in a burst, then one per second. The others are counted and reported
+  // as one.
   std::uint32_t max_refusal_reports = 5;
 
   // Sessions made from templates, or added while the engine runs, per poll thread.
@@ -281,7 +282,7 @@ struct EngineConfig {
 
   // Whether the stages of messages and the iterations of poll threads are measured; docs/latency.md has the cost.
   bool latency = true;
-  // Of a busy session one read in this many is timed stage by stage, and in it one message in this many; 1: each.
+  // In a busy session one read in this many is timed stage by stage, and in it one message in this many; 1: each.
   std::uint32_t latency_every = 32;
   // Sessions whose stages have histograms on the metrics page, some 200 lines each; the first to have connected.
   std::uint32_t latency_histograms = 100;
@@ -326,7 +327,7 @@ class ConfigError : public std::runtime_error {
 // The checks of load_config for any configuration: identities unique, acceptors with an address, and so on.
 void check_config(const EngineConfig& config);
 // The same for a session that is added to a running engine or changed there, except for its name, which the poll loops
-// check. `listening` has the sessions that are there.
+// check. `listening` has the existing sessions.
 void check_session(const EngineConfig& config, const ListenIndex& listening, const SessionSettings& session);
 
 // Every key with section, type, default and meaning: as text for --help, and as Markdown, one table per section, as in
@@ -336,7 +337,7 @@ void check_session(const EngineConfig& config, const ListenIndex& listening, con
 
 // A session that is added to a running engine, and its text: one [[session]] of a configuration file.
 
-// What an operator has decided before a session is added: the same as disable and hold.
+// Decisions of an operator before a session is added: the same as disable and hold.
 struct AddedSession {
   bool enabled = true;
   bool sending_held = false;

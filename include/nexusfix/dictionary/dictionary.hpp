@@ -119,7 +119,7 @@ enum class QuickCheck : std::uint8_t {
   timestamp,  // read_utc_time() reads it
 };
 
-// What validation needs of a usual member, in 16 bits: a message's members share a few cache lines.
+// The facts about a usual member that validation needs, in 16 bits: a message's members share a few cache lines.
 class MemberBrief {
  public:
   MemberBrief() = default;
@@ -148,7 +148,7 @@ struct MemberBriefs {
   }
 };
 
-// The fields that may appear together: those of a message with header and trailer, or of a group's entry.
+// The fields that may appear together: a message's, with header and trailer, or a group entry's.
 // Components are resolved. A member's position is its order in the dictionary, header first, trailer last.
 class Scope {
  public:
@@ -218,7 +218,7 @@ class Dictionary {
   [[nodiscard]] const FieldDef* find_field(std::string_view name) const noexcept;
   [[nodiscard]] const MessageDef* find_message(std::string_view msg_type) const noexcept;
 
-  // What was irregular in its files, and how it was read all the same.
+  // Irregularities of its files, and how each was read.
   [[nodiscard]] const Repairs& repairs() const noexcept;
 
   // Names, or empty when the dictionary has none.

@@ -127,8 +127,8 @@ static_assert([] {
   return field_type_rows[std::to_underlying(type)].name;
 }
 
-// The type with this name. Other names of the same values are known too: older ones (TIME, UTCDATE,
-// MULTIPLEVALUESTRING), and those of FIX Latest for texts and numbers of a certain form (TENOR, RESERVED100PLUS).
+// The type with this name. Synonyms are known too: older names (TIME, UTCDATE, MULTIPLEVALUESTRING), and names of
+// FIX Latest for texts and numbers of a certain form (TENOR, RESERVED100PLUS).
 [[nodiscard]] std::optional<FieldType> parse_field_type(std::string_view name) noexcept;
 // The same for "LocalMktDate", as FIX itself spells its types.
 [[nodiscard]] std::optional<FieldType> parse_field_type_in_any_case(std::string_view name) noexcept;
@@ -143,7 +143,7 @@ static_assert([] {
   return format_of(type) == ValueFormat::character_list || format_of(type) == ValueFormat::text_list;
 }
 
-// Numbers are those that the typed getters of MessageView read: 18 significant digits, no plus sign, no exponent.
+// Numbers are as the typed getters of MessageView read them: 18 significant digits, no plus sign, no exponent.
 // Fractions of seconds have 1 to 12 digits. Text types accept any text: the lists of currencies, exchanges
 // and countries change outside FIX. An empty text is not a value of any type.
 [[nodiscard]] bool has_format(std::string_view text, FieldType type) noexcept;

@@ -19,8 +19,8 @@ struct DictionaryFiles {
   std::filesystem::path transport;              // FIXT11.xml; empty when the application's file defines everything
   std::filesystem::path application;            // FIX50SP2.xml
   std::vector<std::filesystem::path> overlays;  // applied to both in this order; the base that they name is ignored
-  // "FIX.5.0SP2": for files that leave it open, as those of FIX 5.0 without a service pack and Orchestra files with a
-  // version of their own. Empty: they have to state one.
+  // "FIX.5.0SP2": for files that leave the version open, such as FIX 5.0 without a service pack, or Orchestra files
+  // with a version of their own. Empty: the files have to state one.
   std::string version{};
 };
 
@@ -34,9 +34,9 @@ struct DictionaryFiles {
                                          std::vector<std::string>* problems = nullptr);
 [[nodiscard]] DictionaryModel load_model(const DictionaryFiles& files, std::vector<std::string>* problems = nullptr);
 
-// The path of this file ("FIX44.xml"): in `folder` unless that is empty, in the folder that the environment variable
-// NFX_DICTIONARIES names, or among the dictionaries shipped with the engine: those of the installation that the program
-// or its shared library is in, or whose headers it was compiled with, or of the source tree. Empty when it is in none.
+// The path of this file ("FIX44.xml"). Searched are `folder` unless it is empty, the folder named by the environment
+// variable NFX_DICTIONARIES, and the dictionaries shipped with the engine. The engine finds its own beside the program
+// or its shared library, beside the headers it was compiled with, or in the source tree. Empty when there is none.
 [[nodiscard]] std::optional<std::filesystem::path> find_shipped_dictionary(std::string_view file,
                                                                            const std::filesystem::path& folder = {});
 

@@ -2,9 +2,9 @@
 // compared and written. Dictionary::build() turns it into the tables that validation and decoding use.
 // Thread: any, no state. Cost: allocates; part of loading. Lifetime: a model owns everything it holds.
 // Irregularities that have an obvious meaning are repaired: a model has what was repaired on its way (repair.hpp).
-// Errors: DictionaryError, one line "file:line: what (other place); fix". Where a function takes `problems`, and that
-// is not null, errors are added there instead and the wrong element is omitted, so that a file's author sees all of
-// them together; only an error after which it cannot continue is thrown.
+// Errors: DictionaryError, one line "file:line: what (other place); fix". With `problems` not null, errors are added
+// there instead and the wrong element is left out, so that a file's author sees all errors together. An error that ends
+// the reading is thrown in either case.
 #pragma once
 
 #include <cstdint>
@@ -92,8 +92,8 @@ struct ModelMessage {
   ModelPlace place;
 };
 
-// What an Orchestra file has beyond a dictionary: a condition under which a member is required, or another scenario of
-// a message, component, group or code set. It is shown, not validated.
+// A part of an Orchestra file that dictionaries lack: a condition under which a member is required, or another scenario
+// of a message, component, group or code set. It is shown, not validated.
 struct ModelRule {
   std::string where;  // "message NewOrderSingle, field Price"
   std::string text;   // "required when OrdType == ^Limit"
@@ -135,8 +135,8 @@ void inline_component(std::vector<ModelMember>& members, const ModelComponent& c
 // service pack. A different version stays.
 void take_version(DictionaryModel& model, std::string_view version_name);
 
-// All errors that Dictionary::build() would report. `repairs`, unless null, are then those of the model and of building
-// it.
+// All errors that Dictionary::build() would report. `repairs`, unless null, receives the repairs of the model and of
+// building it.
 [[nodiscard]] std::vector<std::string> find_problems(const DictionaryModel& model, Repairs* repairs = nullptr);
 
 // QuickFIX XML that read_dictionary() reads back to the same model.

@@ -1,5 +1,5 @@
-// What was irregular in a dictionary's files, and how it was read all the same. Models and dictionaries carry their
-// repairs, so that a program reports them once, with file, line and remedy.
+// Irregularities of a dictionary's files, and how each was read. Models and dictionaries carry their repairs, so that a
+// program reports them once, with file, line and remedy.
 // Thread: any; a plain value. Cost: allocates; part of loading. Bounds: `max_listed` repairs of each kind are kept in
 // words, the others are counted.
 #pragma once

@@ -4,7 +4,7 @@
 // expected.
 //
 // A violation's mode, when no override names its message or field, is the lower of its check's mode and the overall
-// mode. With overrides it is that of the most specific one: message and tag, then tag, then message, then neither.
+// mode. With overrides the most specific one counts: message and tag, then tag, then message, then neither.
 // A check that is off stays off whatever the overrides are.
 #pragma once
 

@@ -2,13 +2,13 @@
 // Thread: any; no state. Cost: one pass, a hash lookup and a format check per field; no allocation, bounded stack.
 // The policy decides what happens to each violation; it is consulted only when there is one.
 //
-// Fields are validated in wire order, and each field in this order: it has a value, it is defined here, it is in its
-// section (header, body, trailer), it is not a duplicate, its value has the right format, its value is listed. Missing
-// fields are found at the end, in the dictionary's order. Three violations take precedence over that order:
-//   - a missing field, or a header field after the body, over a field that only other messages define;
-//   - a MsgType that the dictionary does not define, because only the header can be validated then;
-//   - a wrong entry count, or members out of order, over violations of the values of that group: the members of a group
-//     that cannot be divided into entries cannot be validated.
+// Fields are validated in wire order. For each field the checks are, in this order: a value, defined here, in its
+// section (header, body, trailer), not a duplicate, the right format, a listed value. Missing fields are found at the
+// end, in the dictionary's order. Three violations take precedence:
+//   - A missing field, or a header field after the body, precedes a field that only other messages define.
+//   - An undefined MsgType comes first, because only the header can be validated then.
+//   - A wrong entry count, or members out of order, precede wrong values of that group. Members of a group that cannot
+//     be divided into entries cannot be validated.
 //
 // GroupView defines which fields of a group begin its entries. An entry that begins with another member than the
 // dictionary's first, or whose members are in another order, is out of order (15); where that is rejected, only the

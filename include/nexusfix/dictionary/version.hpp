@@ -12,7 +12,7 @@
 
 namespace nfx {
 
-// What the session layer does differently from version to version. A later one includes what earlier ones introduced.
+// The versions that the session layer distinguishes. A later one includes the rules of the earlier ones.
 enum class SessionRules : std::uint8_t { fix40, fix41, fix42, fix43, fix44, fixt11 };
 
 struct FixVersion {

@@ -1,5 +1,5 @@
-// The interface between the engine and the user's program: what a session receives, and when it begins and ends. What
-// the engine says about itself is for an Observer; who may log on is for an Authenticator.
+// The interface between the engine and the user's program: what a session receives, and when it begins and ends. An
+// Observer receives reports about the engine itself, and an Authenticator decides who may log on.
 // Thread: every callback of a session runs on that session's poll thread; with one poll thread (the default) no two
 // callbacks ever run at the same time. Cost: one virtual call per message. Lifetime: a message and a text last until
 // the callback returns. Errors: if a callback throws, only its session is logged out; docs/session.md has the rules.
@@ -29,7 +29,7 @@ class Application {
   // The session ended, or its Logon was refused; `reason` is the Text of the Logout, received or sent.
   virtual void on_logout([[maybe_unused]] SessionHandle& session, [[maybe_unused]] std::string_view reason) {}
   // cancel_on_disconnect or cancel_on_logout: the session ended and is not up again cancel_delay later. An acceptor
-  // cancels the counterparty's open orders; those of an initiator may still be filled. Once for each end.
+  // cancels the counterparty's open orders; orders of an initiator may still be filled. Once for each end.
   virtual void on_cancel([[maybe_unused]] SessionHandle& session, [[maybe_unused]] std::string_view reason) {}
   // Whether a stored message may be sent again; false sends a gap fill in its place. Must not use the session: within
   // this call send() returns not_here, and the other requests are ignored.

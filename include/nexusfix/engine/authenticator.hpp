@@ -1,4 +1,4 @@
-// Who may log on to our acceptors, and what our own Logon must carry.
+// Decides who may log on to our acceptors, and completes our own Logon.
 // Thread: the poll thread of the session. Cost: called once for each Logon, and for each session message sent.
 // Errors: if a callback throws, the Logon is refused, or the message is not sent and the session is logged out.
 #pragma once

@@ -24,7 +24,7 @@ namespace nfx {
 
 struct PlacementPlan;
 
-// Where a poll thread should run, and how the kernel has run it. What the kernel does not report is empty.
+// Where a poll thread should run, and how the kernel has run it. Numbers that the kernel does not report are empty.
 struct ThreadReport {
   std::string name;  // "nfx-poll-0"
   CpuSet planned;
@@ -33,7 +33,7 @@ struct ThreadReport {
   std::optional<std::uint64_t> voluntary_switches;    // it waited
   std::optional<std::uint64_t> involuntary_switches;  // its CPU was given to another task
   // The longest that a busy-polling thread took from a poll that found nothing to its next iteration: time that the
-  // host took. What Application::on_turn takes is not in it. Zero: it does not busy-poll.
+  // host took. The time of Application::on_turn is not included. Zero: the thread does not busy-poll.
   Duration worst_idle_gap{};
 };
 
@@ -100,20 +100,20 @@ class Engine {
   // Runs `work` on the calling thread, which the program made and no message waits for: under this name and, with a
   // plan, on the housekeeping CPUs, watched and reported as the engine's own threads are.
   void run_on_housekeeping(std::string_view name, const std::function<void()>& work);
-  // What the plan warns of, and threads that could not be put in their place: one sentence each.
+  // Warnings of the plan, and threads that could not be put in their place: one sentence each.
   [[nodiscard]] const std::vector<std::string>& placement_warnings() const noexcept;
-  // Of the poll threads, helpers, threads on the housekeeping CPUs and threads that entered, from any thread, while
-  // they run or afterwards. Empty without a plan. Reads /proc.
+  // One report for each poll thread, helper, thread on the housekeeping CPUs and thread that entered, from any thread,
+  // while they run or afterwards. Empty without a plan. Reads /proc.
   [[nodiscard]] std::vector<ThreadReport> thread_reports() const;
 
-  // What the poll threads do while idle, and why, in one line.
+  // How the poll threads wait while idle, and why, in one line.
   [[nodiscard]] std::string idle_text() const;
   // The transport in use, and why, in one line; empty when the configuration names epoll.
   [[nodiscard]] const std::string& transport_text() const noexcept;
   // Socket options that this host refused. Once run() has returned, or before it begins.
   [[nodiscard]] std::vector<std::string> transport_warnings() const;
-  // Reloads certificates, keys and revocation lists, for connections that begin from now on. From any thread. What
-  // cannot be loaded stays as it is; the result has one text for each, with the reason.
+  // Reloads certificates, keys and revocation lists, for connections that begin from now on. From any thread. A file
+  // that cannot be loaded leaves the old one in use; the result has one text for each, with the reason.
   [[nodiscard]] std::vector<std::string> reload_tls();
 
   [[nodiscard]] const EngineConfig& config() const noexcept;

@@ -1,4 +1,4 @@
-// What the engine counts: for each session, and for each poll thread. All of it is on the metrics page.
+// The counters of an engine: for each session, and for each poll thread. All of it is on the metrics page.
 // Thread: written by the poll thread; PollLoopCounters are also read by others, so they are counted with
 // count_shared(). Cost: one addition each.
 #pragma once

@@ -30,8 +30,8 @@ struct LogonRefusal {
   std::string_view target_comp_id{};
   std::string_view text{};                 // details of the reason; may be empty
   const SessionConfig* session = nullptr;  // the one the Logon names; null: none
-  // 1; or how many of this reason were refused within a second and not reported individually. Then `peer` is that of
-  // the last of them, and the names are empty.
+  // 1; or how many Logons were refused for this reason within a second without a report of their own. Then `peer` is
+  // the last one's, and the names are empty.
   std::uint64_t count = 1;
 };
 
@@ -48,8 +48,8 @@ enum class AlertKind : std::uint8_t {
   // a thread of the engine's own, at most once per check_interval_ms and thread.
   placement,
   // A callback that has no session threw an exception, and the engine continues: "on_turn: " and the exception's
-  // what(). On the thread that called it; of a poll thread at most once per second. What a callback of a session throws
-  // is a notice.
+  // what(). On the thread that called it; at most once per second on a poll thread. Exceptions in callbacks of a
+  // session are notices.
   callback,
 };
 [[nodiscard]] std::string_view to_string(AlertKind kind) noexcept;

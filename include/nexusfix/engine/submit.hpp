@@ -23,7 +23,7 @@ enum class SubmitStatus : std::uint8_t {
 
 [[nodiscard]] std::string_view to_string(SubmitStatus status) noexcept;
 
-// What becomes of a message whose session is not logged on.
+// How submit() treats a message whose session is not logged on.
 enum class WhileLoggedOff : std::uint8_t {
   refuse,  // it is not sent: an order should not reach the market at an unexpected time
   keep,    // it is sent after the next Logon, after those held before it; in memory, so a process that ends loses it
@@ -36,20 +36,21 @@ struct SubmitOptions {
 
 struct SubmitResult {
   SubmitStatus status = SubmitStatus::queued;
-  // Of a queued message. Counts up from 1 for each poll thread, and so for each session, in the order of sending.
+  // Number of a queued message: counts up from 1 for each poll thread, and so for each session, in the order of
+  // sending.
   std::uint64_t ticket = 0;
 
   [[nodiscard]] explicit operator bool() const noexcept { return status == SubmitStatus::queued; }
 };
 
-// What became of a queued message.
+// The result of a queued message.
 struct Submitted {
   std::size_t session = 0;
   std::uint64_t ticket = 0;
   std::expected<SeqNum, SendError> result{};
 };
 
-// What names a session in QuickFIX. SubIDs and LocationIDs that are empty match any.
+// The name of a session, as in QuickFIX. Empty SubIDs and LocationIDs match any.
 struct SessionId {
   std::string_view begin_string{};
   std::string_view sender_comp_id{};  // of this side

@@ -3,11 +3,11 @@
 // Thread: DividedTransfers has one owner; each GroupSide belongs to the thread of its group. Between the two is a queue
 // each way, with a few entries for a part and none for a page: no page makes two threads write the same memory.
 // Cost: send(), receive() and poll() are one queue entry for each part; no allocation, lock or system call.
-// Lifetime: the sides are those of DividedTransfers, which outlives the groups. Memory belongs to the links until
+// Lifetime: DividedTransfers owns the sides and outlives the groups. Memory belongs to the links until
 // on_received() or on_sent() reports the transfer. Errors: as of a Link; what is full is refused. The constructor
 // throws std::runtime_error for options that cannot work.
 //
-// What a program does:
+// A program has these parts:
 //   both ends  as many groups, whose links add the same regions in the same order. LinkOptions::transfers are at least
 //              DivisionOptions::transfers times the groups, and the links have no other transfers
 //   a group    polls its link, calls step(link) of its side in each iteration, passes on_received() and on_sent() of
@@ -33,7 +33,7 @@ inline constexpr std::size_t max_groups = 16;
 // The ids of divided transfers are less.
 inline constexpr std::uint64_t divided_ids = std::uint64_t{1} << 56;
 
-// What a group has of a transfer.
+// The part of a transfer that one group carries.
 struct PagePart {
   std::uint32_t first = 0;
   std::uint32_t pages = 0;

@@ -26,7 +26,7 @@ struct GroupOptions {
   Duration longest_sleep = std::chrono::microseconds{50};  // with IdleMode::block: rails have nothing that wakes
 };
 
-// What a group does. Its constructor makes regions, rails and a Link.
+// The program of a group. Its constructor makes regions, rails and a Link.
 class GroupProgram {
  public:
   virtual ~GroupProgram() = default;

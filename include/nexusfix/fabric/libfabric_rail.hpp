@@ -29,7 +29,7 @@ struct LibfabricRailOptions {
   RailAddress address;   // where the two ends exchange what they need; a Unix socket for provider shm
   std::string provider;  // as `fi_info -l` names it; empty: the first of preferred_providers that this machine has
   std::string card;      // the beginning of a domain's name, such as "rdmap79s0"; empty: the first
-  std::string bind;      // own IP address for providers over IP; empty: that of `address`, 127.0.0.1 for Unix sockets
+  std::string bind;      // own IP address for providers over IP; empty: as in `address`, 127.0.0.1 for Unix sockets
   std::uint32_t slots = 128;      // writes without a completion, 1 to 4096
   std::uint32_t arrivals = 1024;  // numbers that wait for poll(), 1 to 65536
 };
@@ -62,7 +62,7 @@ class LibfabricRail {
 
   // The address with the port that was taken, where this end listens.
   [[nodiscard]] const std::string& place() const noexcept;
-  // What libfabric chose: "tcp;ofi_rxm" and "eth0".
+  // The choice of libfabric: "tcp;ofi_rxm" and "eth0".
   [[nodiscard]] const std::string& provider() const noexcept;
   [[nodiscard]] const std::string& card() const noexcept;
 

@@ -30,7 +30,7 @@
 
 namespace nfx::fabric {
 
-// What one link counts. Each group has its own, on cache lines that no other thread writes.
+// The counters of one link. Each group has its own, on cache lines that no other thread writes.
 // Thread: the owner of the link counts; any thread reads with read_shared(). Cost: a load and a store for each event.
 struct LinkCounters {
   std::uint64_t pages_sent = 0;
@@ -104,7 +104,7 @@ namespace nfx::fabric {
 
 // Chosen by the application, the same at both ends; not in use by another transfer of that direction.
 enum class TransferId : std::uint64_t {};
-// Of the records of one direction, from 1 on.
+// Number of a record in its direction, from 1 on.
 enum class RecordSeq : std::uint64_t {};
 
 inline constexpr std::size_t max_rails = 16;
@@ -112,8 +112,8 @@ inline constexpr std::uint32_t max_transfers = 64;
 inline constexpr std::uint32_t max_pages = 65536;
 
 // Which rails have which writes: some transports are fastest for small ones, others for large ones. `nfx fabric bench`
-// measures both (docs/fabric.md). Of the rails that are preferred for a size, those that are up have its writes; when
-// none of them is up, all others do. Bit per rail; the ends may differ.
+// measures both (docs/fabric.md). The rails preferred for a size carry its writes while they are up; when none of them
+// is up, all others do. One bit per rail; the ends may differ.
 struct RailChoice {
   std::uint32_t small_most = 0;        // bytes: records and pages up to this size are small
   std::uint16_t small_rails = 0xffff;  // preferred for these; records go over the first of them
@@ -135,7 +135,7 @@ struct LinkOptions {
   Duration heartbeat = std::chrono::milliseconds{50};
   // A rail over which nothing comes from the peer for this time is closed.
   Duration silence = std::chrono::seconds{1};
-  // A rail whose writes do not arrive for this time is closed, and so is that of a single write, although others do.
+  // A rail is closed when its writes do not arrive for this time, even if only a single write does not.
   Duration write_deadline = std::chrono::seconds{5};
   Duration reopen_after = std::chrono::milliseconds{100};
   // Without any rail for this time the link is lost. Rails that are not up yet count.

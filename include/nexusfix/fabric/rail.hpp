@@ -1,9 +1,9 @@
-// What the fabric needs of one network card, or of what stands for one: write into the peer's memory with a number,
-// and report what became of it. A rail is one end of a connection between one card here and one of the peer's, with
+// One network card, or its stand-in, as the fabric uses it: it writes into the peer's memory with a number, and reports
+// whether the write was done. A rail is one end of a connection between one card here and one of the peer's, with
 // registrations and queues of its own. Implemented by ShmRail, TcpRail, FaultyRail and the rails of libfabric.
 // Thread: one owner, which also makes the rail, after it is pinned, so that all of it is on that thread's node.
-// Cost: try_write() and poll() never wait, allocate, lock or throw, and make no system calls but those that send and
-// receive. add_region(), open(), maintain() and close() are not for the path of a page.
+// Cost: try_write() and poll() never wait, allocate, lock or throw, and make no system calls but send and receive.
+// add_region(), open(), maintain() and close() are not for the path of a page.
 // Lifetime: regions outlive the rail. Errors: what the peer or the network causes is a Completion of the kinds `failed`
 // and `down`; what the operator can fix is a text from add_region(), or last_error().
 #pragma once

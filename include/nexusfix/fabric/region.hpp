@@ -2,8 +2,8 @@
 // and shareable with a process of this host, which a rail over shared memory needs.
 // Thread: make() from the thread that polls the rails, after it is pinned; then any, as plain memory.
 // Cost: make() writes to every page, so that none is missing later; the rest is inline. Errors: make() returns a text
-// that names the region and what to change. What was requested and is not there (huge pages, the node) is not an error:
-// page_kind() and node() report what the memory has.
+// that names the region and what to change. Missing huge pages, or another node than requested, are no
+// error: page_kind() and node() report what the memory has.
 #pragma once
 
 #include <cstddef>
@@ -50,7 +50,7 @@ class Region {
   [[nodiscard]] PageKind page_kind() const noexcept { return page_kind_; }
   // Where the first page is; -1: the kernel does not report it.
   [[nodiscard]] int node() const noexcept { return node_; }
-  // Of the memory, sealed against another size; the region owns it.
+  // The file of the memory, sealed against another size; the region owns it.
   [[nodiscard]] int file() const noexcept { return file_; }
 
   // Whether `length` bytes from `offset` on are inside.

@@ -65,12 +65,12 @@ class ShmRail {
   std::vector<const Region*> regions_;
   RailState state_ = RailState::closed;
 
-  // What this end takes from, in memory of its own.
+  // The ring that this end takes from, in memory of its own.
   Region ring_memory_;
   ShmRing* ring_ = nullptr;
   std::uint64_t read_ = 0;
 
-  // What this end puts into, in the peer's memory.
+  // The ring that this end puts into, in the peer's memory.
   ShmRing* peer_ring_ = nullptr;
   std::uint64_t peer_ring_size_ = 0;
   std::uint32_t peer_slots_ = 0;

@@ -1,5 +1,5 @@
-// A gateway of a cluster: an engine whose replicated sessions are those that this process owns at the time. It becomes
-// their owner, gives their records to the stream of NATS, has their bytes sent when the stream has them, and ends a
+// A gateway of a cluster: an engine that has the replicated sessions this process owns at the time. It becomes their
+// owner, gives their records to the stream of NATS, has their bytes sent when the stream has them, and ends a
 // session that another gateway owns now. docs/cluster.md has the rules, the settings and the limits.
 //
 //   nfx::use_cluster();                              // programs made with nfx::run: before it, [cluster] does the rest

@@ -1,4 +1,4 @@
-// What the engine reports as lines: one LogEntry each, written by a LineLog.
+// Lines about the engine: one LogEntry each, written by a LineLog.
 #pragma once
 
 #include <array>
@@ -79,18 +79,18 @@ class LineLog {
   void line(const LogEntry& entry);
   // The same of the engine: "YYYYMMDD-HH:MM:SS.mmm text".
   void line(UtcTime time, std::string_view text) { line(LogEntry{.time = time, .text = text}); }
-  // Complete lines, as they are.
+  // Complete lines, unchanged.
   void add(const SafeText& lines);
-  // Has the writer begin. Lines that are only added wait for this, or until there are many.
+  // Wakes the writer. Lines that are only added wait for this, or until there are many.
   void flush();
   [[nodiscard]] bool closed() const noexcept;
   [[nodiscard]] LineCounters counters() const noexcept;
   [[nodiscard]] Stream stream() const noexcept;
-  // What the kernel calls the writing thread; it is there from the constructor on.
+  // The writing thread's id in the kernel; the thread exists from the constructor on.
   [[nodiscard]] int thread_id() const noexcept;
   static constexpr const char* thread_name = "nfx-lines";
 
-  // The least level of lines, of all logs of the process, which print one output. What add() is given has none.
+  // The lowest level that is printed, for all logs of the process. Lines of add() have no level and are always printed.
   [[nodiscard]] static LogLevel least_level() noexcept;
   static void set_least_level(LogLevel level) noexcept;
 

@@ -1,4 +1,4 @@
-// What a line of a log may look like: its level and form.
+// The level and the form of a line of a log.
 // Thread: values.
 #pragma once
 

@@ -12,9 +12,9 @@
 
 namespace nfx {
 
-// Text that a terminal or a log may receive. Everything that is printed is one of these, so that a raw string cannot be
-// printed by mistake: what a peer, a file or the command line contains is escaped as it is appended, line feeds too;
-// only literals of this program's source are appended as they are, which the compiler checks.
+// Text that a terminal or a log may receive. Everything that is printed is a SafeText, so that a raw string cannot be
+// printed by mistake. Bytes of a peer, a file or the command line are escaped when they are appended, line feeds too.
+// Only literals of this program's source are appended unchanged, which the compiler checks.
 // Thread: a value. Cost: allocates; no part of a hot path.
 
 // A string literal without control characters except line feeds. Anything else does not compile.

@@ -1,5 +1,5 @@
-// What a session step requests its caller to do, in order. Bounded; messages are encoded in the caller's output space.
-// Thread: that of the session. Cost: no allocation. Lifetime: texts and bytes are valid as long as the output space and
+// The requests of a session step to its caller, in order. Bounded; messages are encoded in the caller's output space.
+// Thread: the session's. Cost: no allocation. Lifetime: texts and bytes are valid as long as the output space and
 // the message of the event.
 #pragma once
 

@@ -1,5 +1,5 @@
 // Puts the session's header and trailer around a body: one write of each byte, exact BodyLength, no padding.
-// Thread: that of the session. Cost: no allocation; the header comes from the session's HeaderTemplate.
+// Thread: the session's. Cost: no allocation; the header comes from the session's HeaderTemplate.
 // Field order: 8 9 35 34 [43] 49 52 56, the session's own 50 57 142 143, other header fields ascending with 122 and
 // 369 among them, body, 10.
 #pragma once

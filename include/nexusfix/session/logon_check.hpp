@@ -1,5 +1,5 @@
-// What can be checked of a Logon without the session's store: who sent it, and its terms. Session checks every Logon
-// with these functions; a poll loop uses them before it makes a session from a template.
+// Checks of a Logon that need no store: its sender and its terms. Session checks every Logon with these functions; a
+// poll loop uses them before it makes a session from a template.
 // Thread: any, no state. Cost: one validation and some look-ups, once per Logon. Lifetime: texts are constants, or in
 // the memory that the caller gives.
 // Errors: a fault is a value.
@@ -34,7 +34,7 @@ struct LogonFault {
 [[nodiscard]] LogonFault logon_terms_fault(const SessionConfig& config, const MessageView& message,
                                            std::span<char> room) noexcept;
 
-// Of a first message that the parser refuses.
+// The reason for a first message that the parser refuses.
 [[nodiscard]] LogonRefusalReason refusal_of(WireError error) noexcept;
 
 // Whether SendingTime is close enough to the local clock.

@@ -1,4 +1,4 @@
-// What a session reports besides messages: notices, and refused Logons. To add one, add its row here and report it
+// Reports of a session besides messages: notices, and refused Logons. To add one, add its row here and report it
 // where it happens; the enumeration, to_string, counters and lists in docs/ are made from the rows.
 // Thread: any, no state. Cost: to_string is one look-up in an array.
 #pragma once

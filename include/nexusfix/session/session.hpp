@@ -33,8 +33,8 @@ namespace nfx {
 
 enum class OperatorResult : std::uint8_t {
   done,
-  nothing_to_do,      // it is so already
-  numbers_differ,     // the sequence numbers are not those that the request expects: nothing was changed
+  nothing_to_do,      // already in that state
+  numbers_differ,     // the request expects other sequence numbers: nothing was changed
   bad_number,         // no sequence number, or none that can be resent
   would_end_session,  // while logged on the peer would refuse the next message, or this side the peer's
   not_logged_on,
@@ -54,7 +54,7 @@ struct NextNumbers {
 };
 
 // Messages received out of order, beyond a sequence gap, stored until the gap is filled.
-// Thread: that of the session. Cost: one copy per push, none per take; memory is mapped once and takes pages when it is
+// Thread: the session's. Cost: one copy per push, none per take; memory is mapped once and takes pages when it is
 // used. Bounds: messages and bytes; push() returns false when full (the resend delivers the message again).
 class GapQueue {
  public:
@@ -184,11 +184,11 @@ class Session {
 
   // Requests of an operator.
 
-  // Whether the next sequence numbers are those that an operator has seen: compare them before a request, so that two
-  // operators cannot undo each other's work unseen.
+  // Whether the next sequence numbers still equal the ones an operator has seen: compare them before a request, so that
+  // two operators cannot undo each other's work unseen.
   [[nodiscard]] bool has_numbers(const NextNumbers& seen) const noexcept;
-  // Sets the next sequence numbers. Without a connection any; while logged on those that the peer can follow: out
-  // grows, and the skipped numbers are gap-filled; in falls, and the peer's messages are requested again.
+  // Sets the next sequence numbers. Without a connection any numbers are possible. While logged on, out can only grow,
+  // and the skipped numbers are gap-filled; in can only fall, and the peer's messages are requested again.
   [[nodiscard]] OperatorResult set_numbers(const NextNumbers& wanted, Instant now, Actions& out) noexcept;
   // Has the peer resend its messages from this number on. They are delivered again, marked as possible duplicates.
   [[nodiscard]] OperatorResult request_again(SeqNum from, Instant now, Actions& out) noexcept;
@@ -207,7 +207,7 @@ class Session {
   [[nodiscard]] MonotonicTime last_received() const noexcept { return last_received_; }
 
   // Answers ResendRequests from the caller's store: read(seq) returns the stored message with that sequence
-  // number, or empty for session messages and for those that are not stored. Sends as many as fit the output space;
+  // number, or empty for session messages and for messages that are not stored. Sends as many as fit the output space;
   // call again while replaying(). `stored` is the size of all stored messages in bytes.
   template <class Read>
   void continue_replay(Read&& read, MessageView& scratch, std::uint64_t stored, Instant now, Actions& out) noexcept {
@@ -233,7 +233,7 @@ class Session {
   // When on_timer is due; MonotonicTime::max() when nothing is.
   [[nodiscard]] MonotonicTime next_deadline() const noexcept;
 
-  // Completes the session messages that are sent; null: they are sent as they are. It outlives the session.
+  // Completes the session messages that are sent; null: they are sent unchanged. It outlives the session.
   void set_hook(SessionMessageHook* hook) noexcept { hook_ = hook; }
 
   // Whether this message of the peer may be stored: it has no password, and store_omit_types and store_omit_fields do
@@ -241,7 +241,7 @@ class Session {
   [[nodiscard]] bool may_store(const MessageView& received) const noexcept;
 
   [[nodiscard]] const SessionConfig& config() const noexcept { return config_; }
-  // Exchanges the settings that may change at any time with those of `wanted`; next_deadline() follows them.
+  // Exchanges the settings that may change at any time with the ones in `wanted`; next_deadline() follows them.
   void change(SessionConfig& wanted) noexcept { swap_live_settings(config_, wanted); }
   [[nodiscard]] Phase phase() const noexcept { return phase_; }
   [[nodiscard]] bool logged_on() const noexcept { return phase_ == Phase::logged_on; }
@@ -285,7 +285,7 @@ class Session {
   [[nodiscard]] bool shows_reset(const MessageView& message) const noexcept;
   void finish_reset(Actions& out) noexcept;
   void reset_unanswered(Actions& out) noexcept;
-  // The numbers that are sent now are those of a reset which the peer has not answered.
+  // Whether the current numbers begin with a reset that the peer has not answered.
   [[nodiscard]] bool awaits_reset() const noexcept { return reset_sent_ && reset_out_ != SeqNum{}; }
   [[nodiscard]] bool logon_terms_acceptable(const MessageView& message, Instant now, Actions& out) noexcept;
   [[nodiscard]] bool may_reset(Instant now, Actions& out) noexcept;
@@ -299,7 +299,7 @@ class Session {
     explicit Origin(const MessageView& message) noexcept;
     std::uint32_t sender, target, sent_at;  // indexes into the message, or npos
     UtcTime sent{};                         // SendingTime
-    bool has_time;                          // ... which is there, and a time
+    bool has_time;                          // SendingTime exists and is a time
   };
   void process(const MessageView& message, bool queued, Instant now, Actions& out) noexcept;
   void dispatch(const MessageView& message, SeqNum seq, Position position, Instant now, Actions& out) noexcept;

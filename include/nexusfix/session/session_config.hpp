@@ -1,5 +1,5 @@
 // The settings of one FIX session; constant while it exists, except for NFX_LIVE_SESSION_SETTINGS.
-// Defaults are those of the FIX specification, or of common engines where it defines none.
+// Defaults come from the FIX specification, or from common engines where it defines none.
 #pragma once
 
 #include <array>
@@ -66,7 +66,7 @@ struct SessionConfig {
   unsigned test_request_percent = 120;       // time without a message before TestRequest, in percent of HeartBtInt
   unsigned heartbeat_timeout_percent = 240;  // time without a message before the disconnect, in percent of HeartBtInt
   bool check_heartbeats = true;              // false: neither TestRequest nor disconnect when the peer sends nothing
-  // A peer's Logon with HeartBtInt=0 is accepted. What it sends is then the only sign that it is there, so it gets a
+  // A peer's Logon with HeartBtInt=0 is accepted. Only its messages show then that the peer is alive, so it gets a
   // TestRequest after this time without a message, and is disconnected after the same time again; 0: it gets none.
   bool allow_no_heartbeats = false;
   std::chrono::seconds idle_test_interval{60};
@@ -76,7 +76,7 @@ struct SessionConfig {
   std::chrono::seconds logon_timeout{10};
   std::chrono::seconds logout_timeout{2};
 
-  // Fields of Logon. An initiator sends those that are set; an acceptor requires them from the peer.
+  // Fields of Logon. An initiator sends the fields that are set; an acceptor requires them from the peer.
   std::string username;  // 553
   Secret password;       // 554; an acceptor needs no more than its digest
   Secret logon_fields;   // more complete fields for the Logon, such as EncryptedPassword(1402) with its length

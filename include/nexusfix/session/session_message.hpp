@@ -4,7 +4,7 @@
 // Thread: the poll thread, during the callback. Cost: a search of the few fields there are; no allocation. Lifetime:
 // the callback; views until the next change. Bounds: max_body bytes of fields, max_header of optional header fields; a
 // Heartbeat whose TestReqID is longer than that takes no further fields of the body.
-// Errors: a change that is not possible returns false and leaves the message as it was.
+// Errors: a change that is not possible returns false and leaves the message unchanged.
 #pragma once
 
 #include <charconv>
@@ -42,7 +42,7 @@ class SessionMessage {
   static constexpr std::size_t max_body = 6 * 1024;
   static constexpr std::size_t max_header = 512;
 
-  // What the session has decided. The texts outlive the message.
+  // The session's own header fields. The texts outlive the message.
   struct Header {
     std::string_view begin_string{};
     std::string_view msg_type{};
@@ -131,7 +131,7 @@ class SessionMessage {
   bool cancelled_ = false;
 };
 
-// Who completes a session's messages. Must not use the session.
+// Completes a session's messages. Must not use the session.
 class SessionMessageHook {
  public:
   virtual void on_sending(SessionMessage& message) noexcept = 0;

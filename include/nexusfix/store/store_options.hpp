@@ -39,7 +39,7 @@ struct MemoryStoreOptions {
 
 class JournalReplica;
 
-// What a program may rely on when bytes are sent to the peer.
+// The guarantee of the journal at the time when bytes are sent to the peer.
 enum class Durability : std::uint8_t {
   none,  // written to the file now and then, synced only at the end: survives the end of the process, not a power loss
   interval,    // synced every sync_interval: a power loss costs at most that much
@@ -56,7 +56,7 @@ enum class Durability : std::uint8_t {
 
 [[nodiscard]] std::string_view to_string(Durability durability) noexcept;
 
-// What becomes of the segments before a reset of the sequence numbers.
+// How segments from before a reset of the sequence numbers are treated.
 enum class Archive : std::uint8_t {
   keep,    // they move to the folder archive/, without their unused end, within archive_bytes and archive_age
   remove,  // they are deleted
@@ -85,7 +85,7 @@ struct JournalOptions {
   bool lean = false;
   // A session whose disk is full keeps its connection until then, and then logs out. 0: immediately.
   std::chrono::seconds full_timeout{30};
-  // Of a journal with a replicated durability, which cannot be opened without one.
+  // Required by a journal with a replicated durability.
   std::shared_ptr<JournalReplica> replica = nullptr;
 };
 

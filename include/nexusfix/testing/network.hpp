@@ -8,8 +8,8 @@
 //
 // Thread: one for the network and everything on it; callbacks run within run() and advance(). Cost: an idle round takes
 // about a microsecond. Lifetime: applications outlive the last run(), engines live as long as the network. Errors:
-// TestError, and ConfigError for a configuration that no engine would start with. What a callback throws ends its
-// session, as in production.
+// TestError, and ConfigError for a configuration that no engine would start with. If a callback throws, its session is
+// logged out, as in production.
 #pragma once
 
 #include <chrono>

@@ -9,7 +9,7 @@
 //   auto report = trader.receive<fix44::ExecutionReport>();
 //
 // Header, sequence number, BodyLength and CheckSum are the peer's; BeginString and the fields that identify the session
-// are those of the engine's session with the mirrored CompIDs. By itself the peer answers TestRequest with Heartbeat
+// are taken from the engine's session with the mirrored CompIDs. By itself the peer answers TestRequest with Heartbeat
 // and Logout with Logout, and nothing else. Thread: the network's. Lifetime: any. Errors: TestError.
 #pragma once
 
@@ -85,8 +85,8 @@ template <TypedMessage Message>
 class PeerDraft;
 
 struct PeerOptions {
-  std::string begin_string{};  // empty: that of the engine's session, "FIX.4.4" without one
-  std::uint16_t connect = 0;   // the port to connect to; 0: that of the engine's session
+  std::string begin_string{};  // empty: as the engine's session, "FIX.4.4" without one
+  std::uint16_t connect = 0;   // the port to connect to; 0: the port of the engine's session
   std::uint16_t listen = 0;    // not 0: an initiator connects here. Such a peer is made before the engine
 };
 

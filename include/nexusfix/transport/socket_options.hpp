@@ -1,4 +1,4 @@
-// Where a socket is, what is wanted of it, and how an io_uring transport is made.
+// Addresses and options of sockets, and options of an io_uring transport.
 // Thread: values.
 #pragma once
 
@@ -34,7 +34,7 @@ struct Endpoint {
 
 class TlsContext;  // tls_context.hpp
 
-// What is wanted of a socket. A listener's options are those of the connections it accepts.
+// Options of a socket. Connections that a listener accepts have its options.
 struct SocketOptions {
   bool nodelay = true;      // TCP_NODELAY: small segments are sent immediately
   int send_buffer = 0;      // SO_SNDBUF in bytes; 0 leaves it to the kernel

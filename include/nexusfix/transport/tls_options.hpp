@@ -1,4 +1,4 @@
-// What an operator can set for TLS connections. Each option has a row in tls_option_rows.hpp.
+// Options of TLS connections. Each has a row in tls_option_rows.hpp.
 // Thread: any, plain values. Cost: no part of a hot path.
 #pragma once
 
@@ -24,7 +24,7 @@ enum class TlsVersion : std::uint8_t { tls_1_2, tls_1_3 };
   return "?";
 }
 
-// What a server requires of its clients: nothing, a certificate if they have one, or a certificate in any case.
+// Whether a server asks its clients for a certificate, and whether it requires one.
 enum class ClientCertificate : std::uint8_t { none, request, require };
 
 [[nodiscard]] constexpr std::string_view to_string(ClientCertificate policy) noexcept {

@@ -1,9 +1,9 @@
-// What the engine needs of a network: listen, connect, send without waiting, and one poll that hands bytes to a sink.
+// The network as the engine uses it: listen, connect, send without waiting, and one poll that hands bytes to a sink.
 // Thread: one owner per transport; wake() alone may be called from any thread.
 // Push model: received bytes are in a buffer that the transport owns and reuses, so a span given to on_receive is dead
 // when the callback returns, and an idle connection costs no buffer.
-// Errors: what a peer causes arrives as on_close with a CloseReason; what the operator can fix (a port that is taken, a
-// name that does not resolve) is a TransportError from listen or connect.
+// Errors: errors of a peer arrive as on_close with a CloseReason. Errors that the operator can fix (a port that is
+// taken, a name that does not resolve) are a TransportError from listen or connect.
 #pragma once
 
 #include <compare>
@@ -83,13 +83,13 @@ struct SendResult {
 enum class NotDetached : std::uint8_t {
   not_yet,      // the kernel still receives for it: hold it, and try again after the next poll
   gone,         // the connection has ended, or is ending
-  encrypted,    // its bytes are those of TLS, whose keys are here
+  encrypted,    // its bytes are encrypted, and the keys are here
   unsupported,  // the transport has no sockets
 };
 
 [[nodiscard]] std::string_view to_string(NotDetached why) noexcept;
 
-// What poll calls. A callback may call anything on the transport but poll, also for other connections.
+// The callbacks of poll. A callback may call anything on the transport but poll, also for other connections.
 //   on_accept    a peer connected to a listener; `peer` is its address, alive during the call
 //   on_connect   an own connect succeeded; from here on try_send takes bytes
 //   on_receive   the next bytes of the stream, at least one; the sink may overwrite them, so that no password stays

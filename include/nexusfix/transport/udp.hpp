@@ -21,7 +21,7 @@
 
 namespace nfx {
 
-// What an operator has to correct: an address, an interface, rights.
+// A mistake that the operator has to correct: an address, an interface, rights.
 class UdpError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -67,11 +67,9 @@ class UdpSender {
 // Receives UDP datagrams from one or more lines, multicast groups or addresses of this host, with the time at which the
 // network card or the kernel received each.
 // Thread: one owner, which polls. Cost: poll() is one recvmmsg per line, of at most `batch` datagrams, into memory made
-// by the constructor; no allocation. Lifetime: what the sink is given is dead when it returns. Errors: the constructor
-// throws UdpError, which names the line and the fix; afterwards nothing throws, and what the kernel refuses is counted.
-//
-// What the kernel has no space for in a line's receive buffer is lost and counted: kernel_drops.
-
+// by the constructor; no allocation. Lifetime: a datagram is dead when the sink returns. Errors: the constructor throws
+// UdpError, which names the line and the fix; afterwards nothing throws, and receives that the kernel refuses are
+// counted. A datagram that does not fit into a line's receive buffer is lost and counted: kernel_drops.
 struct UdpLineOptions {
   std::string name;        // "A"
   UdpAddress address;      // a multicast group and the interface to join it on, or an address of this host; port 0: any
@@ -80,7 +78,7 @@ struct UdpLineOptions {
 
 struct UdpReceiverOptions {
   std::uint32_t batch = 64;             // datagrams of a line per poll, 1 to 1024
-  std::uint32_t datagram_bytes = 9216;  // of a longer one only so many are received: 64 to 65536
+  std::uint32_t datagram_bytes = 9216;  // a longer one is cut to this size: 64 to 65536
 };
 
 struct UdpDatagram {
@@ -102,7 +100,7 @@ struct UdpDestination {
 [[nodiscard]] UdpDestination destination_of(const UdpAddress& address);             // throws UdpError
 [[nodiscard]] UdpDestination destination_of(const UdpDatagram& datagram) noexcept;  // its sender
 
-// Of one line.
+// The counters of one line.
 struct UdpCounters {
   std::uint64_t datagrams = 0;
   std::uint64_t bytes = 0;
@@ -127,7 +125,7 @@ inline constexpr auto counter_rows<UdpCounters> = std::to_array<CounterRow<UdpCo
 });
 static_assert(rows_are_complete<UdpCounters>());
 
-// What became of a line's options.
+// A line as it was opened.
 struct UdpLine {
   std::string name;
   UdpAddress address;                 // with the port that was chosen
@@ -142,7 +140,7 @@ class UdpReceiver {
   UdpReceiver(UdpReceiver&&) noexcept;
   UdpReceiver& operator=(UdpReceiver&&) = delete;
 
-  // Passes what has arrived to `sink`, at most `batch` datagrams of each line. Returns how many; 0: nothing was there.
+  // Passes what has arrived to `sink`, at most `batch` datagrams of each line. Returns how many.
   template <std::invocable<const UdpDatagram&> Sink>
   std::size_t poll(Sink&& sink) {
     std::size_t count = 0;
@@ -158,7 +156,7 @@ class UdpReceiver {
 
   // From a line's socket: a request whose answer comes back to the line, or an answer to a sender.
   UdpSent send(std::uint16_t line, const UdpDestination& to, std::string_view datagram) noexcept;
-  // Of a line's socket: readable when it has a datagram. The receiver closes it.
+  // The descriptor of a line's socket: readable when it has a datagram. The receiver closes it.
   [[nodiscard]] int descriptor(std::uint16_t line) const noexcept;
 
   // Sleeps until a line has a datagram, a signal arrives, or `longest` has passed.

@@ -1,5 +1,5 @@
 // The texts that fields consist of, with the sums of their bytes: tags, short values, constant fields.
-// Thread: any, no state. Cost: those of tags known at compile time are constants; the others take a few instructions.
+// Thread: any, no state. Cost: texts of tags known at compile time are constants; others take a few instructions.
 //   append<Tag::Price>(price)                     "44=" is one store of a constant
 //   append(constant_fields<"21=1|59=0|">)         whole fields as one constant; '|' stands for SOH
 #pragma once

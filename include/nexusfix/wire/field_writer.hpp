@@ -128,7 +128,7 @@ class FieldWriter {
   // A length field and its data field; the data may hold any byte.
   FieldWriter& append_data(Tag length_tag, Tag data_tag, std::string_view data) noexcept;
 
-  // Complete fields copied as they are, for example the body of a received message. Must end with SOH unless empty.
+  // Complete fields, copied unchanged, for example the body of a received message. Must end with SOH unless empty.
   FieldWriter& append_raw(std::string_view fields) noexcept;
 
   // Fails with this fault: for those who write through this writer.

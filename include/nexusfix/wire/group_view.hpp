@@ -1,5 +1,5 @@
 // Repeating groups, read in wire order without copying; entries can hold nested groups.
-// Thread: that of the MessageView. Cost: constructing a view is a lookup; iterating takes a step per field, and a
+// Thread: the MessageView's. Cost: constructing a view is a lookup; iterating takes a step per field, and a
 // search among the members only for fields that are not in the shape's order; at the end of the last entry, each member
 // is searched once among the fields after it. Lifetime: borrows view and shape. Errors: for an entry count that differs
 // from NumInGroup, compare size() with declared_size().
@@ -27,12 +27,12 @@ namespace nfx {
 struct GroupShape {
   Tag count{};                         // the NumInGroup field
   std::span<const Tag> members;        // the delimiter first; nested counts included
-  std::span<const GroupShape> nested;  // the shapes of those members that are counts
+  std::span<const GroupShape> nested;  // the shapes of the members that are counts
 
   [[nodiscard]] bool contains(Tag tag) const noexcept;  // a member, or a member of a nested group
 };
 
-// What begins an entry after the first one.
+// How entries after the first one begin.
 enum class EntryRule : std::uint8_t {
   unknown,  // not looked for yet: as `start`
   start,    // the tag that began the first entry
@@ -156,7 +156,7 @@ class GroupView {
                                          std::uint32_t limit, std::int64_t declared) noexcept;
 
  private:
-  // The tag of the first entry's start is there, and nothing else starts entries.
+  // The field has the tag that starts the first entry, and no other tag starts entries.
   [[nodiscard, gnu::always_inline]] bool usual_start(std::uint32_t index) const noexcept {
     return index < limit_ && message_->tag_at(index) == start_ && rule_ != EntryRule::repeat;
   }

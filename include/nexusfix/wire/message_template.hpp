@@ -105,12 +105,12 @@ class MessageTemplate {
   }
   void patch(TimeSlot slot, UtcTime time) noexcept;  // every time fits
 
-  // The fields after those of the header, as they are now: for a session, which writes its own header and trailer.
+  // The current fields after the header: for a session, which writes its own header and trailer.
   [[nodiscard]] std::string_view fields() const noexcept {
     return {bytes_.data() + fields_offset_, bytes_.size() - trailer_size - fields_offset_};
   }
 
-  // The complete message as it is now.
+  // The complete message with the current values.
   [[nodiscard]] std::string_view view() noexcept {
     NFX_ASSERT(begin_ < body_offset && bytes_.size() >= body_offset + trailer_size);
     NFX_ASSERT(static_cast<std::uint8_t>(sum_) ==

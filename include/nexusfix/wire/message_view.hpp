@@ -238,7 +238,7 @@ class MessageView {
   WireError index_unusual_fields(std::string_view message, bool lenient, WireError error, std::uint8_t sum,
                                  bool needs_wide, std::uint32_t count) noexcept;
   WireError index_wide_fields(std::string_view message, std::uint32_t& count) noexcept;
-  // Fields after the first so many are looked up in a table.
+  // Fields after this number of fields are looked up in a table.
   static constexpr std::uint32_t compared_fields = 128;
   [[nodiscard]] std::uint32_t find_further(std::uint16_t tag) const noexcept;
   [[nodiscard]] std::uint32_t find_wide(Tag tag) const noexcept;
