@@ -29,7 +29,7 @@ def expect(right, message):
 
 def demo(hour):
     out, _ = hour.command("./dev", "demo")
-    return [found(re.compile(r"check: both sides agree.*"), out, "./dev demo").group(0)]
+    return [found(re.compile(r"Check passed: both sides agree.*"), out, "./dev demo").group(0)]
 
 
 def readme(hour):

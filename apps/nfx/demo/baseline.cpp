@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -28,26 +29,30 @@ class Socket {
   int fd_;
 };
 
-// Both busy-poll: neither side ever sleeps in the kernel. False when the connection broke.
-bool send_all(int fd, const std::vector<char>& bytes) {
+int flags_of(IdleMode idle) noexcept { return idle == IdleMode::block ? 0 : MSG_DONTWAIT; }
+
+// False when the connection broke.
+bool send_all(int fd, const std::vector<char>& bytes, IdleMode idle) {
   for (std::size_t sent = 0; sent < bytes.size();) {
-    const ssize_t n = ::send(fd, bytes.data() + sent, bytes.size() - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+    const ssize_t n = ::send(fd, bytes.data() + sent, bytes.size() - sent, flags_of(idle) | MSG_NOSIGNAL);
     if (n > 0) {
       sent += static_cast<std::size_t>(n);
-    } else if (errno != EAGAIN) {
+    } else if (errno != EAGAIN && errno != EINTR) {
       return false;
     }
   }
   return true;
 }
 
-bool receive_all(int fd, std::vector<char>& bytes) {
+bool receive_all(int fd, std::vector<char>& bytes, IdleMode idle) {
   for (std::size_t got = 0; got < bytes.size();) {
-    const ssize_t n = ::recv(fd, bytes.data() + got, bytes.size() - got, MSG_DONTWAIT);
+    const ssize_t n = ::recv(fd, bytes.data() + got, bytes.size() - got, flags_of(idle));
     if (n > 0) {
       got += static_cast<std::size_t>(n);
-    } else if (n == 0 || errno != EAGAIN) {
+    } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
       return false;
+    } else if (idle == IdleMode::yield) {
+      ::sched_yield();
     }
   }
   return true;
@@ -82,7 +87,7 @@ std::optional<LatencyHistogram> measure_baseline(const BaselinePlan& plan) {
   std::jthread answering{[&] {
     std::vector<char> request(plan.request_bytes), answer(plan.answer_bytes, 'a');
     for (std::size_t i = 0; i < total; ++i) {
-      if (!receive_all(server.fd(), request) || !send_all(server.fd(), answer)) return;
+      if (!receive_all(server.fd(), request, plan.idle) || !send_all(server.fd(), answer, plan.idle)) return;
     }
   }};
   LatencyHistogram result;
@@ -91,7 +96,7 @@ std::optional<LatencyHistogram> measure_baseline(const BaselinePlan& plan) {
   for (std::size_t i = 0; i < total; ++i) {
     const auto begin = std::chrono::steady_clock::now();
     if (begin - start > plan.at_most) break;
-    if (!send_all(client.fd(), request) || !receive_all(client.fd(), answer)) {
+    if (!send_all(client.fd(), request, plan.idle) || !receive_all(client.fd(), answer, plan.idle)) {
       result = {};
       break;
     }

@@ -1,5 +1,6 @@
-// The baseline of every round trip: the same bytes through a raw TCP connection between two busy-polling threads.
-// Thread: starts two of its own and waits for them. Errors: an empty result when the sockets cannot be created.
+// The baseline of every round trip: the same bytes through a plain TCP connection between two threads, which wait as
+// the two sides of the demonstration do. Thread: starts one of its own and waits for it. Errors: an empty result when
+// the sockets cannot be created.
 #pragma once
 
 #include <chrono>
@@ -7,6 +8,7 @@
 #include <optional>
 
 #include "nexusfix/base/time.hpp"
+#include "nexusfix/concurrent/idle_strategy.hpp"
 #include "observe/latency_histogram.hpp"
 
 namespace nfx::app::demo {
@@ -14,6 +16,7 @@ namespace nfx::app::demo {
 struct BaselinePlan {
   std::size_t request_bytes = 0;
   std::size_t answer_bytes = 0;
+  IdleMode idle = IdleMode::block;
   std::size_t round_trips = 20000;
   std::size_t warm_up = 2000;  // not counted
   // It ends after this time with fewer: where other work shares every CPU, each round trip waits for the scheduler

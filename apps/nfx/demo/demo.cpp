@@ -49,12 +49,18 @@ std::vector<PhasePlan> plan_of(const Options& options) {
   return {
       {.name = "warm-up", .requests = std::min(options.orders, 20000u), .window = 16, .reported = false},
       {.name = "open loop, at the set rate",
+       .title = std::to_string(options.rate) + " orders a second",
        .requests = options.orders,
        .rate_per_s = options.rate,
        .window = most_unanswered,
        .may_repeat = true},
-      {.name = "closed loop, one at a time", .requests = options.orders, .window = 1, .may_repeat = true},
+      {.name = "closed loop, one at a time",
+       .title = "one order at a time",
+       .requests = options.orders,
+       .window = 1,
+       .may_repeat = true},
       {.name = "closed loop, window full",
+       .title = std::to_string(options.window) + " orders unanswered",
        .requests = options.orders * 4,
        .window = options.window,
        .may_repeat = true},
@@ -161,7 +167,7 @@ PollIdle choose_idle(const std::string& wanted, const Isolation* isolation) {
 
 // Twice, where the first run was spoilt.
 void add_baseline(Outcome& outcome, const BaselinePlan& plan) {
-  DisturbanceMeter meter{0, IdleMode::spin};
+  DisturbanceMeter meter{0, plan.idle};
   for (int runs = 0; runs < 2; ++runs) {
     meter.begin();
     outcome.baseline = measure_baseline(plan);
@@ -226,8 +232,11 @@ int run(const Options& options) {
   outcome.trader_next_inbound = value(session.next_inbound());
   outcome.trader_next_outbound = value(session.next_outbound());
   // Among noisy processes, or on one CPU, two threads that busy-poll sockets measure the scheduler.
-  if (!noise && !isolation && CpuAffinity::get().size() > 1)
-    add_baseline(outcome, {.request_bytes = trader.mean_request_bytes(), .answer_bytes = trader.mean_answer_bytes()});
+  if (!noise && !isolation && (idle == IdleMode::block || CpuAffinity::get().size() > 1)) {
+    add_baseline(
+        outcome,
+        {.request_bytes = trader.mean_request_bytes(), .answer_bytes = trader.mean_answer_bytes(), .idle = idle});
+  }
 
   const std::vector<std::string> problems = disagreements(outcome);
   print(table(outcome, problems));
@@ -250,11 +259,11 @@ cli::Command demo_command() {
             .range = {{100, 5'000'000}}},
            {.names = "--rate",
             .target = &options.rate,
-            .help = "Requests per second in the open loop",
+            .help = "Orders per second in the first row",
             .range = {{1, 10'000'000}}},
            {.names = "--window",
             .target = &options.window,
-            .help = "Unanswered requests in the last phase",
+            .help = "Unanswered orders in the third row",
             .range = {{1, 4096}}},
            {.names = "--idle",
             .target = &options.idle,
@@ -274,10 +283,10 @@ cli::Command demo_command() {
             .target = &options.json,
             .help = "Also write the result to this file",
             .kind = cli::Kind::file},
-           {.names = "--seed", .target = &options.seed, .help = "Chooses the sequence of orders"},
+           {.names = "--seed", .target = &options.seed, .help = "Random seed of the orders"},
            {.names = "--no-latency",
             .target = &options.no_latency,
-            .help = "Do not measure latencies in the engines, to see what that costs"},
+            .help = "Turn off the engines' own latency measurement, to see its cost"},
            {.names = "--control",
             .target = &options.control,
             .help =
@@ -287,9 +296,13 @@ cli::Command demo_command() {
             .target = &options.no_dictionary,
             .help = "Check only what the session layer needs"}},
       .details =
-          "A row that the scheduler has spoilt is measured once more, and marked with a note if it is spoilt again: "
-          "the hypervisor took 1% of the CPU time (steal), the sides waited 1% of the time while other tasks had "
-          "their CPUs, or a side that busy-polls was interrupted ten times per second or more.\n"
+          "The first row sends orders at --rate, and a round trip counts from when its order was due. The next two "
+          "send "
+          "as fast as answers arrive. The last row is the same bytes over TCP without FIX, between two threads that "
+          "wait in the same way.\n"
+          "A preempted row is measured once more, and a note names it if it is preempted again: the hypervisor took "
+          "1% of the CPU time (steal), the sides waited 1% of the time for a CPU, or a side that busy-polls was "
+          "interrupted ten times per second or more. --json has these numbers for each row.\n"
           "--isolate does what 'nfx host apply --runtime' does, and restores everything at the end. After a "
           "kill -9, run 'nfx host revert'.",
       .exit_codes = "0 done, 1 the two sides disagree on a sequence number or an order, 2 wrong usage",

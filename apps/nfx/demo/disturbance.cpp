@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <optional>
 
 #include "placement/cpu_counters.hpp"
@@ -28,15 +27,6 @@ bool Disturbance::spoilt() const noexcept {
   const double seconds = std::chrono::duration<double>(elapsed).count();
   return idle == IdleMode::spin && involuntary_switches >= fewest_switches &&
          static_cast<double>(involuntary_switches) >= most_switches_per_s * seconds;
-}
-
-std::string Disturbance::text() const {
-  char text[128];
-  std::snprintf(text, sizeof text,
-                "steal %.1f%%, CPU waited for %.1f%% of the time, %llu involuntary switches in %.1f s", steal_percent,
-                wait_percent, static_cast<unsigned long long>(involuntary_switches),
-                std::chrono::duration<double>(elapsed).count());
-  return text;
 }
 
 DisturbanceMeter::Sample DisturbanceMeter::sample() const {

@@ -7,7 +7,6 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <string>
 
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
@@ -24,8 +23,6 @@ struct Disturbance {
   // The percentiles of such a row are those of the scheduler: a hundredth of the time was taken or waited for, or a
   // side that busy-polls was interrupted ten times per second or more.
   [[nodiscard]] bool spoilt() const noexcept;
-  // "steal 1.2%, CPU waited for 3.4% of the time, 35 involuntary switches in 2.5 s"
-  [[nodiscard]] std::string text() const;
 };
 
 class DisturbanceMeter {

@@ -11,7 +11,7 @@
 namespace nfx::app::demo {
 namespace {
 
-constexpr double percentiles[] = {50, 90, 99, 99.9};
+constexpr double percentiles[] = {50, 99, 99.9};
 
 double microseconds(std::uint64_t ns) { return static_cast<double>(ns) / 1000; }
 
@@ -29,7 +29,7 @@ void append_name(SafeText& out, std::string_view name) {
   out += "  ";
   const std::size_t start = out.size();
   out += name;
-  out.pad_to(start, 28);
+  out.pad_to(start, 30);
 }
 
 void append_latencies(SafeText& out, std::string_view name, const LatencyHistogram& h,
@@ -47,61 +47,37 @@ std::optional<std::uint64_t> difference(std::optional<std::uint64_t> after, std:
   return *after - *before;
 }
 
-std::string text_of(std::optional<std::uint64_t> value) { return value ? std::to_string(*value) : "unknown"; }
+constexpr std::string_view baseline_title = "same bytes over TCP, no FIX";
 
-struct ThreadRun {
-  std::string core;
-  std::string migrations;
-  std::string involuntary;
-  std::string voluntary;
-
-  ThreadRun(const ThreadStats& before, const ThreadStats& after)
-      : core(after.core ? std::to_string(*after.core) : "unknown"),
-        migrations(
-            text_of(after.migrations_are_sampled ? std::nullopt : difference(after.migrations, before.migrations))),
-        involuntary(text_of(difference(after.involuntary_switches, before.involuntary_switches))),
-        voluntary(text_of(difference(after.voluntary_switches, before.voluntary_switches))) {}
-};
-
-// Messages per second over all phases, warm-up included.
-double overall_rate(const Trader& trader, const SessionCounters& session) {
-  Duration elapsed{};
-  for (const PhaseResult& phase : trader.phases()) elapsed += phase.elapsed;
-  const double seconds = std::chrono::duration<double>(elapsed).count();
-  return seconds > 0 ? static_cast<double>(session.messages_in + session.messages_out) / seconds : 0;
+// One line: the rows that other work of the machine has changed.
+void append_note(SafeText& out, const Outcome& outcome) {
+  SafeText rows;
+  const auto add = [&](std::string_view title, const Disturbance& disturbance) {
+    if (!disturbance.spoilt()) return;
+    if (!rows.empty()) rows += "; ";
+    rows += title;
+  };
+  for (const PhaseResult& phase : outcome.trader->phases())
+    if (phase.plan.reported) add(phase.plan.title, phase.disturbance);
+  if (outcome.baseline) add(baseline_title, outcome.baseline_disturbance);
+  if (!rows.empty()) out.add("  note: preempted, so the tail is the scheduler's and not the engine's: {}\n", rows);
 }
 
-// The name has six columns.
-void append_thread(SafeText& out, Literal name, const ThreadStats& before, const ThreadStats& after,
-                   const SessionCounters& session, double messages_per_s) {
-  const ThreadRun run{before, after};
-  out.add("  {} in {}  out {}  {} messages/s   ", SafeText{name}, in_columns(session.messages_in, 9),
-          in_columns(session.messages_out, 9), in_columns(messages_per_s, 0, 8));
-  out.add("core {}, migrations {}, switches: involuntary {}, voluntary {}\n", run.core, run.migrations, run.involuntary,
-          run.voluntary);
-}
-
-constexpr std::string_view baseline_name = "raw TCP, same bytes, no FIX";
-
-// Rows that are not what the engine does, and rows that were measured twice.
-void append_disturbance(SafeText& out, std::string_view row, const Disturbance& shown,
-                        const std::optional<Disturbance>& first_run) {
-  if (shown.spoilt()) {
-    out.add("  note: spoilt by the scheduler{}, so its percentiles are not those of the engine: {} ({})\n",
-            first_run ? std::string_view{" twice"} : std::string_view{}, row, shown.text());
-  } else if (first_run) {
-    out.add("  note: measured twice, as the scheduler spoilt the first run: {} ({})\n", row, first_run->text());
+void append_summary(SafeText& out, const Outcome& outcome) {
+  const TraderCounts& t = outcome.trader->counts();
+  out.add("  {} orders, {} replaces, {} cancels, {} fills and {} rejects were exchanged.", t.orders, t.replaces,
+          t.cancels, t.fills, t.rejects);
+  const auto single = std::ranges::find(outcome.trader->phases(), 1U, [](const PhaseResult& phase) {
+    return phase.plan.reported ? phase.plan.window : 0U;
+  });
+  if (outcome.baseline && single != outcome.trader->phases().end()) {
+    const double with = microseconds(single->round_trip.percentile(50));
+    const double without = microseconds(outcome.baseline->percentile(50));
+    out.add("\n  One order and its reports take {} us in the median; the same bytes without FIX take {} us.\n",
+            in_columns(with, 1, 0), in_columns(without, 1, 0));
+  } else {
+    out += '\n';
   }
-}
-
-void append_disturbances(SafeText& out, const Outcome& outcome) {
-  const std::size_t before = out.size();
-  for (const PhaseResult& phase : outcome.trader->phases()) {
-    if (phase.plan.reported) append_disturbance(out, phase.plan.name, phase.disturbance, phase.first_run);
-  }
-  if (outcome.baseline)
-    append_disturbance(out, baseline_name, outcome.baseline_disturbance, outcome.baseline_first_run);
-  if (out.size() != before) out += '\n';
 }
 
 void json_disturbance(std::FILE* out, const Disturbance& shown, bool repeated) {
@@ -174,34 +150,29 @@ std::vector<std::string> disagreements(const Outcome& outcome) {
 SafeText table(const Outcome& outcome, const std::vector<std::string>& problems) {
   SafeText out;
   const TraderCounts& t = outcome.trader->counts();
-  out.add("\nnfx demo: trader and venue, two processes over TCP on loopback, FIX.4.4\n");
+  out.add("\nnfx demo: a trader and a venue with a matching book, two processes, FIX 4.4 over TCP on loopback\n");
   out.add("  idle {}: {}\n\n", outcome.idle, outcome.idle_reason);
   if (outcome.noise != 0 || !outcome.isolated_cpus.empty()) {
     const std::string where =
         outcome.isolated_cpus.empty() ? "not isolated" : "isolated on CPU " + outcome.isolated_cpus;
     out.add("  with {} noisy processes, {}\n\n", outcome.noise, where);
   }
-  out.add("  orders {}   replaces {}   cancels {}   fills {}   rejects {}\n\n", t.orders, t.replaces, t.cancels,
-          t.fills, t.rejects);
   append_name(out, "round trip in us");
-  for (const std::string_view column : {"requests", "p50", "p90", "p99", "p99.9", "max"}) {
+  for (const std::string_view column : {"requests", "median", "99%", "99.9%", "max"}) {
     out.add(" {}", in_columns(column, 9));
   }
   out.add(" {}\n", in_columns("messages/s", 11));
   for (const PhaseResult& phase : outcome.trader->phases()) {
-    if (phase.plan.reported) append_latencies(out, phase.plan.name, phase.round_trip, phase.messages_per_s());
+    if (phase.plan.reported) append_latencies(out, phase.plan.title, phase.round_trip, phase.messages_per_s());
   }
-  if (outcome.baseline) append_latencies(out, baseline_name, *outcome.baseline, std::nullopt);
+  if (outcome.baseline) append_latencies(out, baseline_title, *outcome.baseline, std::nullopt);
   out += '\n';
-  append_disturbances(out, outcome);
-  append_thread(out, "trader", outcome.trader->thread_before(), outcome.trader->thread_after(), outcome.trader_session,
-                overall_rate(*outcome.trader, outcome.trader_session));
-  append_thread(out, "venue ", outcome.venue.thread_before, outcome.venue.thread_after, outcome.venue.session,
-                overall_rate(*outcome.trader, outcome.venue.session));
-  out += '\n';
+  append_note(out, outcome);
+  append_summary(out, outcome);
   if (problems.empty()) {
-    out.add("  check: both sides agree on every sequence number ({} and {}) and on the state of all {} orders\n",
-            outcome.trader_next_outbound, outcome.trader_next_inbound, t.orders);
+    out.add(
+        "  Check passed: both sides agree on every sequence number ({} and {}) and on the state of all {} orders.\n",
+        outcome.trader_next_outbound, outcome.trader_next_inbound, t.orders);
   }
   for (const std::string& problem : problems) out.add("  CHECK FAILED: {}\n", problem);
   return out;

@@ -25,7 +25,8 @@ namespace nfx::app::demo {
 // A stretch of requests, of which at most `window` are unanswered at a time: at `rate_per_s` when that is not 0 (open
 // loop), else as fast as answers come (closed loop).
 struct PhasePlan {
-  std::string_view name;
+  std::string_view name;  // for programs
+  std::string title{};    // for people
   std::uint32_t requests = 0;
   std::uint32_t rate_per_s = 0;
   std::uint32_t window = 0;
