@@ -65,7 +65,6 @@ struct Command {
   std::string_view details = {};       // paragraphs, wrapped by help; lines that begin with spaces stay as they are
   std::string_view exit_codes = {};    // "0 done, 1 failed", where they differ from those of the program
   std::vector<Example> examples = {};  // the first is shown in the help of the command above
-  std::string (*more)() = nullptr;     // made when help is shown, and shown last, as it is
   std::string version = {};            // of a program: what --version prints
   bool hidden = false;                 // left out of help and completion
 };

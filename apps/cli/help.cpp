@@ -121,7 +121,6 @@ std::string help_text(const Path& path) {
     append_wrapped(out, "Exit codes: " + std::string{command.exit_codes} + '.', 0, 0);
   }
   if (const std::vector<Example> examples = examples_of(command); !examples.empty()) append_examples(out, examples);
-  if (command.more != nullptr) out += '\n' + command.more();
   return out;
 }
 

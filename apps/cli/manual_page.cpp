@@ -64,10 +64,6 @@ void append_rest(std::string& out, const Command& command) {
     }
     append_verbatim(out, lines);
   }
-  if (command.more != nullptr) {
-    out += ".PP\n";
-    append_verbatim(out, command.more());
-  }
 }
 
 void append_command(std::string& out, Path& path) {

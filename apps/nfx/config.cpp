@@ -27,6 +27,7 @@ struct CheckOptions {
 };
 
 struct KeysOptions {
+  bool text = false;
   bool nexusfix = false;
   bool quickfix = false;
 };
@@ -146,22 +147,30 @@ cli::Command check_command() {
 cli::Command keys_command() {
   static KeysOptions options;
   return {.name = "keys",
-          .summary = "List all keys with type, default and meaning, and all QuickFIX keys, as Markdown",
+          .summary = "List all keys with type, default and meaning, and all QuickFIX keys",
           .run =
               [] {
+                if (options.text) {
+                  print(SafeText::lines(config_reference()));
+                  return exit_done;
+                }
                 if (!options.quickfix) print(SafeText::lines(config_key_table()));
                 if (options.nexusfix == options.quickfix) print("\n");
                 if (!options.nexusfix) print(SafeText::lines(quickfix_key_table()));
                 return exit_done;
               },
-          .options = {{.names = "--nexusfix",
+          .options = {{.names = "--text",
+                       .target = &options.text,
+                       .help = "Keys of NexusFIX's TOML files as plain text for a terminal, not as Markdown",
+                       .excludes = {"--nexusfix", "--quickfix"}},
+                      {.names = "--nexusfix",
                        .target = &options.nexusfix,
                        .help = "Only the keys of NexusFIX's TOML files"},
                       {.names = "--quickfix",
                        .target = &options.quickfix,
                        .help = "Only QuickFIX's keys, and what each becomes in a TOML file",
                        .excludes = {"--nexusfix"}}},
-          .examples = {{.line = "nfx config keys --nexusfix", .about = "every key of a TOML configuration"},
+          .examples = {{.line = "nfx config keys --text", .about = "every key of a TOML configuration"},
                        {.line = "nfx config keys --quickfix", .about = "what becomes of QuickFIX's keys"}}};
 }
 

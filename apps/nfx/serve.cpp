@@ -161,41 +161,41 @@ cli::Command serve_command() {
       .run = [] { return serve(options); },
       .options = {{.names = "CONFIG",
                    .target = &options.config,
-                   .help = "TOML configuration, see below, or QuickFIX settings",
+                   .help = "TOML configuration or QuickFIX settings",
                    .required = true,
                    .kind = cli::Kind::file},
                   {.names = "--check",
                    .target = &options.check,
-                   .help = "Only check the configuration, with certificates, keys, folders of journals and listen "
-                           "addresses; one in use is reported"},
+                   .help =
+                       "Check the configuration, certificates, keys, journal folders and listen addresses, and exit"},
                   {.names = "--echo",
                    .target = &options.echo,
-                   .help = "Send every application message back: same type, body and optional header fields. Without "
-                           "it each is answered with BusinessMessageReject (before FIX 4.2 with Reject)"},
+                   .help = "Send every application message back with the same type, body and optional header fields "
+                           "(default: answer it with BusinessMessageReject, before FIX 4.2 with Reject)"},
                   {.names = "--messages",
                    .target = &options.messages,
-                   .help = "Show every message in and out, '|' for SOH, passwords masked"}},
+                   .help = "Print every message in and out, '|' for SOH, passwords masked; costs latency"}},
       .details =
-          R"(Prints one line per logon, logout, reject and notice, in UTC. BusinessMessageRejects are never answered.
-Each refused Logon is a line on standard error, with its reason, the names it claims and its address: at most max_refusal_reports of a reason within a second, then their number.
-Ctrl-C or SIGTERM logs all sessions out and stops; a second one ends the program immediately. SIGHUP reloads certificates, keys and revocation lists; 'nfx engine reload' reloads the configuration, where it has [control].
-Messages sent and received are stored in journals, in the folder 'store' next to the configuration unless that specifies another; 'nfx store ls store' shows them.
-Lines are written by a thread of their own: of a reader that stalls, lines beyond 1 MiB are dropped and counted (nfx_lines_dropped_total in the metrics file), and a closed standard output is reported on standard error, once. --messages costs latency.
-Of messages delivered although the dictionary does not expect them, each kind is shown once.
-
-The least a configuration needs:
+          R"(The smallest configuration:
   [[session]]
   sender_comp_id = "NEXUSFIX"
   target_comp_id = "CLIENT"
   listen = "127.0.0.1:9878"
+'nfx config init' writes a commented one, and 'nfx config keys --text' lists all keys with their defaults.
 
-With [control], operators and monitoring reach the engine while it runs: 'nfx session', 'nfx engine' and docs/control.md.
-With [cluster], sessions with durability = "replicated" or "async" are served by one of several processes at a time: docs/cluster.md.
-With [placement], threads are pinned ('nfx host plan' shows where) and compared with the plan while they run. At the end each reports how often it was moved or interrupted.)",
+Output: one line for each logon, logout, reject and notice, in UTC. Refused Logons go to standard error with the reason, the names in the Logon and the address. For each reason max_refusal_reports are shown within a second, then their number.
+Output is asynchronous. If the reader stalls, lines beyond 1 MiB are dropped and counted (nfx_lines_dropped_total). If standard output is closed, standard error says so once.
+
+Signals: Ctrl-C or SIGTERM logs all sessions out and stops; a second one ends the program immediately. SIGHUP reloads certificates, keys and revocation lists. 'nfx engine reload' reloads the configuration if it has [control].
+Sent and received messages are stored in journals, in the folder 'store' next to the configuration unless that names another folder. 'nfx store ls store' lists them.
+A message with fields that the dictionary does not expect is delivered; each kind of deviation is shown once.
+
+[control] lets operators and monitoring reach the running engine: 'nfx session', 'nfx engine', docs/control.md.
+[cluster] lets several processes share sessions with durability = "replicated" or "async": docs/cluster.md.
+[placement] pins threads and checks them while they run: 'nfx host plan' shows where, docs/placement.md.)",
       .examples = {{.line = "nfx serve acceptor.toml --echo", .about = "wait for counterparties"},
                    {.line = "nfx serve acceptor.toml --check"},
                    {.line = "nfx serve broker.cfg --echo", .about = "'nfx config check broker.cfg' explains it"}},
-      .more = [] { return "All keys with their defaults:\n" + config_reference(); },
   };
 }
 

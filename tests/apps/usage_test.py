@@ -197,8 +197,12 @@ class Usage(unittest.TestCase):
                 self.assertEqual((result.returncode, result.stderr), (0, ""), shell)
         self.assert_one_line(run("completion", "tcsh"), "bash", "zsh", "fish")
 
-    def test_help_of_serve_lists_the_configuration_keys(self):
+    def test_help_of_serve_fits_a_screen_and_names_the_command_that_lists_the_keys(self):
         _, out, _ = run("serve", "--help")
+        self.assertLessEqual(out.count("\n"), 60)
+        self.assertIn("nfx config keys --text", " ".join(out.split()))
+        code, out, _ = run("config", "keys", "--text")
+        self.assertEqual(code, 0)
         for key in ["poll_threads", "max_message_size", "sender_comp_id", "heartbeat_interval_s", "retain_messages"]:
             self.assertIn(f"\n  {key} = ", out)
 

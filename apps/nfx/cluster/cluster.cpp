@@ -115,22 +115,22 @@ std::vector<cli::Option> options_of(InitOptions& options) {
                   .range = cli::Range{1, 5}});
   list.push_back({.names = "--max-bytes",
                   .target = &options.bytes_max,
-                  .help = "Of frames; a full stream refuses",
+                  .help = "Maximum stream size; publishing fails when the stream is full",
                   .value = "BYTES",
                   .range = cli::Range{4096, 1e15}});
   list.push_back({.names = "--lease",
                   .target = &options.lease_s,
-                  .help = "Age at which the lease of a gateway that was lost ends",
+                  .help = "Lifetime of a lost gateway's lease",
                   .value = "SECONDS",
                   .range = cli::Range{1, 3600}});
   list.push_back({.names = "--audit-days",
                   .target = &options.audit_days,
-                  .help = "Also a copy of all frames for an audit, the stream NAME_AUDIT: each is there until this age",
+                  .help = "Age to which the audit copy NAME_AUDIT keeps all frames (default: no copy)",
                   .value = "DAYS",
                   .range = cli::Range{0, 36500}});
   list.push_back({.names = "--audit-bytes",
                   .target = &options.audit_bytes,
-                  .help = "Of that copy, whose oldest frames are dropped; 0: no limit",
+                  .help = "Maximum size of the audit copy; the oldest frames are dropped (0: no limit)",
                   .value = "BYTES",
                   .range = cli::Range{0, 1e15},
                   .needs = {"--audit-days"}});
@@ -138,25 +138,27 @@ std::vector<cli::Option> options_of(InitOptions& options) {
 }
 
 std::vector<cli::Option> options_of(WhyOptions& options) {
-  return {
-      {.names = "SESSION", .target = &options.session, .help = "Its name", .required = true},
-      {.names = "--gateways",
-       .target = &options.gateways,
-       .help = "All gateways",
-       .value = "NAMES",
-       .required = true,
-       .separator = ','},
-      {.names = "--lost",
-       .target = &options.lost,
-       .help = "Those that are not alive",
-       .value = "NAMES",
-       .separator = ','},
-      {.names = "--draining",
-       .target = &options.draining,
-       .help = "Those that get no sessions",
-       .value = "NAMES",
-       .separator = ','},
-      {.names = "--pin", .target = &options.pin, .help = "The session's gateway by configuration", .value = "NAME"}};
+  return {{.names = "SESSION", .target = &options.session, .help = "Session name", .required = true},
+          {.names = "--gateways",
+           .target = &options.gateways,
+           .help = "Names of all gateways",
+           .value = "NAMES",
+           .required = true,
+           .separator = ','},
+          {.names = "--lost",
+           .target = &options.lost,
+           .help = "Gateways that are not alive",
+           .value = "NAMES",
+           .separator = ','},
+          {.names = "--draining",
+           .target = &options.draining,
+           .help = "Gateways that drain",
+           .value = "NAMES",
+           .separator = ','},
+          {.names = "--pin",
+           .target = &options.pin,
+           .help = "Gateway that the configuration pins the session to",
+           .value = "NAME"}};
 }
 
 }  // namespace

@@ -121,9 +121,10 @@ cli::Command compact_command() {
   std::vector<cli::Option> list = options_of(options.stream);
   list.insert(list.begin(), {.names = "--session",
                              .target = &options.session,
-                             .help = "Its name in the stream; without it all sessions",
+                             .help = "Session name in the stream (default: all sessions)",
                              .value = "NAME"});
-  list.push_back({.names = "--dry-run", .target = &options.dry_run, .help = "Remove nothing"});
+  list.push_back(
+      {.names = "--dry-run", .target = &options.dry_run, .help = "Print what would be removed, and remove nothing"});
   return {
       .name = "compact",
       .summary = "Remove the frames of sessions that are before the last reset of their sequence numbers",

@@ -29,7 +29,7 @@ nats::NatsStream open_stream(const StreamOptions& options) {
 
 std::vector<cli::Option> options_of(StreamOptions& options) {
   return {{.names = "--url", .target = &options.url, .help = "Servers, with commas between them", .value = "URL"},
-          {.names = "--stream", .target = &options.stream, .help = "The stream", .value = "NAME"},
+          {.names = "--stream", .target = &options.stream, .help = "Stream name", .value = "NAME"},
           {.names = "--credentials",
            .target = &options.credentials,
            .help = "File with the user's credentials",
@@ -37,12 +37,12 @@ std::vector<cli::Option> options_of(StreamOptions& options) {
            .kind = cli::Kind::existing_file},
           {.names = "--ca",
            .target = &options.certificate_authority,
-           .help = "Certificates that the servers' are checked with; turns TLS on",
+           .help = "Certificate authorities that sign the servers' certificates; turns TLS on",
            .value = "FILE",
            .kind = cli::Kind::existing_file},
           {.names = "--timeout",
            .target = &options.timeout_s,
-           .help = "For each answer",
+           .help = "Longest wait for an answer",
            .value = "SECONDS",
            .range = cli::Range{0.1, 600}}};
 }

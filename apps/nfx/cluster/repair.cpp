@@ -117,7 +117,7 @@ cli::Command repair_command() {
   std::vector<cli::Option> list = options_of(options.stream);
   list.insert(list.begin(), {.names = "--session",
                              .target = &options.session,
-                             .help = "Its name in the stream",
+                             .help = "Session name in the stream",
                              .value = "NAME",
                              .required = true});
   list.push_back({.names = "--remove",

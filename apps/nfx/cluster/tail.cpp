@@ -179,17 +179,17 @@ cli::Command tail_command() {
   std::vector<cli::Option> list = options_of(options.stream);
   list.insert(list.begin(), {.names = "--session",
                              .target = &options.session,
-                             .help = "Its name in the stream",
+                             .help = "Session name in the stream",
                              .value = "NAME",
                              .required = true});
   list.push_back({.names = "--from",
                   .target = &options.from,
-                  .help = "The number of the first frame",
+                  .help = "Number of the first frame",
                   .value = "FRAME",
                   .range = cli::Range{1, 4e18}});
   list.push_back({.names = "--audit",
                   .target = &options.audit,
-                  .help = "From the copy for an audit, which nfx cluster init --audit-days makes"});
+                  .help = "Read the audit copy that nfx cluster init --audit-days makes"});
   list.push_back(
       {.names = "-f,--follow", .target = &options.follow, .help = "Continue with frames as they are stored"});
   list.push_back({.names = "--json", .target = &options.json, .help = "One JSON object for each line"});

@@ -408,7 +408,7 @@ cli::Command connect_command() {
       .run = [] { return connect(options); },
       .options = {{.names = "CONFIG",
                    .target = &options.config,
-                   .help = "TOML configuration; 'nfx serve --help' lists all keys",
+                   .help = "TOML configuration; 'nfx config keys --text' lists all keys",
                    .required = true,
                    .kind = cli::Kind::file},
                   {.names = "--session",

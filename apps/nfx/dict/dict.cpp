@@ -98,7 +98,7 @@ cli::Command learn_command() {
                   transport_option(options.transport),
                   {.names = "--out",
                    .target = &options.out,
-                   .help = "Where to write the overlay",
+                   .help = "File for the overlay",
                    .kind = cli::Kind::file,
                    .default_text = "standard output"}},
       .details =

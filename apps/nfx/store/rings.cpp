@@ -102,7 +102,7 @@ cli::Command rings_command() {
       .summary = "List what killed processes left in shared memory, and remove it",
       .run = [] { return show_rings(options); },
       .options = {ring_directory_option(options.place),
-                  {.names = "--remove", .target = &options.remove, .help = "Remove those that are no longer needed"},
+                  {.names = "--remove", .target = &options.remove, .help = "Remove rings that are no longer needed"},
                   format_option(options.format, "Form of the output; json: one object per ring and line")},
       .details =
           R"(States: held (a process has it open), needed (it has what the journal's files lack, and the session's next opening takes it from here), written (everything in it is in the files), orphaned (the folder of its session is gone), useless (of another boot of the machine, or never finished), unknown (it does not name its session).

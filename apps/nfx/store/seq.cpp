@@ -221,7 +221,7 @@ cli::Command set_command() {
                                                               "longer resent, and a number that is not given is 1"},
                                                      {.names = "--reason",
                                                       .target = &options.reason,
-                                                      .help = "Why; it is stored in the journal",
+                                                      .help = "Reason, which is stored in the journal",
                                                       .required = true}}),
       .details =
           "Refused while a process has the session open. What is set is a record like all others: nothing is "

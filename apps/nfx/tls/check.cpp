@@ -148,7 +148,7 @@ cli::Command check_command() {
                    .help = "The host name or address that peers will verify"},
                   {.names = "--side",
                    .target = &options.side,
-                   .help = "What the certificate is for",
+                   .help = "Side that uses the certificate",
                    .one_of = {"server", "client"}},
                   {.names = "--config",
                    .target = &options.config,
