@@ -1,4 +1,4 @@
-"""Checks that README.md and docs/configuration.md are true of this tree and this build."""
+"""Checks that README.md, CONTRIBUTING.md, docs/tools.md and docs/configuration.md are true of this tree and this build."""
 
 import argparse
 import os
@@ -38,7 +38,7 @@ def wait_for_port(port, process, seconds=20):
 
 def check_text(root, nfx):
     readme = (root / "README.md").read_text()
-    check(readme.count("\n") <= 150, f"README.md has {readme.count(chr(10))} lines; 150 are allowed")
+    check(readme.count("\n") <= 90, f"README.md has {readme.count(chr(10))} lines; 90 are allowed")
     programs = blocks(readme, "cpp")
     check((root / "examples/desk.cpp").read_text() in programs, "README.md: its program is not examples/desk.cpp")
     example = (root / "examples/desk_test.cpp").read_text()
@@ -52,14 +52,18 @@ def check_text(root, nfx):
         check(f"]({name})" in listed, f"examples/README.md: {name} is not in its table")
     for target in re.findall(r"\]\(((?!http)[^)#]+)", readme):
         check((root / target).exists(), f"README.md: link to {target}, which does not exist")
-    lines = re.findall(r"^    ((?:[a-z_]+/,? )+)", readme, re.M)
+    lines = re.findall(r"^    ((?:[a-z_]+/,? )+)", (root / "CONTRIBUTING.md").read_text(), re.M)
     folders = [folder for line in lines for folder in re.findall(r"[a-z_]+", line)]
-    check(len(folders) > 9, "README.md: the folder map is missing")
+    check(len(folders) > 9, "CONTRIBUTING.md: the folder map is missing")
     for folder in folders:
-        check((root / folder).is_dir(), f"README.md: the folder map names {folder}/, which does not exist")
+        check((root / folder).is_dir(), f"CONTRIBUTING.md: the folder map names {folder}/, which does not exist")
+    index = (root / "docs/README.md").read_text()
+    for page in sorted((root / "docs").glob("*.md")):
+        check(page.name == "README.md" or f"]({page.name})" in index, f"docs/README.md: {page.name} is not listed")
+    tools = (root / "docs/tools.md").read_text()
     usage = subprocess.run([str(root / "dev")], capture_output=True, text=True).stdout
-    commands = [line.strip() for block in blocks(readme, "sh") for line in block.splitlines() if line.strip()]
-    check(len(commands) > 3, "README.md: no commands found")
+    commands = [line.strip() for block in blocks(readme + tools, "sh") for line in block.splitlines() if line.strip()]
+    check(len(commands) > 20, "README.md and docs/tools.md: no commands found")
     for line in commands:
         words = line.split("#")[0].split()
         if words[0] == "./dev":
@@ -77,26 +81,26 @@ def check_text(root, nfx):
 
 def check_market_day(root, nfx):
     """The lines from a day of market data to a book, run as they are."""
-    readme = (root / "README.md").read_text()
-    lines = [line.split("#")[0].split() for line in re.findall(r"^nfx market .*$", readme, re.M) if "day.itch" in line]
-    check([line[2] for line in lines] == ["generate", "stats", "book"], "README.md: not three lines from a day to a book")
+    tools = (root / "docs/tools.md").read_text()
+    lines = [line.split("#")[0].split() for line in re.findall(r"^nfx market .*$", tools, re.M) if "day.itch" in line]
+    check([line[2] for line in lines] == ["generate", "stats", "book"], "docs/tools.md: not three lines from a day to a book")
     with tempfile.TemporaryDirectory() as scratch:
         printed = ""
         for line in lines:
             ran = subprocess.run([nfx, *line[1:]], capture_output=True, text=True, cwd=scratch, timeout=6000)
-            check(ran.returncode == 0, f"README.md: {' '.join(line)} ended with {ran.returncode}: {ran.stderr}")
+            check(ran.returncode == 0, f"docs/tools.md: {' '.join(line)} ended with {ran.returncode}: {ran.stderr}")
             printed = ran.stdout
         check(re.search(r"^instrument 2 AAAB\n  \d+ orders, [1-9]\d* bid and [1-9]\d* ask levels, live, ", printed, re.M),
-              f"README.md: the last line shows no book:\n{printed}")
+              f"docs/tools.md: the last line shows no book:\n{printed}")
         report = pathlib.Path(scratch) / "day.html"
-        check(report.exists() and "</svg>" in report.read_text(), "README.md: the report has no plots")
+        check(report.exists() and "</svg>" in report.read_text(), "docs/tools.md: the report has no plots")
 
 
 def check_tick_to_model(root, nfx):
     """The lines from market data to orders, run as they are, but shorter."""
-    readme = (root / "README.md").read_text()
-    lines = [line.split("#")[0].split() for line in re.findall(r"^nfx t2m .*$", readme, re.M)]
-    check(len(lines) == 5, "README.md: not five lines from market data to orders")
+    tools = (root / "docs/tools.md").read_text()
+    lines = [line.split("#")[0].split() for line in re.findall(r"^nfx t2m .*$", tools, re.M)]
+    check(len(lines) == 5, "docs/tools.md: not five lines from market data to orders")
     short = {"run": ["--messages", "4000"], "replay": [],
              "compare": ["--messages", "200", "--runs", "1", "--noise", "0", "--no-isolate"]}
     with tempfile.TemporaryDirectory() as scratch:
@@ -105,12 +109,12 @@ def check_tick_to_model(root, nfx):
             if {"spin", "compare"} & set(line) and len(os.sched_getaffinity(0)) < 2:
                 continue
             ran = subprocess.run([nfx, *line[1:], *short[line[2]]], capture_output=True, text=True, cwd=scratch, timeout=6000)
-            check(ran.returncode == 0, f"README.md: {' '.join(line)} ended with {ran.returncode}: {ran.stderr}")
+            check(ran.returncode == 0, f"docs/tools.md: {' '.join(line)} ended with {ran.returncode}: {ran.stderr}")
             printed[" ".join(line[2:])] = ran.stdout
-        check("tick to order" in printed["run --orders --record run"], "README.md: a run without orders")
-        check(re.search(r" [1-9]\d* orders \d+; books \d+", printed["replay run"]), "README.md: a replay without orders")
+        check("tick to order" in printed["run --orders --record run"], "docs/tools.md: a run without orders")
+        check(re.search(r" [1-9]\d* orders \d+; books \d+", printed["replay run"]), "docs/tools.md: a replay without orders")
         if "compare --report t2m.html" in printed:
-            check("</svg>" in (pathlib.Path(scratch) / "t2m.html").read_text(), "README.md: the report has no charts")
+            check("</svg>" in (pathlib.Path(scratch) / "t2m.html").read_text(), "docs/tools.md: the report has no charts")
 
 
 def check_configuration(root, nfx):
