@@ -211,7 +211,8 @@ set(NFX_HOT_FILES
 # Files that have names of others.
 set(NFX_ALONE engine/config/quickfix_tls.cpp control/control/openapi.cpp control/control/openapi_responses.cpp
   control/control/openapi_schemas.cpp host/host/apply/report.cpp host/host/boot/kernel.cpp host/host/boot/network.cpp
-  host/host/noise/noise_json.cpp market/market/itch_generator.cpp engine/transport/tls_facts.cpp)
+  host/host/noise/noise_json.cpp host/host/topology/topology_json.cpp host/host/topology/topology_svg.cpp
+  host/host/topology/topology_text.cpp market/market/itch_generator.cpp engine/transport/tls_facts.cpp)
 
 function(nfx_add_library library)
   add_library(nexusfix_${library})
@@ -267,9 +268,9 @@ function(nfx_folders_of_products parent variable)
 endfunction()
 
 function(nfx_add_modules layers_file)
-  file(GLOB doctor_checks CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/host/host/doctor/*.cpp)
+  file(GLOB doctor_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/host/host/doctor/*.cpp)
   list(TRANSFORM NFX_ALONE PREPEND ${PROJECT_SOURCE_DIR}/src/ OUTPUT_VARIABLE alone)
-  nfx_not_batched(${doctor_checks} ${alone})
+  nfx_not_batched(${doctor_files} ${alone})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${layers_file})
   file(STRINGS ${layers_file} lines REGEX "^[a-z]+/[a-z]+:")
   foreach(line IN LISTS lines)

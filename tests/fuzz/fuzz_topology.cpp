@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "fuzz_target.hpp"
+#include "host/topology_print.hpp"
 #include "nexusfix/placement/cpu_set.hpp"
 #include "nexusfix/placement/topology.hpp"
-#include "placement/topology_print.hpp"
 #include "text_check.hpp"
 
 extern "C" const FuzzTarget nfx_fuzz_target{.format = FuzzFormat::text, .mutations = 200, .max_input_size = 8192};

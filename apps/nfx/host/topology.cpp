@@ -7,8 +7,8 @@
 
 #include "command.hpp"
 #include "host/host.hpp"
+#include "host/topology_print.hpp"
 #include "output.hpp"
-#include "placement/topology_print.hpp"
 
 namespace nfx::app::host {
 namespace {

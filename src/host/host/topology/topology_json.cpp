@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "placement/topology_print.hpp"
+#include "host/topology_print.hpp"
 
 namespace nfx {
 namespace {

@@ -1,5 +1,5 @@
 // A topology as text, JSON and SVG, with and without a plan.
-#include "placement/topology_print.hpp"
+#include "host/topology_print.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "placement/topology_print.hpp"
+#include "host/topology_print.hpp"
 
 namespace nfx {
 namespace {

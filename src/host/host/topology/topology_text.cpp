@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "host/topology_print.hpp"
 #include "placement/numbers.hpp"
-#include "placement/topology_internal.hpp"
-#include "placement/topology_print.hpp"
 
 namespace nfx {
 namespace {
