@@ -1,7 +1,7 @@
 // What a machine is made of: packages, NUMA nodes, shared caches, cores, and the devices with the PCIe switch each
 // hangs on. A plain value: everything else in placement is a function of it. Thread: a value. Cost of loading:
-// milliseconds, allocates; reading XML starts a child process for that long. Errors: TopologyError names the source and
-// what is wrong. Source: hwloc for the running machine and for its XML files; sysfs itself for copied /sys and /proc.
+// milliseconds, allocates; reading another machine starts a child process for that long. Errors: TopologyError names
+// the source and what is wrong. Source: hwloc; the state of drivers and links from sysfs.
 #pragma once
 
 #include <cstdint>
@@ -89,7 +89,9 @@ class TopologyError : public std::runtime_error {
 
 [[nodiscard]] Topology load_this_machine();
 [[nodiscard]] Topology load_topology_xml(const std::filesystem::path& file);
-// A folder that holds sys/ and proc/ of a machine, of which only sys/devices/system/cpu/online has to be there.
+// A folder that holds sys/ and proc/ of a machine, such as `nfx host collect` writes. Only
+// sys/devices/system/cpu/online has to be there; without the files of cpu0/topology each CPU is a core and no device is
+// known.
 [[nodiscard]] Topology load_topology_root(const std::filesystem::path& folder);
 // A file is XML, a folder is a root, "" is this machine.
 [[nodiscard]] Topology load_topology(const std::filesystem::path& from);

@@ -1,4 +1,4 @@
-// The topology of the running machine, and of hwloc's XML, through hwloc.
+// What hwloc has loaded, of the running machine or of XML, as a Topology.
 #include <hwloc.h>
 
 #include <algorithm>
@@ -237,11 +237,8 @@ void set_allowed(hwloc_topology_t loaded, Topology& topology) {
   topology.allowed = allowed;
 }
 
-}  // namespace
-
-namespace detail {
-
-Topology convert(hwloc_topology* loaded, bool live) {
+// Everything but `source`.
+Topology convert(hwloc_topology_t loaded, bool live) {
   Topology topology;
   const hwloc_obj_t root = hwloc_get_root_obj(loaded);
   topology.online = to_cpus(root->cpuset);
@@ -259,33 +256,34 @@ Topology convert(hwloc_topology* loaded, bool live) {
   return topology;
 }
 
-}  // namespace detail
+}  // namespace
 
 Topology load_this_machine() {
   const Loaded loaded = prepare();
-  // They would bind this thread to one CPU after the other, start OpenCL, or contact an X server; and libpciaccess,
-  // which leaks, has no more than what the Linux component reads from sysfs.
-  for (const char* component : {"x86", "opencl", "gl", "pci"}) {
+  for (const char* component : detail::unused_components) {
     hwloc_topology_set_components(loaded.get(), HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, component);
   }
   if (hwloc_topology_load(loaded.get()) != 0) {
     throw TopologyError("this machine: hwloc cannot read it: " + std::generic_category().message(errno));
   }
-  Topology topology = detail::convert(loaded.get(), true);
+  Topology topology = convert(loaded.get(), true);
   topology.source = "this machine";
   detail::describe_devices(HostFiles{}, topology);
   detail::finish(topology);
   return topology;
 }
 
-Topology load_topology_xml(const std::filesystem::path& file) {
-  const std::string xml = detail::canonical_xml(file);
+Topology detail::read_xml(const std::string& xml, const std::filesystem::path& from) {
   const Loaded loaded = prepare();
   if (hwloc_topology_set_xmlbuffer(loaded.get(), xml.c_str(), static_cast<int>(xml.size() + 1)) != 0 ||
       hwloc_topology_load(loaded.get()) != 0) {
-    throw TopologyError(file.string() + ": hwloc cannot read it: " + std::generic_category().message(errno));
+    throw TopologyError(from.string() + ": hwloc cannot read it: " + std::generic_category().message(errno));
   }
-  Topology topology = detail::convert(loaded.get(), false);
+  return convert(loaded.get(), false);
+}
+
+Topology load_topology_xml(const std::filesystem::path& file) {
+  Topology topology = detail::read_xml(detail::canonical_xml(file), file);
   topology.source = file.string();
   for (Device& device : topology.devices) {
     if (!device.usable || !device.name.empty() || device.kind == DeviceKind::gpu) continue;

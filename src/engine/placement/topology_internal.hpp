@@ -1,14 +1,13 @@
 // What the readers of topologies share. Private to src/placement.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "nexusfix/placement/host_files.hpp"
 #include "nexusfix/placement/topology.hpp"
-
-struct hwloc_topology;
 
 namespace nfx::detail {
 
@@ -21,17 +20,19 @@ namespace nfx::detail {
 // Adds one name of a device; the one that programs use most comes first: network interface, then RDMA device.
 void add_name(Device& device, std::string_view name, bool preferred);
 
-// From sysfs: every PCI device that matters and every network interface and disk that hangs on a real device.
-void read_devices(const HostFiles& files, Topology& topology);
-
-// Looks up drivers, links and their speed in sysfs for devices that are known already.
+// Looks up drivers and the state of links in sysfs.
 void describe_devices(const HostFiles& files, Topology& topology);
 
-// Converts what hwloc has loaded: everything but `source`.
-[[nodiscard]] Topology convert(hwloc_topology* loaded, bool live);
+// hwloc's parts that would bind this thread to one CPU after the other, start OpenCL, or contact an X server; and
+// libpciaccess, which leaks, has no more than what the Linux component reads from sysfs.
+inline constexpr std::array unused_components{"x86", "opencl", "gl", "pci"};
 
-// hwloc's own, canonical XML of a file. Throws TopologyError.
+// hwloc's own, canonical XML of a file, or of a folder with the /sys and /proc of a machine. Throws TopologyError.
 [[nodiscard]] std::string canonical_xml(const std::filesystem::path& file);
+[[nodiscard]] std::string xml_of_root(const std::filesystem::path& folder);
+
+// What canonical XML describes: everything but `source`, not finished. `from` is for errors.
+[[nodiscard]] Topology read_xml(const std::string& xml, const std::filesystem::path& from);
 
 // Puts everything in order, names what has no name, drops switches that nothing shares, and notes what is odd. Throws
 // TopologyError when no CPU is left.

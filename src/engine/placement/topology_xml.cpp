@@ -1,5 +1,7 @@
 // hwloc trusts the structure of the XML that it reads: a few changed bytes make it follow null pointers or stop in an
-// assertion. So a child process reads the file, checks the result and writes it again; we read only what hwloc wrote.
+// assertion. And it takes the root of another machine's files from the environment of the whole process, which threads
+// may not change while others read it. So a child process reads either, checks the result and writes it as XML; we read
+// only what hwloc wrote.
 #include <fcntl.h>
 #include <hwloc.h>
 #include <sys/mman.h>
@@ -22,7 +24,7 @@ namespace nfx {
 namespace {
 
 constexpr std::size_t max_file_size = 64U << 20;
-constexpr rlim_t max_cpu_seconds = 20;
+constexpr unsigned max_seconds = 20;
 
 enum ChildExit : int { child_done = 0, child_not_understood = 1, child_too_many_cpus = 2, child_no_export = 3 };
 
@@ -74,14 +76,34 @@ std::string read_file(const std::filesystem::path& file) {
 
 void set_limits() {
   const rlimit no_core{0, 0};
-  const rlimit cpu{max_cpu_seconds, max_cpu_seconds};
+  const rlimit cpu{max_seconds, max_seconds};
   ::setrlimit(RLIMIT_CORE, &no_core);
   ::setrlimit(RLIMIT_CPU, &cpu);
-  for (const int number : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGXCPU}) ::signal(number, SIG_DFL);
+  for (const int number : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGXCPU, SIGALRM}) ::signal(number, SIG_DFL);
+  ::alarm(max_seconds);  // where a file is a pipe
 }
 
-// In the child: only memory, the two files, and hwloc.
-int translate(const std::string& xml, int out, int complaints) {
+// XML, or the root of a machine's files where it is empty.
+struct Source {
+  std::string_view xml;
+  std::string root;
+};
+
+bool choose(hwloc_topology_t topology, const Source& source) {
+  if (!source.xml.empty()) {
+    hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_ALL);
+    return hwloc_topology_set_xmlbuffer(topology, source.xml.data(), static_cast<int>(source.xml.size() + 1)) == 0;
+  }
+  ::setenv("HWLOC_FSROOT", source.root.c_str(), 1);
+  for (const char* component : detail::unused_components) {
+    hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, component);
+  }
+  hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+  return hwloc_topology_set_type_filter(topology, HWLOC_OBJ_BRIDGE, HWLOC_TYPE_FILTER_KEEP_ALL) == 0;
+}
+
+// In the child: only memory, the files, and hwloc.
+int translate(const Source& source, int out, int complaints) {
   set_limits();
   ::dup2(complaints, STDERR_FILENO);
   // hwloc reads these once per process: after the first file of a process its messages are shorter.
@@ -89,12 +111,8 @@ int translate(const std::string& xml, int out, int complaints) {
   ::setenv("HWLOC_HIDE_ERRORS", "0", 1);
   hwloc_topology_t topology = nullptr;
   if (hwloc_topology_init(&topology) != 0) return child_not_understood;
-  hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_ALL);
   hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
-  if (hwloc_topology_set_xmlbuffer(topology, xml.c_str(), static_cast<int>(xml.size() + 1)) != 0 ||
-      hwloc_topology_load(topology) != 0) {
-    return child_not_understood;
-  }
+  if (!choose(topology, source) || hwloc_topology_load(topology) != 0) return child_not_understood;
   // Stops the process when something does not fit together.
   hwloc_topology_check(topology);
   if (hwloc_bitmap_last(hwloc_topology_get_complete_cpuset(topology)) >= CpuSet::max_cpus) return child_too_many_cpus;
@@ -135,21 +153,37 @@ unsigned format_of(std::string_view xml) {
   return format;
 }
 
-[[noreturn]] void refuse(const std::filesystem::path& file, std::string_view xml, int status, int complaints) {
+[[noreturn]] void refuse(const std::filesystem::path& from, std::string_view xml, int status, int complaints) {
   constexpr unsigned known_format = HWLOC_API_VERSION >> 16;
   if (const unsigned format = format_of(xml); format > known_format) {
     const std::string known = std::to_string(known_format);
-    throw TopologyError(file.string() + ": has format " + std::to_string(format) +
+    throw TopologyError(from.string() + ": has format " + std::to_string(format) +
                         " of hwloc's XML, and this hwloc reads " + known +
                         " at most: write it with 'lstopo --export-xml-flags v" + known + " --of xml FILE'");
   }
   const std::string found = complaint(complaints);
-  std::string why = file.string() + ": is not a topology that hwloc can read";
+  std::string why = from.string() + ": is not a topology that hwloc can read";
   if (WIFSIGNALED(status)) why += " (it stopped with: " + std::string{::strsignal(WTERMSIG(status))} + ')';
   if (WIFEXITED(status) && WEXITSTATUS(status) == child_too_many_cpus) {
     why += ": it has CPUs above " + std::to_string(CpuSet::max_cpus - 1) + ", the highest that any kernel knows";
   }
   throw TopologyError(found.empty() ? why : why + ": " + found);
+}
+
+std::string translated(const std::filesystem::path& from, const Source& source) {
+  const Descriptor out{::memfd_create("topology", MFD_CLOEXEC)};
+  const Descriptor complaints{::memfd_create("complaints", MFD_CLOEXEC)};
+  if (out.get() < 0 || complaints.get() < 0) throw TopologyError("memfd_create: " + error_text(errno));
+  const pid_t child = ::fork();
+  if (child < 0) throw TopologyError(from.string() + ": cannot start a process to read it: " + error_text(errno));
+  if (child == 0) ::_exit(translate(source, out.get(), complaints.get()));
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) throw TopologyError(from.string() + ": waitpid: " + error_text(errno));
+  }
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != child_done) refuse(from, source.xml, status, complaints.get());
+  ::lseek(out.get(), 0, SEEK_SET);
+  return read_all(out.get(), 8 * max_file_size);
 }
 
 }  // namespace
@@ -158,19 +192,11 @@ namespace detail {
 
 std::string canonical_xml(const std::filesystem::path& file) {
   const std::string xml = read_file(file);
-  const Descriptor out{::memfd_create("topology", MFD_CLOEXEC)};
-  const Descriptor complaints{::memfd_create("complaints", MFD_CLOEXEC)};
-  if (out.get() < 0 || complaints.get() < 0) throw TopologyError("memfd_create: " + error_text(errno));
-  const pid_t child = ::fork();
-  if (child < 0) throw TopologyError(file.string() + ": cannot start a process to read it: " + error_text(errno));
-  if (child == 0) ::_exit(translate(xml, out.get(), complaints.get()));
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) throw TopologyError(file.string() + ": waitpid: " + error_text(errno));
-  }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != child_done) refuse(file, xml, status, complaints.get());
-  ::lseek(out.get(), 0, SEEK_SET);
-  return read_all(out.get(), 8 * max_file_size);
+  return translated(file, {.xml = xml, .root = {}});
+}
+
+std::string xml_of_root(const std::filesystem::path& folder) {
+  return translated(folder, {.xml = {}, .root = folder.string()});
 }
 
 }  // namespace detail

@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <random>
+#include <sstream>
 #include <string>
 
 namespace nfx {
@@ -82,11 +84,12 @@ bool mentions(const Topology& topology, std::string_view text) {
                              [text](const std::string& note) { return note.find(text) != std::string::npos; });
 }
 
-void add_core(const Folder& root, int cpu, int core, int package, const std::string& siblings) {
-  const std::string folder = "sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/";
-  root.write(folder + "core_id", std::to_string(core) + '\n');
-  root.write(folder + "physical_package_id", std::to_string(package) + '\n');
-  root.write(folder + "thread_siblings_list", siblings + '\n');
+std::string mask(const CpuSet& cpus) {
+  unsigned bits = 0;
+  for (const int cpu : cpus.members()) bits |= 1U << static_cast<unsigned>(cpu);
+  std::ostringstream text;
+  text << std::hex << bits << '\n';
+  return text.str();
 }
 
 // Two packages, each with a node and two cores of two threads; CPU 8 is offline.
@@ -94,12 +97,17 @@ void add_two_packages(const Folder& root) {
   root.write("sys/devices/system/cpu/online", "0-7\n");
   root.write("sys/devices/system/cpu/present", "0-8\n");
   root.write("sys/devices/system/cpu/possible", "0-15\n");
+  const std::array<CpuSet, 2> packages{CpuSet{0, 1, 4, 5}, CpuSet{2, 3, 6, 7}};
   for (int cpu = 0; cpu < 8; ++cpu) {
-    const int core = cpu % 4;
-    add_core(root, cpu, core % 2, core / 2, std::to_string(core) + ',' + std::to_string(core + 4));
+    const int core = cpu % 4, package = core / 2;
+    const std::string folder = "sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/";
+    root.write(folder + "core_id", std::to_string(core % 2) + '\n');
+    root.write(folder + "physical_package_id", std::to_string(package) + '\n');
+    root.write(folder + "thread_siblings", mask({core, core + 4}));
+    root.write(folder + "core_siblings", mask(packages[static_cast<std::size_t>(package)]));
   }
-  root.write("sys/devices/system/node/node0/cpulist", "0-1,4-5\n");
-  root.write("sys/devices/system/node/node1/cpulist", "2-3,6-7\n");
+  root.write("sys/devices/system/node/node0/cpumap", mask(packages[0]));
+  root.write("sys/devices/system/node/node1/cpumap", mask(packages[1]));
   root.write("sys/devices/system/node/node0/meminfo", "Node 0 MemTotal:       1048576 kB\nNode 0 MemFree: 1 kB\n");
 }
 
@@ -333,7 +341,7 @@ TEST(TopologyError, is_all_that_mutated_files_can_cause) {
 
 // Roots.
 
-TEST(TopologyRoot, three_files_per_cpu_are_enough) {
+TEST(TopologyRoot, four_files_per_cpu_are_enough) {
   const Folder root;
   add_two_packages(root);
   const Topology topology = load_topology(root.path());
@@ -362,24 +370,6 @@ TEST(TopologyRoot, without_cpus_it_is_refused_by_name) {
   EXPECT_NE(error.find("sys/devices/system/cpu/online"), std::string::npos);
 }
 
-TEST(TopologyRoot, a_list_that_is_none_becomes_a_note) {
-  const Folder root;
-  add_two_packages(root);
-  root.write("sys/devices/system/node/node1/cpulist", "2-x\n");
-  const Topology topology = load_topology(root.path());
-  EXPECT_TRUE(mentions(topology, "node1/cpulist"));
-  EXPECT_EQ(topology.numa_node_of(2), -1);
-}
-
-TEST(TopologyRoot, core_numbers_do_where_sibling_lists_are_missing) {
-  const Folder root;
-  root.write("sys/devices/system/cpu/online", "0-3\n");
-  for (int cpu = 0; cpu < 4; ++cpu) {
-    root.write("sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/core_id", std::to_string(cpu % 2));
-  }
-  EXPECT_EQ(load_topology(root.path()).siblings_of(1), CpuSet{3});
-}
-
 TEST(TopologyRoot, the_highest_data_cache_up_to_level_3_is_the_domain) {
   const Folder root;
   add_two_packages(root);
@@ -387,11 +377,11 @@ TEST(TopologyRoot, the_highest_data_cache_up_to_level_3_is_the_domain) {
     const std::string folder = "sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/cache/index";
     root.write(folder + "0/level", "1\n");
     root.write(folder + "0/type", "Data\n");
-    root.write(folder + "0/shared_cpu_list", std::to_string(cpu));
+    root.write(folder + "0/shared_cpu_map", mask({cpu}));
     root.write(folder + "3/level", "3\n");
     root.write(folder + "3/type", "Unified\n");
     root.write(folder + "3/size", "32768K\n");
-    root.write(folder + "3/shared_cpu_list", cpu % 4 < 2 ? "0-1,4-5\n" : "2-3,6-7\n");
+    root.write(folder + "3/shared_cpu_map", mask(cpu % 4 < 2 ? CpuSet{0, 1, 4, 5} : CpuSet{2, 3, 6, 7}));
   }
   const Topology topology = load_topology(root.path());
   ASSERT_EQ(topology.caches.size(), 2U);
@@ -399,14 +389,28 @@ TEST(TopologyRoot, the_highest_data_cache_up_to_level_3_is_the_domain) {
   EXPECT_EQ(topology.cache_of(7), 1);
 }
 
-TEST(TopologyRoot, hybrid_cores_are_told_by_their_performance_units) {
+TEST(TopologyRoot, hybrid_cores_are_told_by_their_frequencies) {
   const Folder root;
   add_two_packages(root);
-  root.write("sys/devices/cpu_core/cpus", "0-1,4-5\n");
-  root.write("sys/devices/cpu_atom/cpus", "2-3,6-7\n");
+  for (int cpu = 0; cpu < 8; ++cpu) {
+    root.write("sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/cpufreq/cpuinfo_max_freq",
+               cpu % 4 < 2 ? "5000000\n" : "3800000\n");
+  }
+  root.write("proc/sys/kernel/hostname", "other\n");
   const Topology topology = load_topology(root.path());
   EXPECT_EQ(topology.core_of(0)->kind, 1);
   EXPECT_EQ(topology.core_of(7)->kind, 0);
+  EXPECT_EQ(topology.machine, "other");
+}
+
+// The head of a bridge's configuration: its kind, and the buses above, directly below and last below it.
+std::string bridge_config(unsigned char above, unsigned char below, unsigned char last) {
+  std::string config(64, '\0');
+  config[0x0e] = 1;
+  config[0x18] = static_cast<char>(above);
+  config[0x19] = static_cast<char>(below);
+  config[0x1a] = static_cast<char>(last);
+  return config;
 }
 
 // A switch with a GPU and a network card below one root port, and two single cards below two others.
@@ -417,11 +421,20 @@ void add_devices(const Folder& root) {
     root.write("sys/" + below + "/class", pci_class);
     root.write("sys/" + below + "/vendor", vendor);
     root.write("sys/" + below + "/device", "0x1017\n");
-    root.write("sys/" + below + "/numa_node", "1\n");
+    root.write("sys/" + below + "/local_cpus", mask({2, 3, 6, 7}));
     root.link("sys/bus/pci/devices/" + address, "../../../" + below);
     return "sys/" + below;
   };
+  const auto add_bridge = [&](const std::string& address, const std::string& bridges, const std::string& config) {
+    root.write(add(address, bridges, "0x060400\n", "0x1000\n") + "/config", config);
+  };
   const std::string bridge = "0000:10:01.0/0000:11:00.0/";
+  add_bridge("0000:10:01.0", "", bridge_config(0x10, 0x11, 0x14));
+  add_bridge("0000:11:00.0", "0000:10:01.0/", bridge_config(0x11, 0x12, 0x14));
+  add_bridge("0000:12:00.0", bridge, bridge_config(0x12, 0x13, 0x13));
+  add_bridge("0000:12:01.0", bridge, bridge_config(0x12, 0x14, 0x14));
+  add_bridge("0000:10:02.0", "", bridge_config(0x10, 0x15, 0x15));
+  add_bridge("0000:10:03.0", "", bridge_config(0x10, 0x16, 0x16));
   const std::string gpu = add("0000:13:00.0", bridge + "0000:12:00.0/", "0x030200\n", "0x10de\n");
   // Copies of trees often leave out what links point to.
   root.link(gpu + "/driver", "../../../../../../bus/pci/drivers/nvidia");
@@ -475,21 +488,6 @@ TEST(TopologyRoot, devices_without_carrier_or_driver_are_not_usable) {
   EXPECT_EQ(topology.device("16:00.0")->why_not, "no driver is bound to it");
 }
 
-TEST(TopologyRoot, a_node_that_does_not_exist_is_not_believed) {
-  const Folder root;
-  add_two_packages(root);
-  root.write("sys/bus/pci/devices/0000:00:03.0/class", "0x020000\n");
-  root.write("sys/bus/pci/devices/0000:00:03.0/numa_node", "7\n");
-  root.write("sys/bus/pci/devices/0000:00:03.0/net/eth0/x", "");
-  root.write("sys/class/net/eth0/operstate", "up\n");
-  const Topology topology = load_topology(root.path());
-  ASSERT_NE(topology.device("eth0"), nullptr);
-  EXPECT_EQ(topology.devices.size(), 1U);
-  EXPECT_EQ(topology.device("eth0")->numa_node, -1);
-  EXPECT_TRUE(topology.device("eth0")->usable);
-  EXPECT_TRUE(mentions(topology, "NUMA node 7"));
-}
-
 // The machine that runs the test.
 
 TEST(ThisMachine, has_a_core_for_every_cpu_that_is_online) {
@@ -502,15 +500,21 @@ TEST(ThisMachine, has_a_core_for_every_cpu_that_is_online) {
   EXPECT_EQ(all, topology.online);
 }
 
-TEST(ThisMachine, looks_the_same_to_hwloc_and_to_our_reader_of_sysfs) {
+TEST(ThisMachine, looks_the_same_as_a_root) {
   // A root that is not spelled "/" is read as a copy.
-  const Topology hwloc = load_topology("");
-  const Topology sysfs = load_topology("/proc/self/root");
-  EXPECT_EQ(hwloc.online, sysfs.online);
-  ASSERT_EQ(hwloc.cores.size(), sysfs.cores.size());
-  for (std::size_t i = 0; i < hwloc.cores.size(); ++i) {
-    EXPECT_EQ(hwloc.cores[i].cpus, sysfs.cores[i].cpus);
-    EXPECT_EQ(hwloc.cores[i].numa_node, sysfs.cores[i].numa_node);
+  const Topology live = load_topology("");
+  const Topology root = load_topology("/proc/self/root");
+  EXPECT_EQ(live.online, root.online);
+  ASSERT_EQ(live.cores.size(), root.cores.size());
+  for (std::size_t i = 0; i < live.cores.size(); ++i) {
+    EXPECT_EQ(live.cores[i].cpus, root.cores[i].cpus);
+    EXPECT_EQ(live.cores[i].numa_node, root.cores[i].numa_node);
+  }
+  ASSERT_EQ(live.devices.size(), root.devices.size());
+  for (std::size_t i = 0; i < live.devices.size(); ++i) {
+    EXPECT_EQ(live.devices[i].name, root.devices[i].name);
+    EXPECT_EQ(live.devices[i].pci_switch, root.devices[i].pci_switch);
+    EXPECT_EQ(live.devices[i].slot_megabits_per_s, root.devices[i].slot_megabits_per_s);
   }
 }
 

@@ -243,6 +243,9 @@ TEST(RailPlan, rates_are_read_from_a_copied_sysfs) {
   };
   const std::string bridge = "sys/devices/pci0000:00/0000:00:01.0";
   write("sys/devices/system/cpu/online", "0-3");
+  for (const std::string cpu : {"0", "1", "2", "3"}) {
+    write("sys/devices/system/cpu/cpu" + cpu + "/topology/thread_siblings", std::to_string(1 << std::stoi(cpu)));
+  }
   fs::create_directories(root / "sys/bus/pci/devices");
   const auto link = [&](const std::string& folder, const std::string& address) {
     fs::create_symlink("../../../../" + folder, root / "sys/bus/pci/devices" / address);
@@ -250,12 +253,16 @@ TEST(RailPlan, rates_are_read_from_a_copied_sysfs) {
   write(bridge + "/current_link_speed", "16.0 GT/s PCIe");
   write(bridge + "/current_link_width", "8");
   write(bridge + "/class", "0x060400");
+  std::string config(63, '\0');  // of a bridge, with buses 1 and 2 below it
+  config[0x0e] = config[0x19] = 1;
+  config[0x1a] = 2;
+  write(bridge + "/config", config);
   link(bridge, "0000:00:01.0");
   for (const std::string number : {"1", "2"}) {
     const std::string address = "0000:0" + number + ":00.0", folder = bridge + '/' + address;
     write(folder + "/class", "0x020000");
     write(folder + "/vendor", "0x15b3");
-    write(folder + "/current_link_speed", "5.0 GT/s PCIe");
+    write(folder + "/current_link_speed", "8.0 GT/s PCIe");
     write(folder + "/current_link_width", "16");
     write(folder + "/net/eth" + number + "/speed", "100000");
     link(folder, address);
@@ -269,8 +276,8 @@ TEST(RailPlan, rates_are_read_from_a_copied_sysfs) {
   EXPECT_EQ(group.domain, "0000:00:01.0");
   ASSERT_EQ(group.rails.size(), 2U);
   EXPECT_EQ(group.rails[0].link->megabits_per_s, 100'000U);
-  EXPECT_EQ(group.rails[0].slot->megabits_per_s, 64'000U);  // 5 GT/s, 8 bits in 10, x16
-  EXPECT_EQ(group.pcie_switch->megabits_per_s, 126'030U);   // 16 GT/s, 128 bits in 130, x8
+  EXPECT_EQ(group.rails[0].slot->megabits_per_s, 126'030U);  // 8 GT/s, 128 bits in 130, x16
+  EXPECT_EQ(group.pcie_switch->megabits_per_s, 126'030U);    // 16 GT/s, x8
   EXPECT_EQ(group.reach_megabits_per_s, 126'030U);
   EXPECT_EQ(group.limit, RateLimit::pcie_switch);
 }
