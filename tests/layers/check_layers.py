@@ -17,6 +17,7 @@ PURE_EXCEPTIONS = re.compile(r"dictionary/load\.")
 
 LINES_ADVISED = 600
 LINES_MAX = 700
+TABLES = {"src/host/host/doctor/table.cpp"}  # one table is one idea, however many rows it has
 
 SOURCE_FOLDERS = ("include", "src", "apps", "tests", "bench", "examples")
 SOURCE_SUFFIXES = (".hpp", ".cpp")
@@ -171,7 +172,7 @@ class Checker:
 
     def check_any_file(self, path: pathlib.Path) -> None:
         lines = path.read_text().splitlines()
-        if len(lines) > LINES_MAX:
+        if len(lines) > LINES_MAX and path.relative_to(self.root).as_posix() not in TABLES:
             self.report(path, LINES_MAX + 1, f"{len(lines)} lines, at most {LINES_MAX}; split off a second idea")
         elif len(lines) > LINES_ADVISED:
             self.notes.append(f"{path.relative_to(self.root).as_posix()}: {len(lines)} lines; does it hold one idea?")

@@ -33,14 +33,14 @@ enum class CheckResult : std::uint8_t {
 
 // The part of a check that is the same on every host; `explain ID` prints it.
 struct CheckInfo {
-  std::string_view id;         // "isolation.isolcpus"
+  std::string_view id = {};    // "isolation.isolcpus"
   std::string_view area = {};  // the id up to its point
-  std::string_view title;
-  std::string_view source;       // the files or interfaces read
-  std::string_view why;          // with the measured effect
-  std::string_view fix_runtime;  // empty: needs a reboot
-  std::string_view fix_boot;     // empty: run time is enough
-  std::string_view risk;         // what the fix costs
+  std::string_view title = {};
+  std::string_view source = {};       // the files or interfaces read
+  std::string_view why = {};          // with the measured effect
+  std::string_view fix_runtime = {};  // empty: needs a reboot
+  std::string_view fix_boot = {};     // empty: run time is enough
+  std::string_view risk = "None.";    // what the fix costs
 };
 
 struct DoctorFinding {

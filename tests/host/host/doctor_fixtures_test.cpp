@@ -48,8 +48,7 @@ std::optional<PlacementPlan> plan_of(const Case& c) {
 std::vector<DoctorFinding> examine_host(const fs::path& folder, const Case& c) {
   const HostFiles files{folder};
   const HostFacts facts = read_host_facts(files);
-  Topology topology;
-  topology.online = facts.online;
+  const Topology topology = facts.online.empty() ? Topology{} : load_topology(folder);
   const auto plan = plan_of(c);
   return examine({files, topology, facts, plan ? &*plan : nullptr});
 }

@@ -28,8 +28,7 @@ class Doctor : public ::testing::Test {
   [[nodiscard]] std::vector<DoctorFinding> examined(const fs::path& where, const PlacementPlan* plan = nullptr) const {
     const HostFiles files{where};
     const HostFacts facts = read_host_facts(files);
-    Topology topology;
-    topology.online = facts.online;
+    const Topology topology = facts.online.empty() ? Topology{} : load_topology(where);
     return examine({files, topology, facts, plan});
   }
   [[nodiscard]] DoctorFinding finding(std::string_view id, const PlacementPlan* plan = nullptr) const {

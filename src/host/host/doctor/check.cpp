@@ -202,6 +202,16 @@ std::optional<CpuSet> Report::mask(const Examination& e, const std::string& file
   return std::nullopt;
 }
 
+std::optional<long long> Report::setting(const NetworkDevice& device, std::string_view key, std::string_view topic) {
+  if (const auto value = device.setting(key)) return value;
+  if (const auto error = device.setting(std::string{topic} + "_error")) {
+    cannot_tell("ethtool: error " + std::to_string(*error), device.name);
+  } else {
+    not_here("the driver does not report it", device.name);
+  }
+  return std::nullopt;
+}
+
 bool Report::set_apart(const Examination& e, CheckResult otherwise) {
   if (!e.has_cpus) {
     not_here("no CPUs are described");
@@ -215,6 +225,59 @@ bool Report::set_apart(const Examination& e, CheckResult otherwise) {
         otherwise == CheckResult::info ? "" : "CPUs for the busy-polling threads: see 'nfx host plan CONFIG'");
   }
   return false;
+}
+
+bool Report::no_network(const Examination& e) {
+  if (e.network.empty()) not_here("no network device with hardware");
+  return e.network.empty();
+}
+
+namespace {
+
+// The operator of an outcome's condition, and the value behind it.
+std::pair<std::string_view, std::string_view> condition(std::string_view when) {
+  const bool compares = when.starts_with("!=") || when.starts_with("<=") || when.starts_with(">=");
+  return {when.substr(0, compares ? 2 : 0), when.substr(compares ? 2 : 0)};
+}
+
+bool fits(std::string_view when, std::string_view value) {
+  const auto [compare, bound] = condition(when);
+  if (compare == "!=") return value != bound;
+  if (compare.empty()) return bound.empty() || value == bound;
+  const long long number_here = number(value).value_or(0), number_there = number(bound).value_or(0);
+  return compare == "<=" ? number_here <= number_there : number_here >= number_there;
+}
+
+bool is_number(const Setting& setting) {
+  return std::ranges::all_of(setting.outcomes, [](const Outcome& outcome) {
+    return outcome.when.empty() || number(condition(outcome.when).second).has_value();
+  });
+}
+
+}  // namespace
+
+void look_at(const Setting& setting, const Examination& e, Report& report) {
+  const auto tell = [&](const std::string& value, const std::string& subject) {
+    const Outcome& outcome =
+        *std::ranges::find_if(setting.outcomes, [&](const Outcome& each) { return fits(each.when, value); });
+    std::string seen{outcome.seen};
+    if (const std::size_t at = seen.find("{}"); at != std::string::npos) seen.replace(at, 2, value);
+    const bool excusable = setting.excuse != nullptr && outcome.result != CheckResult::good;
+    if (const std::string_view excuse = excusable ? setting.excuse(e) : ""; !excuse.empty())
+      return report.good(seen + "; " + std::string{excuse}, subject);
+    report.add(outcome.result, seen, std::string{outcome.wanted}, subject);
+  };
+  if (const std::string file{setting.file}; !file.empty() && is_number(setting)) {
+    if (const auto value = report.integer(e, file)) tell(std::to_string(*value), {});
+  } else if (!file.empty()) {
+    if (const auto value = report.text(e, file)) tell(chosen(*value), {});
+  }
+  if (!setting.file.empty()) return;
+  if (report.no_network(e)) return;
+  for (const NetworkDevice& device : e.network) {
+    const auto value = report.setting(device, setting.ethtool.key, setting.ethtool.topic);
+    if (value) tell(std::to_string(*value), device.name);
+  }
 }
 
 std::string join(const std::vector<std::string>& words, std::size_t most) {

@@ -1,6 +1,7 @@
-// What a check of the doctor is made of: its description, and a function that looks and reports. One table per area.
+// What a check of the doctor is made of: its description, and a setting to compare or a function that looks.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
@@ -9,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "host/network_facts.hpp"
@@ -107,8 +109,12 @@ class Report {
   std::optional<std::string> text(const Examination& e, const std::string& file, std::string subject = {});
   std::optional<long long> integer(const Examination& e, const std::string& file, std::string subject = {});
   std::optional<CpuSet> mask(const Examination& e, const std::string& file, std::string subject = {});
+  // A device's answer under `key`; empty after reporting why there is none.
+  std::optional<long long> setting(const NetworkDevice& device, std::string_view key, std::string_view topic);
   // False after reporting that no CPU is isolated, so that there is nothing to check.
   bool set_apart(const Examination& e, CheckResult otherwise = CheckResult::info);
+  // True after reporting that there is no network device.
+  bool no_network(const Examination& e);
   [[nodiscard]] bool said_nothing() const { return out_.size() == before_; }
 
  private:
@@ -117,28 +123,39 @@ class Report {
   std::size_t before_;
 };
 
-// One row of an area's table, which is all that the doctor, its text and its JSON know of a check.
+// A check with code of its own, of the host or of each of its network devices.
+using Look = void(const Examination&, Report&);
+using DeviceLook = void(const Examination&, const NetworkDevice&, Report&);
+// Why any value of a setting is right on this host; empty: it is not.
+using Excuse = std::string_view(const Examination&);
+
+// What a value means: `when` is a value, "!=value", "<=number", ">=number", or "" for any; "{}" in `seen` is the value.
+struct Outcome {
+  std::string_view when = {};
+  CheckResult result = CheckResult::good;
+  std::string_view seen = {};
+  std::string_view wanted = {};
+};
+
+// The ordinary check: one value, of the host or of each network device. The first outcome that fits is reported.
+struct Setting {
+  struct Ethtool {
+    std::string_view topic = {}, key = {};
+  };
+  std::string_view file = {};  // a number, a word, or words with the chosen one in brackets
+  Ethtool ethtool = {};        // where there is no file
+  std::array<Outcome, 3> outcomes = {};
+  Excuse* excuse = nullptr;
+};
+
+// One row of the table, which is all that the doctor, its text and its JSON know of a check.
 struct Check {
   CheckInfo info;
-  void (*look)(const Examination&, Report&);
+  std::variant<Look*, DeviceLook*, Setting> how;
 };
 
-// The checks of one source file, and the files that they read, as patterns of `nfx host collect`.
-struct Area {
-  std::span<const Check> checks;
-  std::span<const std::string_view> files;
-};
-
-[[nodiscard]] Area isolation_area() noexcept;
-[[nodiscard]] Area neighbour_area() noexcept;  // ids "isolation.*" too
-[[nodiscard]] Area scheduler_area() noexcept;
-[[nodiscard]] Area interrupt_area() noexcept;
-[[nodiscard]] Area network_area() noexcept;
-[[nodiscard]] Area power_area() noexcept;
-[[nodiscard]] Area memory_area() noexcept;
-[[nodiscard]] Area process_area() noexcept;
-[[nodiscard]] Area virtualisation_area() noexcept;
-[[nodiscard]] std::span<const Area> areas();  // in the order in which their findings are reported
+[[nodiscard]] std::span<const Check> checks() noexcept;  // in the order in which their findings are reported
+void look_at(const Setting& setting, const Examination& e, Report& report);
 
 // Text.
 

@@ -1,9 +1,10 @@
-// Runs the checks of all areas and prints their findings; the areas' tables are the only list of checks.
+// Runs the checks of the table and prints their findings.
 #include "nexusfix/host/doctor.hpp"
 
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <variant>
 
 #include "host/doctor/check.hpp"
 #include "nexusfix/base/assert.hpp"
@@ -12,24 +13,26 @@
 namespace nfx {
 namespace {
 
-struct Registry {
-  std::vector<CheckInfo> infos;
-  std::vector<void (*)(const doctor::Examination&, doctor::Report&)> looks;
-};
-
-const Registry& registry() {
-  static const Registry all = [] {
-    Registry registry;
-    for (const doctor::Area& area : doctor::areas()) {
-      for (const doctor::Check& check : area.checks) {
-        CheckInfo& info = registry.infos.emplace_back(check.info);
-        info.area = info.id.substr(0, info.id.find('.'));
-        registry.looks.push_back(check.look);
-      }
+// The table's descriptions, with what follows from the rest of a row.
+const std::vector<CheckInfo>& infos() {
+  static const std::vector<CheckInfo> all = [] {
+    std::vector<CheckInfo> infos;
+    for (const doctor::Check& check : doctor::checks()) {
+      CheckInfo& info = infos.emplace_back(check.info);
+      info.area = info.id.substr(0, info.id.find('.'));
+      const auto* setting = std::get_if<doctor::Setting>(&check.how);
+      if (setting != nullptr && !setting->file.empty()) info.source = setting->file;
     }
-    return registry;
+    return infos;
   }();
   return all;
+}
+
+void run(const doctor::Check& check, const doctor::Examination& e, doctor::Report& report) {
+  if (const auto* setting = std::get_if<doctor::Setting>(&check.how)) return look_at(*setting, e, report);
+  if (const auto* look = std::get_if<doctor::Look*>(&check.how)) return (*look)(e, report);
+  if (report.no_network(e)) return;
+  for (const NetworkDevice& device : e.network) std::get<doctor::DeviceLook*>(check.how)(e, device, report);
 }
 
 constexpr std::array results{CheckResult::failure, CheckResult::warning, CheckResult::cannot_tell,
@@ -55,13 +58,6 @@ std::string padded(std::string text, std::size_t width) {
 
 }  // namespace
 
-std::span<const doctor::Area> doctor::areas() {
-  static const std::array all{isolation_area(), neighbour_area(), scheduler_area(),
-                              interrupt_area(), network_area(),   power_area(),
-                              memory_area(),    process_area(),   virtualisation_area()};
-  return all;
-}
-
 std::string_view to_string(CheckResult result) noexcept {
   switch (result) {
     case CheckResult::good: return "good";
@@ -74,23 +70,21 @@ std::string_view to_string(CheckResult result) noexcept {
   return {};
 }
 
-std::span<const CheckInfo> doctor_checks() noexcept { return registry().infos; }
+std::span<const CheckInfo> doctor_checks() noexcept { return infos(); }
 
 const CheckInfo* find_check(std::string_view id) noexcept {
-  const auto& infos = registry().infos;
-  const auto found = std::ranges::find(infos, id, &CheckInfo::id);
-  return found == infos.end() ? nullptr : &*found;
+  const auto found = std::ranges::find(infos(), id, &CheckInfo::id);
+  return found == infos().end() ? nullptr : &*found;
 }
 
 std::vector<DoctorFinding> examine(const DoctorInput& input) {
-  const Registry& all = registry();
   const doctor::Examination examination{input};
   std::vector<DoctorFinding> findings;
-  for (std::size_t i = 0; i < all.infos.size(); ++i) {
-    doctor::Report report{all.infos[i], findings};
-    all.looks[i](examination, report);
+  for (std::size_t i = 0; i < infos().size(); ++i) {
+    doctor::Report report{infos()[i], findings};
+    run(doctor::checks()[i], examination, report);
     if (report.said_nothing()) report.not_here("nothing to check");
-    NFX_ASSERT(findings.back().check == &all.infos[i]);  // findings are in the order of the checks
+    NFX_ASSERT(findings.back().check == &infos()[i]);  // findings are in the order of the checks
   }
   return findings;
 }

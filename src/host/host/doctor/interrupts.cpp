@@ -1,20 +1,19 @@
 // Where interrupts go, and what moves them.
 #include <algorithm>
-#include <array>
 #include <string>
 
-#include "host/doctor/check.hpp"
+#include "host/doctor/looks.hpp"
 
-namespace nfx::doctor {
+namespace nfx::doctor::look {
 namespace {
-
-constexpr std::string_view shield = "nfx host apply --runtime CONFIG";
 
 std::string name_of(const Interrupt& interrupt) {
   std::string name = std::to_string(interrupt.number);
   if (!interrupt.actions.empty()) name += " (" + join(interrupt.actions, 2) + ')';
   return name;
 }
+
+}  // namespace
 
 void default_affinity(const Examination& e, Report& report) {
   const auto mask = report.mask(e, "/proc/irq/default_smp_affinity");
@@ -25,8 +24,12 @@ void default_affinity(const Examination& e, Report& report) {
                  "a mask without " + e.isolated_cpus.to_list());
 }
 
+namespace {
+
 // The kernel does not show the masks of managed interrupts; see managed().
 bool handled(const Interrupt& interrupt) { return !interrupt.actions.empty(); }
+
+}  // namespace
 
 void affinity(const Examination& e, Report& report) {
   if (e.facts.interrupts.empty()) return report.not_here("no interrupts are described");
@@ -110,6 +113,8 @@ void managed(const Examination& e, Report& report) {
   report.cannot_tell("only debugfs shows which interrupts are managed, and /sys/kernel/debug/irq cannot be read");
 }
 
+namespace {
+
 // Settings of irqbalance: the distribution's file, "NAME=value" with or without quotes and export.
 std::optional<std::string> irqbalance_setting(const Examination& e, std::string_view name) {
   for (const char* file : {"/etc/default/irqbalance", "/etc/sysconfig/irqbalance"}) {
@@ -131,6 +136,8 @@ std::optional<std::string> irqbalance_setting(const Examination& e, std::string_
 std::string irqbalance_arguments(const Examination& e) {
   return irqbalance_setting(e, "IRQBALANCE_ARGS").value_or("") + ' ' + irqbalance_setting(e, "OPTIONS").value_or("");
 }
+
+}  // namespace
 
 void irqbalance(const Examination& e, Report& report) {
   if (e.tasks.empty()) return report.not_here("no tasks are described");
@@ -181,127 +188,29 @@ void machine_check_poll(const Examination& e, Report& report) {
   report.warning("corrected errors are polled for on " + shared.to_list(), "check_interval 0");
 }
 
-void nic_node(const Examination& e, Report& report) {
-  if (e.network.empty()) return report.not_here("no network device with hardware");
-  for (const NetworkDevice& device : e.network) {
-    if (device.numa_node < 0) {
-      report.info("does not state its NUMA node", device.name);
-      continue;
-    }
-    const auto text = e.files.text("/sys/devices/system/node/node" + std::to_string(device.numa_node) + "/cpulist");
-    const auto local = text ? CpuSet::parse_list(*text) : std::unexpected{std::string{}};
-    if (!local) {
-      report.not_here("the CPUs of node " + std::to_string(device.numa_node) + " are not described", device.name);
-      continue;
-    }
-    std::vector<std::string> far;
-    for (const Interrupt& interrupt : e.facts.interrupts) {
-      if (interrupt.device.empty() || interrupt.device != device.pci_address || !interrupt.effective) continue;
-      if (!interrupt.effective->empty() && !local->intersects(*interrupt.effective))
-        far.push_back(name_of(interrupt) + " on " + interrupt.effective->to_list());
-    }
-    const std::string node = "node " + std::to_string(device.numa_node);
-    if (far.empty()) {
-      report.good("interrupts stay on " + node, device.name);
-    } else {
-      report.warning("on " + node + ", but its interrupts go to other nodes: " + join(far), "CPUs of " + node,
-                     device.name);
-    }
+void nic_node(const Examination& e, const NetworkDevice& device, Report& report) {
+  if (device.numa_node < 0) {
+    report.info("does not state its NUMA node", device.name);
+    return;
+  }
+  const NumaNode* const local = e.input.topology.node(device.numa_node);
+  if (local == nullptr) {
+    report.not_here("the CPUs of node " + std::to_string(device.numa_node) + " are not described", device.name);
+    return;
+  }
+  std::vector<std::string> far;
+  for (const Interrupt& interrupt : e.facts.interrupts) {
+    if (interrupt.device.empty() || interrupt.device != device.pci_address || !interrupt.effective) continue;
+    if (!interrupt.effective->empty() && !local->cpus.intersects(*interrupt.effective))
+      far.push_back(name_of(interrupt) + " on " + interrupt.effective->to_list());
+  }
+  const std::string node = "node " + std::to_string(device.numa_node);
+  if (far.empty()) {
+    report.good("interrupts stay on " + node, device.name);
+  } else {
+    report.warning("on " + node + ", but its interrupts go to other nodes: " + join(far), "CPUs of " + node,
+                   device.name);
   }
 }
 
-constexpr std::array table{
-    Check{{.id = "interrupts.default_affinity",
-           .title = "Interrupts that come later go elsewhere",
-           .source = "/proc/irq/default_smp_affinity",
-           .why = "A device that is started later, or a driver that is loaded again, takes the mask in "
-                  "default_smp_affinity (core-api/irq/irq-affinity.rst).",
-           .fix_runtime = shield,
-           .fix_boot = "irqaffinity=: nfx host apply --boot CONFIG",
-           .risk = "The other CPUs handle all interrupts."},
-          default_affinity},
-    Check{{.id = "interrupts.affinity",
-           .title = "No interrupt may go to the CPUs",
-           .source = "/proc/irq/*/smp_affinity_list",
-           .why = "Each interrupt stops the thread on its CPU for some microseconds, with its softirq for longer. Not "
-                  "measured here.",
-           .fix_runtime = shield,
-           .fix_boot = "irqaffinity=, and the interrupt script of nfx host apply --boot CONFIG",
-           .risk = "The other CPUs handle all interrupts."},
-          affinity},
-    Check{{.id = "interrupts.effective_affinity",
-           .title = "No interrupt goes to the CPUs",
-           .source = "/proc/irq/*/effective_affinity_list",
-           .why = "smp_affinity_list is where an interrupt may go, effective_affinity_list is where it goes. Each "
-                  "stops the thread on its CPU for some microseconds, with its softirq for longer. Not measured here.",
-           .fix_runtime = shield,
-           .fix_boot = "irqaffinity=, and the interrupt script of nfx host apply --boot CONFIG",
-           .risk = "The other CPUs handle all interrupts."},
-          effective_affinity},
-    Check{{.id = "interrupts.pending",
-           .title = "Interrupts go where their masks allow",
-           .source = "/proc/irq/*/smp_affinity_list, effective_affinity_list",
-           .why = "A write to smp_affinity_list is accepted immediately and takes effect only at the next interrupt.",
-           .fix_runtime = "wait for the next interrupt, then look again",
-           .fix_boot = "",
-           .risk = "None."},
-          pending},
-    Check{{.id = "interrupts.managed",
-           .title = "Managed interrupts stay off the CPUs",
-           .source = "/sys/kernel/debug/irq/irqs/*; names of NVMe queues where debugfs cannot be read",
-           .why = "For drivers with a queue per CPU the kernel chooses the CPU; writing smp_affinity_list of such an "
-                  "interrupt fails with EIO.",
-           .fix_runtime = "",
-           .fix_boot = "isolcpus=managed_irq,...: nfx host apply --boot CONFIG, or fewer queues by the driver's module "
-                       "parameter",
-           .risk = "Work from several CPUs shares a queue."},
-          managed},
-    Check{{.id = "interrupts.irqbalance",
-           .title = "irqbalance leaves the CPUs out, or does not run",
-           .source = "/proc/*/status, /etc/default/irqbalance, /etc/sysconfig/irqbalance",
-           .why = "irqbalance writes smp_affinity_list again every 10 s, and so undoes what was steered by hand.",
-           .fix_runtime = "systemctl stop irqbalance, or set IRQBALANCE_BANNED_CPULIST and start it again",
-           .fix_boot = "IRQBALANCE_BANNED_CPULIST in its settings: nfx host apply --boot CONFIG",
-           .risk = "Without it interrupts stay where they were first."},
-          irqbalance},
-    Check{{.id = "interrupts.irqbalance_by_number",
-           .title = "irqbalance is configured by CPU, not by interrupt number",
-           .source = "/etc/default/irqbalance, /etc/sysconfig/irqbalance",
-           .why = "--banirq names an interrupt by its number. Numbers change with a reboot or a new device, and then "
-                  "the ban is for another interrupt.",
-           .fix_runtime = "IRQBALANCE_BANNED_CPULIST, then restart irqbalance",
-           .fix_boot = "the same file: nfx host apply --boot CONFIG",
-           .risk = "None."},
-          irqbalance_by_number},
-    Check{{.id = "interrupts.nic_node",
-           .title = "A network device's interrupts stay on its NUMA node",
-           .source = "/sys/class/net/*/device/numa_node, /proc/irq/*/effective_affinity_list",
-           .why = "Packets are written into memory of the device's node; another node reads them over the link "
-                  "between the processors. Not measured here.",
-           .fix_runtime = "write CPUs of that node into smp_affinity_list",
-           .fix_boot = "the interrupt script of nfx host apply --boot CONFIG",
-           .risk = "None."},
-          nic_node},
-    Check{{.id = "interrupts.machine_check_poll",
-           .title = "Machine checks are not polled for on the CPUs",
-           .source = "/sys/devices/system/machinecheck/machinecheck*/check_interval",
-           .why = "A timer on each CPU looks for corrected errors, every 300 s by default. Not measured here.",
-           .fix_runtime = "echo 0 > /sys/devices/system/machinecheck/machinecheck0/check_interval",
-           .fix_boot = "mce=ignore_ce",
-           .risk = "Corrected memory errors are no longer counted; uncorrected ones still are reported."},
-          machine_check_poll},
-};
-
-constexpr auto files = std::to_array<std::string_view>({
-    "/etc/default/irqbalance",
-    "/etc/sysconfig/irqbalance",
-    "/proc/irq/default_smp_affinity",
-    "/sys/devices/system/machinecheck/machinecheck*/check_interval",
-    "/sys/kernel/debug/irq/irqs/[0-9]*",
-});
-
-}  // namespace
-
-Area interrupt_area() noexcept { return {table, files}; }
-
-}  // namespace nfx::doctor
+}  // namespace nfx::doctor::look

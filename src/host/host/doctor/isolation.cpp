@@ -1,20 +1,16 @@
 // Whether the CPUs for the busy-polling threads are isolated: at boot, and as planned.
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "host/boot_artefacts.hpp"
-#include "host/doctor/check.hpp"
+#include "host/doctor/looks.hpp"
 
-namespace nfx::doctor {
+namespace nfx::doctor::look {
 namespace {
 
-constexpr std::string_view isolation_fix = "nfx host apply --runtime CONFIG (control groups; gone after a reboot)";
-constexpr std::string_view boot_fix = "nfx host apply --boot CONFIG, then reboot";
-constexpr std::string_view isolation_risk =
-    "The CPUs are lost to everything that is not placed on them by name; at least one CPU must stay for the rest.";
-
 std::string cpus(const CpuSet& set) { return set.empty() ? "none" : set.to_list(); }
+
+}  // namespace
 
 void isolcpus(const Examination& e, Report& report) {
   if (!report.set_apart(e, CheckResult::warning)) return;
@@ -117,23 +113,11 @@ void housekeeping(const Examination& e, Report& report) {
   report.good(cpus(rest) + " left for the rest of the host");
 }
 
-CpuSet siblings(const Examination& e, int cpu) {
-  CpuSet set;
-  for (const Core& core : e.input.topology.cores) {
-    if (core.cpus.contains(cpu)) set |= core.cpus;
-  }
-  const auto text =
-      e.files.text("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/thread_siblings_list");
-  if (text) set |= CpuSet::parse_list(*text).value_or(CpuSet{});
-  set.erase(cpu);
-  return set;
-}
-
 void smt_siblings(const Examination& e, Report& report) {
   if (!report.set_apart(e)) return;
   std::vector<std::string> shared;
   for (const int cpu : e.isolated_cpus.members()) {
-    const CpuSet others = (siblings(e, cpu) & e.facts.online) - e.isolated_cpus;
+    const CpuSet others = (e.input.topology.siblings_of(cpu) & e.facts.online) - e.isolated_cpus;
     if (!others.empty()) shared.push_back(std::to_string(cpu) + " with " + cpus(others));
   }
   if (shared.empty()) return report.good("no core is shared with other work");
@@ -178,121 +162,4 @@ void own_cpuset(const Examination& e, Report& report) {
   report.not_here("no cpuset file in the control group " + group.folders.front());
 }
 
-constexpr std::array table{
-    Check{{.id = "isolation.isolcpus",
-           .title = "The scheduler leaves the busy-polling threads' CPUs alone",
-           .source = "/sys/devices/system/cpu/isolated, cpuset control groups",
-           .why = "On a CPU that is not isolated the scheduler runs other tasks too; a pinned thread cannot move away "
-                  "and waits while they run. To measure it on this host: './dev bench cpu_affinity', rows \"pinned, "
-                  "load\" and \"isolated, load\".",
-           .fix_runtime = isolation_fix,
-           .fix_boot = boot_fix,
-           .risk = isolation_risk},
-          isolcpus},
-    Check{{.id = "isolation.isolcpus_flags",
-           .title = "isolcpus= has the flags domain and managed_irq",
-           .source = "/proc/cmdline",
-           .why = "Flags replace the default \"domain\": isolcpus=nohz,2-3 isolates nothing. Without managed_irq the "
-                  "kernel spreads managed interrupts of storage and network queues onto the isolated CPUs, and refuses "
-                  "to move them later. Not measured here.",
-           .fix_runtime = "",
-           .fix_boot = boot_fix,
-           .risk = "managed_irq is a best effort: a queue whose CPUs are all isolated keeps its interrupt there."},
-          isolcpus_flags},
-    Check{
-        {.id = "isolation.nohz_full",
-         .title = "No periodic tick on the busy-polling threads' CPUs",
-         .source = "/sys/devices/system/cpu/nohz_full",
-         .why = "The periodic tick interrupts a CPU 100 to 1,000 times a second (CONFIG_HZ), for some microseconds "
-                "each time. Not measured here.",
-         .fix_runtime = "",
-         .fix_boot = boot_fix,
-         .risk = "System calls on these CPUs become slower, since time is accounted at each of them. A kernel without "
-                 "CONFIG_NO_HZ_FULL ignores it."},
-        nohz_full},
-    Check{{.id = "isolation.rcu_nocbs",
-           .title = "RCU callbacks run elsewhere",
-           .source = "/proc/cmdline, /sys/devices/system/cpu/nohz_full",
-           .why = "Callbacks of RCU run in a softirq of the CPU that queued them; rcu_nocbs= gives them to kernel "
-                  "threads (kernel-parameters.txt). Not measured here.",
-           .fix_runtime = "",
-           .fix_boot = boot_fix,
-           .risk = "The threads rcuo* need CPU time on the housekeeping CPUs."},
-          rcu_nocbs},
-    Check{{.id = "isolation.boot_sets_agree",
-           .title = "isolcpus=, nohz_full= and rcu_nocbs= name the same CPUs",
-           .source = "/proc/cmdline, /sys/devices/system/cpu/nohz_full",
-           .why = "A CPU that is in one list but not in the others has part of the protection only, and pays for it. "
-                  "Not measured here.",
-           .fix_runtime = "",
-           .fix_boot = boot_fix,
-           .risk = isolation_risk},
-          boot_sets_agree},
-    Check{{.id = "isolation.plan_and_boot_agree",
-           .title = "The plan's busy-polling threads run on the CPUs that the kernel isolates",
-           .source = "/proc/cmdline, the configuration",
-           .why = "A thread that is pinned outside the isolated CPUs shares its CPU with every other task: './dev "
-                  "bench cpu_affinity' measures that as \"pinned, load\". Isolated CPUs without a thread stay idle.",
-           .fix_runtime = "change [placement] so that the roles' cpus are the isolated ones",
-           .fix_boot = boot_fix,
-           .risk = isolation_risk},
-          plan_and_boot_agree},
-    Check{{.id = "isolation.plan_hash",
-           .title = "The host was booted for this plan",
-           .source = "/proc/cmdline (nexusfix.plan=)",
-           .why = "nexusfix.plan= is the hash of the plan that the boot files were made from. When the configuration "
-                  "was changed since, threads run on CPUs that were prepared for something else.",
-           .fix_runtime = "",
-           .fix_boot = boot_fix,
-           .risk = "None but the reboot."},
-          plan_hash},
-    Check{{.id = "isolation.offline",
-           .title = "The CPUs that are named are online",
-           .source = "/sys/devices/system/cpu/online, /proc/cmdline",
-           .why = "A thread cannot be pinned to a CPU that is offline: sched_setaffinity fails with EINVAL.",
-           .fix_runtime = "echo 1 > /sys/devices/system/cpu/cpuN/online, or name other CPUs",
-           .fix_boot = "",
-           .risk = "None."},
-          offline},
-    Check{{.id = "isolation.housekeeping",
-           .title = "At least one CPU is left for everything else",
-           .source = "/sys/devices/system/cpu/online, isolated; control groups",
-           .why = "Other tasks, logins and services among them, cannot run on a CPU whose thread never sleeps. Not "
-                  "measured here.",
-           .fix_runtime = "name fewer CPUs in [placement]",
-           .fix_boot = "nfx host apply --boot CONFIG with fewer CPUs, then reboot",
-           .risk = "None."},
-          housekeeping},
-    Check{{.id = "isolation.smt_siblings",
-           .title = "No busy-polling thread shares its core with other work",
-           .source = "/sys/devices/system/cpu/cpu*/topology/thread_siblings_list",
-           .why = "Two hardware threads of a core share its execution units and its first and second level caches. "
-                  "Not measured here.",
-           .fix_runtime = "echo off > /sys/devices/system/cpu/smt/control, or give the siblings to the plan",
-           .fix_boot = "nosmt",
-           .risk = "Half of the hardware threads are lost when SMT is turned off."},
-          smt_siblings},
-    Check{{.id = "isolation.cpusets",
-           .title = "Control groups that isolate CPUs are valid",
-           .source = "cpuset.cpus, cpuset.cpus.partition below the control groups' mount",
-           .why = "A cgroup v2 partition that became invalid, after a CPU went offline for example, isolates nothing; "
-                  "only cpuset.cpus.partition shows it (cgroup-v2.rst).",
-           .fix_runtime = isolation_fix,
-           .fix_boot = "",
-           .risk = isolation_risk},
-          cpusets},
-    Check{{.id = "isolation.own_cpuset",
-           .title = "The control group that we are in may use the CPUs",
-           .source = "/proc/self/cgroup, cpuset.cpus.effective",
-           .why = "A container or a service's slice may be limited to other CPUs: pinning then fails with EINVAL.",
-           .fix_runtime = "widen the group's cpuset.cpus (AllowedCPUs= of the slice, --cpuset-cpus of the container)",
-           .fix_boot = "",
-           .risk = "None for the host; others in the group may use these CPUs too."},
-          own_cpuset},
-};
-
-}  // namespace
-
-Area isolation_area() noexcept { return {table, {}}; }
-
-}  // namespace nfx::doctor
+}  // namespace nfx::doctor::look

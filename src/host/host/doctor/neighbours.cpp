@@ -1,14 +1,10 @@
 // What else may run on the isolated CPUs: tasks, kernel threads, workqueues.
 #include <algorithm>
-#include <array>
 #include <string>
 
-#include "host/doctor/check.hpp"
+#include "host/doctor/looks.hpp"
 
-namespace nfx::doctor {
-namespace {
-
-constexpr std::string_view shield_fix = "nfx host apply --runtime CONFIG";
+namespace nfx::doctor::look {
 
 void pid1_mask(const Examination& e, Report& report) {
   const auto status = report.text(e, "/proc/1/status");
@@ -24,6 +20,8 @@ void pid1_mask(const Examination& e, Report& report) {
                  "CPUAffinity= without " + shared.to_list());
 }
 
+namespace {
+
 bool ours(const Task& task) { return task.name.starts_with("nfx-"); }
 
 std::vector<std::string> names_of(const std::vector<const Task*>& tasks) {
@@ -34,6 +32,8 @@ std::vector<std::string> names_of(const std::vector<const Task*>& tasks) {
   }
   return names;
 }
+
+}  // namespace
 
 void other_tasks(const Examination& e, Report& report) {
   if (e.tasks.empty()) return report.not_here("no tasks are described");
@@ -103,62 +103,4 @@ void writeback_workqueue(const Examination& e, Report& report) {
   report.warning("pages are written back on " + effective.to_list(), "a mask without " + e.isolated_cpus.to_list());
 }
 
-constexpr std::array table{
-    Check{{.id = "isolation.pid1_mask",
-           .title = "PID 1 and what it starts stay off the CPUs",
-           .source = "/proc/1/status",
-           .why = "A task inherits its parent's Cpus_allowed mask: services may run wherever PID 1 may. To measure "
-                  "what other tasks cost a pinned thread on this host: './dev bench cpu_affinity'.",
-           .fix_runtime = shield_fix,
-           .fix_boot = "CPUAffinity= in /etc/systemd/system.conf.d: nfx host apply --boot CONFIG",
-           .risk = "Services have fewer CPUs."},
-          pid1_mask},
-    Check{{.id = "isolation.other_tasks",
-           .title = "No other task runs on the CPUs",
-           .source = "/proc/*/task/*/status",
-           .why = "Each other task that may run on the CPU takes it for a slice of milliseconds at a time. To measure "
-                  "it on this host: './dev bench cpu_affinity', rows \"pinned, load\" and \"isolated, load\".",
-           .fix_runtime = shield_fix,
-           .fix_boot = "isolcpus=: nfx host apply --boot CONFIG, then reboot",
-           .risk = "The other tasks share the CPUs that are left."},
-          other_tasks},
-    Check{{.id = "isolation.kernel_threads",
-           .title = "Kernel threads that can move have been moved",
-           .source = "/proc/*/status",
-           .why = "Kernel threads run on any CPU of their mask when the kernel has work for them; those bound to one "
-                  "CPU cannot be moved. Not measured here.",
-           .fix_runtime = shield_fix,
-           .fix_boot = "isolcpus=domain keeps unbound ones off: nfx host apply --boot CONFIG, then reboot",
-           .risk = "None known for unbound threads; those that refuse are left alone."},
-          kernel_threads},
-    Check{
-        {.id = "isolation.workqueues",
-         .title = "Unbound workqueues run elsewhere",
-         .source = "/sys/devices/virtual/workqueue/cpumask, .../*/cpumask",
-         .why =
-             "Unbound kernel work runs on any CPU of this mask, and takes it from the thread there. Not measured here.",
-         .fix_runtime = shield_fix,
-         .fix_boot = "isolcpus=domain or workqueue.unbound_cpus=",
-         .risk = "None known; bound work stays on its CPU."},
-        workqueues},
-    Check{{.id = "isolation.writeback_workqueue",
-           .title = "Dirty pages are written back elsewhere",
-           .source = "/sys/devices/virtual/workqueue/writeback/cpumask",
-           .why = "kernel-per-CPU-kthreads.rst lists this queue among what disturbs a CPU, and its cpumask as the fix. "
-                  "Not measured here.",
-           .fix_runtime = shield_fix,
-           .fix_boot = "",
-           .risk = "None known."},
-          writeback_workqueue},
-};
-
-constexpr auto files = std::to_array<std::string_view>({
-    "/sys/devices/virtual/workqueue/cpumask",
-    "/sys/devices/virtual/workqueue/*/cpumask",
-});
-
-}  // namespace
-
-Area neighbour_area() noexcept { return {table, files}; }
-
-}  // namespace nfx::doctor
+}  // namespace nfx::doctor::look

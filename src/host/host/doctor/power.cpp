@@ -4,9 +4,9 @@
 #include <cstring>
 #include <string>
 
-#include "host/doctor/check.hpp"
+#include "host/doctor/looks.hpp"
 
-namespace nfx::doctor {
+namespace nfx::doctor::look {
 namespace {
 
 const std::string cpu_base = "/sys/devices/system/cpu/";
@@ -45,6 +45,8 @@ void every_policy(const Examination& e, Report& report, const char* file, CheckR
   if (differ.empty()) return report.good("performance on every policy");
   report.add(isolated ? on_isolated : CheckResult::warning, join(differ, 16), "performance on every policy");
 }
+
+}  // namespace
 
 void governor(const Examination& e, Report& report) {
   every_policy(e, report, "/scaling_governor", CheckResult::failure);
@@ -166,156 +168,4 @@ void clock_sync(const Examination& e, Report& report) {
   report.warning("nothing that disciplines the clock runs here", "chronyd, or ptp4l with phc2sys");
 }
 
-void aspm(const Examination& e, Report& report) {
-  const auto text = report.text(e, "/sys/module/pcie_aspm/parameters/policy");
-  if (!text) return;
-  const std::string policy = chosen(*text);
-  if (policy == "performance") return report.good(policy);
-  if (policy == "default") return report.info("as the firmware set it up");
-  report.warning(policy, "performance");
-}
-
-constexpr std::array frequency_table{
-    Check{{.id = "power.governor",
-           .title = "Every frequency policy has the governor \"performance\"",
-           .source = "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
-           .why = "Other governors lower the frequency of a CPU that sleeps between messages; the first message after "
-                  "a pause is then slower. One policy that differs is enough. Not measured here.",
-           .fix_runtime = "nfx host apply --runtime CONFIG, or cpupower frequency-set -g performance",
-           .fix_boot = "cpufreq.default_governor=performance, or the tuned profile of nfx host apply --boot CONFIG",
-           .risk = "Power and heat; with little cooling less turbo."},
-          governor},
-    Check{{.id = "power.energy_preference",
-           .title = "The processor is set to prefer performance",
-           .source = "/sys/devices/system/cpu/cpufreq/policy*/energy_performance_preference",
-           .why = "Where the processor chooses frequencies itself this hint weighs power against speed. Not measured "
-                  "here.",
-           .fix_runtime = "echo performance into each policy's file",
-           .fix_boot = "the tuned profile of nfx host apply --boot CONFIG",
-           .risk = "Power and heat."},
-          energy_preference},
-    Check{{.id = "power.idle_states",
-           .title = "CPUs do not fall asleep deeply",
-           .source = "/sys/devices/system/cpu/cpu*/cpuidle/state*/latency, disable",
-           .why = "Leaving an idle state takes its latency, the number in the state's file. A busy-polling thread "
-                  "never enters one; threads that block do. Not measured here.",
-           .fix_runtime = "cpupower idle-set -D 10, or hold a request in /dev/cpu_dma_latency",
-           .fix_boot = "processor.max_cstate=1 intel_idle.max_cstate=1",
-           .risk = "Power and heat; less turbo for the neighbours."},
-          idle_states},
-    Check{{.id = "power.cpu_dma_latency",
-           .title = "Requests that limit idle states",
-           .source = "/dev/cpu_dma_latency",
-           .why = "A program's request holds only as long as the program keeps /dev/cpu_dma_latency open "
-                  "(pm_qos_interface.rst).",
-           .fix_runtime = "a program that keeps a request open, such as tuned",
-           .fix_boot = "the tuned profile of nfx host apply --boot CONFIG",
-           .risk = "Power and heat."},
-          cpu_dma_latency},
-    Check{{.id = "power.max_cstate",
-           .title = "Kernel parameters for idling",
-           .source = "/proc/cmdline, /sys/devices/system/cpu/cpuidle/current_driver",
-           .why = "intel_idle ignores processor.max_cstate and has a parameter of its own.",
-           .fix_runtime = "",
-           .fix_boot = "processor.max_cstate=1 intel_idle.max_cstate=1",
-           .risk = "Power and heat. idle=poll also takes execution units from SMT siblings."},
-          max_cstate},
-    Check{{.id = "power.turbo",
-           .title = "Turbo",
-           .source = "/sys/devices/system/cpu/intel_pstate/no_turbo, cpufreq/boost",
-           .why = "With turbo code runs faster, but the frequency depends on how many other cores work: measure on "
-                  "this machine which is better. Not measured here.",
-           .fix_runtime = "echo 1 > no_turbo, or echo 0 > boost",
-           .fix_boot = "",
-           .risk = "Slower on average."},
-          turbo},
-    Check{{.id = "power.smt",
-           .title = "Simultaneous multithreading",
-           .source = "/sys/devices/system/cpu/smt/active, control",
-           .why = "Siblings share a core's execution units and caches. Harmless where the siblings of busy-polling "
-                  "threads' CPUs stay idle. Not measured here.",
-           .fix_runtime = "echo off > /sys/devices/system/cpu/smt/control",
-           .fix_boot = "nosmt",
-           .risk = "Half of the hardware threads are lost."},
-          smt},
-    Check{{.id = "power.pcie_aspm",
-           .title = "PCIe links do not sleep",
-           .source = "/sys/module/pcie_aspm/parameters/policy",
-           .why = "A link in a low power state takes microseconds to wake up for the next packet. Not measured here.",
-           .fix_runtime = "echo performance > /sys/module/pcie_aspm/parameters/policy",
-           .fix_boot = "pcie_aspm.policy=performance",
-           .risk = "Power."},
-          aspm},
-};
-
-constexpr std::array clock_table{
-    Check{{.id = "power.clocksource",
-           .title = "The clock is read without a system call",
-           .source = "/sys/devices/system/clocksource/clocksource0/current_clocksource",
-           .why = "hpet and acpi_pm are read by a system call and a slow device register, a microsecond and more each "
-                  "time; tsc is one instruction. Not measured here.",
-           .fix_runtime = "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource",
-           .fix_boot = "clocksource=tsc tsc=reliable",
-           .risk = "The kernel left tsc because it saw it drift: find out why first (dmesg)."},
-          clocksource},
-    Check{{.id = "power.tsc",
-           .title = "The time stamp counter runs evenly",
-           .source = "/proc/cpuinfo",
-           .why = "Without constant_tsc the counter follows the frequency, without nonstop_tsc it stops in idle "
-                  "states: clocks that are derived from it are wrong.",
-           .fix_runtime = "",
-           .fix_boot = "another processor, or the hypervisor's setting that passes the flags on",
-           .risk = "None."},
-          tsc},
-    Check{{.id = "power.tsc_watchdog",
-           .title = "The time stamp counter is not watched",
-           .source = "/proc/cmdline, /proc/cpuinfo",
-           .why = "The watchdog of clocks is a timer that hops over all CPUs, isolated ones too. Recent kernels leave "
-                  "it out on most machines by themselves. Not measured here.",
-           .fix_runtime = "",
-           .fix_boot = "tsc=reliable, or tsc=nowatchdog",
-           .risk = "A counter that drifts goes unnoticed."},
-          tsc_watchdog},
-    Check{{.id = "power.clock_sync",
-           .title = "The clock is disciplined",
-           .source = "/proc/*/status",
-           .why = "The peer checks SendingTime against its own clock (max_latency_s here), and MiFID II RTS 25 "
-                  "requires clocks "
-                  "that are right to 100 us or 1 ms.",
-           .fix_runtime = "start chronyd, or ptp4l with phc2sys, on housekeeping CPUs",
-           .fix_boot = "enable the service",
-           .risk = "None; in a container the host does it, unseen from here."},
-          clock_sync},
-};
-
-constexpr auto files = std::to_array<std::string_view>({
-    "/dev/cpu_dma_latency",
-    "/sys/devices/system/clocksource/clocksource0/available_clocksource",
-    "/sys/devices/system/clocksource/clocksource0/current_clocksource",
-    "/sys/devices/system/cpu/cpu[0-9]*/cpuidle/state*/disable",
-    "/sys/devices/system/cpu/cpu[0-9]*/cpuidle/state*/latency",
-    "/sys/devices/system/cpu/cpu[0-9]*/cpuidle/state*/name",
-    "/sys/devices/system/cpu/cpufreq/boost",
-    "/sys/devices/system/cpu/cpufreq/policy*/affected_cpus",
-    "/sys/devices/system/cpu/cpufreq/policy*/energy_performance_preference",
-    "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
-    "/sys/devices/system/cpu/cpuidle/current_driver",
-    "/sys/devices/system/cpu/cpuidle/current_governor",
-    "/sys/devices/system/cpu/intel_pstate/no_turbo",
-    "/sys/devices/system/cpu/smt/control",
-    "/sys/module/pcie_aspm/parameters/policy",
-});
-
-}  // namespace
-
-Area power_area() noexcept {
-  static constexpr auto table = [] {
-    std::array<Check, frequency_table.size() + clock_table.size()> all{};
-    std::ranges::copy(frequency_table, all.begin());
-    std::ranges::copy(clock_table, all.begin() + frequency_table.size());
-    return all;
-  }();
-  return {table, files};
-}
-
-}  // namespace nfx::doctor
+}  // namespace nfx::doctor::look

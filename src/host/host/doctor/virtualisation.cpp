@@ -1,11 +1,9 @@
 // What a hypervisor or a container takes, and what the kernel does against the processor's flaws.
-#include <algorithm>
-#include <array>
 #include <string>
 
-#include "host/doctor/check.hpp"
+#include "host/doctor/looks.hpp"
 
-namespace nfx::doctor {
+namespace nfx::doctor::look {
 namespace {
 
 std::string hypervisor_name(const Examination& e) {
@@ -15,6 +13,8 @@ std::string hypervisor_name(const Examination& e) {
   }
   return "kind not known";
 }
+
+}  // namespace
 
 void hypervisor(const Examination& e, Report& report) {
   if (!e.has_cpus) return report.not_here("no CPUs are described");
@@ -27,6 +27,8 @@ void vcpu_pinning(const Examination& e, Report& report) {
   if (!e.virtual_machine) return report.not_here("not a virtual machine");
   report.info("a guest cannot see where its CPUs run: each must have a host CPU of its own");
 }
+
+namespace {
 
 struct Ticks {
   std::uint64_t all = 0;
@@ -44,6 +46,8 @@ Ticks ticks_of(const std::string& line) {
   }
   return ticks;
 }
+
+}  // namespace
 
 void steal(const Examination& e, Report& report) {
   const auto text = report.text(e, "/proc/stat");
@@ -67,12 +71,6 @@ void steal(const Examination& e, Report& report) {
   const std::string seen = "at most " + percent(worst.steal, worst.all) + " since the start, on " + where;
   if (worst.steal * 1000 <= worst.all) return report.good(seen);
   report.add(worst.steal * 100 > worst.all ? CheckResult::failure : CheckResult::warning, seen, "none");
-}
-
-void halt_polling(const Examination& e, Report& report) {
-  const auto time = report.integer(e, "/sys/module/haltpoll/parameters/guest_halt_poll_ns");
-  if (!time) return;
-  report.info("an idle CPU polls up to " + std::to_string(*time) + " ns before it gives itself back");
 }
 
 void container(const Examination& e, Report& report) {
@@ -103,75 +101,4 @@ void mitigations(const Examination& e, Report& report) {
   report.info((on.empty() ? "none is active" : "active: " + join(on, 24)) + parameter);
 }
 
-constexpr std::array table{
-    Check{{.id = "virtualisation.hypervisor",
-           .title = "A hypervisor below",
-           .source = "/proc/cpuinfo, /sys/hypervisor/type, /sys/class/dmi/id",
-           .why = "Interrupts, timers and some instructions leave the guest, for some microseconds each time. Not "
-                  "measured here.",
-           .fix_runtime = "",
-           .fix_boot = "bare metal, or a host that is tuned like one",
-           .risk = "None."},
-          hypervisor},
-    Check{{.id = "virtualisation.vcpu_pinning",
-           .title = "Virtual CPUs have physical ones of their own",
-           .source = "not visible from inside",
-           .why = "A guest's CPU is a thread of the host: what the host runs in its place is seen in the guest as "
-                  "steal at best. Not measured here.",
-           .fix_runtime = "on the host: vcpupin of libvirt, dedicated CPU placement of the cloud's flavour",
-           .fix_boot = "",
-           .risk = "The host's CPUs are lost to other guests."},
-          vcpu_pinning},
-    Check{{.id = "virtualisation.steal",
-           .title = "The hypervisor takes no time",
-           .source = "/proc/stat",
-           .why = "Steal is time in which the guest wanted to run and did not: a busy-polling thread stops for "
-                  "slices of the host's scheduler. Not measured here.",
-           .fix_runtime = "",
-           .fix_boot = "another kind of virtual machine, with CPUs of its own",
-           .risk = "None."},
-          steal},
-    Check{{.id = "virtualisation.halt_polling",
-           .title = "Idle virtual CPUs stay awake",
-           .source = "/sys/module/haltpoll/parameters/guest_halt_poll_ns",
-           .why = "Waking a CPU that was given back to the hypervisor takes tens of microseconds. Only for threads "
-                  "that block. Not measured here.",
-           .fix_runtime = "echo 200000 > /sys/module/haltpoll/parameters/guest_halt_poll_ns",
-           .fix_boot = "haltpoll.guest_halt_poll_ns=200000",
-           .risk = "CPU time of the host."},
-          halt_polling},
-    Check{{.id = "virtualisation.container",
-           .title = "A container around",
-           .source = "/.dockerenv, /run/.containerenv, /proc/1/cgroup",
-           .why = "In a container other tasks are hidden (pid_namespaces) and settings of the host are read-only: run "
-                  "the doctor on the host.",
-           .fix_runtime = "run 'nfx host doctor' on the host, or 'nfx host collect' there",
-           .fix_boot = "",
-           .risk = "None."},
-          container},
-    Check{{.id = "virtualisation.mitigations",
-           .title = "Measures against the processor's flaws",
-           .source = "/sys/devices/system/cpu/vulnerabilities/*",
-           .why = "They make system calls and indirect calls slower. Reported, never changed: whether this machine "
-                  "needs them is a question of security. Not measured here.",
-           .fix_runtime = "",
-           .fix_boot = "",
-           .risk = "Turning them off opens the machine to programs that read others' memory."},
-          mitigations},
-};
-
-constexpr auto files = std::to_array<std::string_view>({
-    "/.dockerenv",
-    "/proc/1/cgroup",
-    "/proc/stat",
-    "/run/.containerenv",
-    "/sys/class/dmi/id/sys_vendor",
-    "/sys/devices/system/cpu/vulnerabilities/*",
-    "/sys/module/haltpoll/parameters/guest_halt_poll_ns",
-});
-
-}  // namespace
-
-Area virtualisation_area() noexcept { return {table, files}; }
-
-}  // namespace nfx::doctor
+}  // namespace nfx::doctor::look
