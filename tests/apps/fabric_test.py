@@ -3,8 +3,8 @@ import json
 import pathlib
 import tempfile
 import unittest
-import xml.etree.ElementTree
 
+from report_page import check
 from support import run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -102,16 +102,17 @@ class FabricBench(unittest.TestCase):
 class FabricLadder(unittest.TestCase):
     def test_every_step_is_measured_next_to_the_published_one(self):
         with tempfile.TemporaryDirectory() as folder:
-            picture = pathlib.Path(folder) / "ladder.svg"
+            page = pathlib.Path(folder) / "ladder.html"
             code, out, err = run("fabric", "ladder", "--provider", "ring", "--rails", "1", "--repeats", "1", "--seconds",
-                                 "0.01", "--json", "--svg", str(picture))
+                                 "0.01", "--json", "--report", str(page))
             self.assertEqual((code, err), (0, ""))
-            xml.etree.ElementTree.parse(picture)
+            content = page.read_text(encoding="utf-8")
         (column,) = json.loads(out)["columns"]
         self.assertEqual([step["chapter"] for step in column["steps"]], [7, 9, 10, 11, 12, 13, 14, 15])
         for step in column["steps"]:
             self.assertGreater(step["gbps"], 0)
             self.assertGreater(step["model_gbps"], 0)
+        self.assertEqual(check(self, content)["charts"][0]["points"], [8, 8])
 
 
 if __name__ == "__main__":

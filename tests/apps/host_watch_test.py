@@ -1,6 +1,5 @@
 """nfx host watch: its formats, its exit codes, and what it does with a terminal."""
 import fcntl
-import html.parser
 import json
 import os
 import pathlib
@@ -15,6 +14,7 @@ import termios
 import time
 import unittest
 
+from report_page import check
 from support import ENVIRONMENT, PATIENCE_S, PROGRAM, run
 
 ENTER, LEAVE = b"\033[?1049h", b"\033[?1049l"
@@ -39,26 +39,6 @@ def host(root, allowed="1", involuntary=0, steal=0, tasks=True):
                                  " 0 0 -1 1 0 0 0 0 0\n")
     write(root, folder + "status", f"Cpus_allowed_list:\t{allowed}\nvoluntary_ctxt_switches:\t0\n"
                                    f"nonvoluntary_ctxt_switches:\t{involuntary}\n")
-
-
-class Page(html.parser.HTMLParser):
-    """Counts tags, and notices those that are not closed or that load something."""
-    def __init__(self):
-        super().__init__()
-        self.open, self.counts, self.loads = [], {}, []
-
-    def handle_starttag(self, tag, attrs):
-        self.counts[tag] = self.counts.get(tag, 0) + 1
-        if tag not in ("meta", "line", "path"):
-            self.open.append(tag)
-        self.loads += [value for name, value in attrs if name in ("src", "href")]
-
-    def handle_endtag(self, tag):
-        if self.open.pop() != tag:
-            raise AssertionError(f"</{tag}> closes something else")
-
-    def handle_startendtag(self, tag, attrs):
-        self.counts[tag] = self.counts.get(tag, 0) + 1
 
 
 class HostWatch(unittest.TestCase):
@@ -139,9 +119,9 @@ class HostWatch(unittest.TestCase):
         host(self.after, involuntary=30)
         report = self.folder / "report.html"
         self.assertEqual(self.between("--html", str(report))[0], 1)
-        page = Page()
-        page.feed(report.read_text(encoding="utf-8"))
-        self.assertEqual((page.open, page.loads, page.counts["svg"]), ([], [], 6))
+        found = check(self, report.read_text(encoding="utf-8"))
+        self.assertEqual([chart["title"].split(",")[0] for chart in found["charts"]], ["CPU 0", "CPU 1"])
+        self.assertIn("1 interval in", found["text"])
 
     def test_report_that_cannot_be_written_is_a_failure(self):
         host(self.after)

@@ -310,15 +310,19 @@ class Tags(html.parser.HTMLParser):
 
     ALLOWED = {"html", "head", "meta", "title", "style", "body", "h1", "h2", "h3", "p", "table", "thead", "tbody", "tr", "th",
                "td", "code", "figure", "figcaption", "svg", "g", "path", "line", "rect", "text", "polyline", "circle", "ul",
-               "li", "b", "strong", "div", "span", "br", "small", "tspan", "defs", "clippath", "polygon", "section", "details", "summary"}
+               "li", "b", "strong", "div", "span", "br", "small", "tspan", "defs", "clippath", "polygon", "section", "details", "summary",
+               "main", "canvas", "script"}
+    SCRIPTS = 3  # the data, Chart.js, and our own
 
     def __init__(self):
         super().__init__()
         self.count = 0
+        self.scripts = 0
         self.wrong = []
 
     def handle_starttag(self, tag, attrs):
         self.count += 1
+        self.scripts += tag == "script"
         if tag not in self.ALLOWED or any(name.startswith("on") for name, _ in attrs):
             self.wrong.append(f"<{tag}> {attrs}"[:100])
 
@@ -358,13 +362,19 @@ def hostile_pages(_):
                 if what:
                     failures.append(f"{form}: {what}")
             data = page.read_bytes() if page.exists() else b""
-            tags = Tags()
-            tags.feed(data.decode("utf-8", "replace"))
-            if tags.count < 20:
-                failures.append(f"the page has {tags.count} elements")
-            if b"&lt;" not in data:
+            if b"\\u003c" not in data:
                 failures.append("the page has no name of a thread: nothing was tried")
-            failures += tags.wrong[:3]
+            pages = {"file": (data.decode("utf-8", "replace"), 10)}
+            if browser := shutil.which("chromium"):
+                shown = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}/profile",
+                                        "--dump-dom", page.as_uri()], capture_output=True, timeout=PATIENCE_S, check=False)
+                pages["browser"] = (shown.stdout.decode("utf-8", "replace"), 20)
+            for where, (content, least) in pages.items():
+                tags = Tags()
+                tags.feed(content)
+                if tags.count < least or tags.scripts != Tags.SCRIPTS:
+                    failures.append(f"{where}: the page has {tags.count} elements, {tags.scripts} scripts")
+                failures += [f"{where}: {each}" for each in tags.wrong[:3]]
             if FORBIDDEN.search(data):
                 failures.append("the page has a control character")
         finally:

@@ -93,7 +93,7 @@ def check_market_day(root, nfx):
         check(re.search(r"^instrument 2 AAAB\n  \d+ orders, [1-9]\d* bid and [1-9]\d* ask levels, live, ", printed, re.M),
               f"docs/tools.md: the last line shows no book:\n{printed}")
         report = pathlib.Path(scratch) / "day.html"
-        check(report.exists() and "</svg>" in report.read_text(), "docs/tools.md: the report has no plots")
+        check(report.exists() and 'id="data"' in report.read_text(), "docs/tools.md: the report has no data")
 
 
 def check_tick_to_model(root, nfx):
@@ -114,7 +114,7 @@ def check_tick_to_model(root, nfx):
         check("tick to order" in printed["run --orders --record run"], "docs/tools.md: a run without orders")
         check(re.search(r" [1-9]\d* orders \d+; books \d+", printed["replay run"]), "docs/tools.md: a replay without orders")
         if "compare --report t2m.html" in printed:
-            check("</svg>" in (pathlib.Path(scratch) / "t2m.html").read_text(), "docs/tools.md: the report has no charts")
+            check('id="data"' in (pathlib.Path(scratch) / "t2m.html").read_text(), "docs/tools.md: the report has no data")
 
 
 def check_configuration(root, nfx):

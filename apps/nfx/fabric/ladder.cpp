@@ -10,8 +10,8 @@
 #include "fabric/figures_text.hpp"
 #include "fabric/rail_bench.hpp"
 #include "fabric/rail_simulation.hpp"
-#include "host/html.hpp"
 #include "output_file.hpp"
+#include "report/report.hpp"
 #include "text.hpp"
 
 namespace nfx::app::fabric {
@@ -30,7 +30,7 @@ struct LadderOptions {
   std::uint32_t noisy = 0;
   double seconds = 0.2;
   std::string idle = "yield";
-  std::string svg;
+  std::string report;
   bool json = false;
 };
 
@@ -144,7 +144,7 @@ void print_text(const LadderOptions& options, const std::vector<Column>& columns
   print(out);
 }
 
-void print_json(const std::vector<Column>& columns) {
+SafeText json_of(const std::vector<Column>& columns) {
   SafeText out;
   out += "{\"columns\": [";
   for (const Column& column : columns) {
@@ -162,39 +162,19 @@ void print_json(const std::vector<Column>& columns) {
     out += "]}";
   }
   out += "]}\n";
-  print(out);
+  return out;
 }
 
-// Rates as multiples of the first step's, which is all that two machines have in common.
-void write_svg(const std::string& path, const std::vector<Column>& columns) {
-  SvgChart chart;
-  chart.title = "Rate of each step as a multiple of one rail's";
-  chart.x_label = "chapter of the published series";
-  chart.y_label = "multiple";
-  chart.log_y = true;
-  const auto& steps = published_ladder();
-  SvgLine published{.name = "published, another machine", .points = {}};
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    chart.x_ticks.emplace_back(static_cast<double>(i),
-                               std::to_string(steps[i].chapter) + ' ' + std::string{steps[i].name});
-    published.points.emplace_back(static_cast<double>(i), steps[i].published_gbps / steps[0].published_gbps);
-  }
-  chart.lines.push_back(std::move(published));
-  for (const Column& column : columns) {
-    SvgLine line{.name = "here, " + name_of(column), .points = {}};
-    for (std::size_t i = 0; i < steps.size(); ++i)
-      line.points.emplace_back(static_cast<double>(i), column.gbps[i] / column.gbps[0]);
-    chart.lines.push_back(std::move(line));
-  }
+void write_report(const std::string& path, const std::vector<Column>& columns) {
   OutputFile file{{.path = path, .overwrite = true, .printable = true}};
-  file.bytes = svg_document("The published steps on this machine", {svg_series(chart)});
+  file.bytes = report_page(ReportKind::ladder, "The published steps on this machine", json_of(columns).view());
   file.finish();
 }
 
 int ladder(const LadderOptions& options) {
   const std::vector<Column> columns = measure(options);
-  options.json ? print_json(columns) : print_text(options, columns);
-  if (!options.svg.empty()) write_svg(options.svg, columns);
+  options.json ? print(json_of(columns)) : print_text(options, columns);
+  if (!options.report.empty()) write_report(options.report, columns);
   return exit_done;
 }
 
@@ -236,9 +216,9 @@ cli::Command ladder_command() {
             .target = &options.idle,
             .help = "How an idle thread waits",
             .one_of = {"spin", "yield"}},
-           {.names = "--svg",
-            .target = &options.svg,
-            .help = "Also draw it into this file",
+           {.names = "--report",
+            .target = &options.report,
+            .help = "Also write an HTML page with a chart, which loads nothing else",
             .value = "FILE",
             .kind = cli::Kind::file},
            {.names = "--json", .target = &options.json, .help = "Print one JSON object"}},
@@ -246,7 +226,7 @@ cli::Command ladder_command() {
           "Each step keeps the switches of those before it: many pages under way, all rails, warm-up, a thread "
           "for each group, pinning, counters of its own for each thread, batches, lazy posting. Rails are "
           "connections between two processes of this host, so CPUs copy what cards would carry.",
-      .examples = {{.line = "nfx fabric ladder --load 4 --svg ladder.svg"},
+      .examples = {{.line = "nfx fabric ladder --load 4 --report ladder.html"},
                    {.line = "nfx fabric ladder --provider net --rails 2"}},
   };
 }

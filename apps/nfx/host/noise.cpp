@@ -11,10 +11,12 @@
 
 #include "command.hpp"
 #include "host/host.hpp"
+#include "host/noise/report_parts.hpp"
 #include "host/noise_report.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
 #include "noisy_processes.hpp"
 #include "output.hpp"
+#include "report/report.hpp"
 
 namespace nfx::app::host {
 namespace {
@@ -117,7 +119,10 @@ int run_noise(const Options& options) {
   std::string out = options.format == "json"         ? to_json(report)
                     : options.format == "prometheus" ? to_prometheus(report)
                                                      : to_text(report);
-  if (!options.html.empty()) write_text(options.html, to_html(report));
+  if (!options.html.empty()) {
+    const std::string title = "Noise of " + measured_text(report);
+    write_text(options.html, report_page(ReportKind::noise, title, to_json(report, true)));
+  }
   std::string comparison;
   if (!options.compare.empty()) {
     auto compared = compare(report, earlier);
@@ -189,7 +194,7 @@ cli::Command noise_command() {
                   format_option(options.format, {"text", "json", "prometheus"}),
                   {.names = "--html",
                    .target = &options.html,
-                   .help = "Also write a page with plots",
+                   .help = "Also write an HTML page with charts, which loads nothing else",
                    .kind = cli::Kind::file}},
       .details =
           "One thread per CPU does nothing but read the clock; a gap between two readings is time that something "

@@ -22,6 +22,7 @@
 #include "host/host.hpp"
 #include "host/watch_view.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
+#include "report/report.hpp"
 #include "text.hpp"
 
 namespace nfx::app::host {
@@ -361,7 +362,7 @@ class Watch {
   int finish() const {
     if (!command_.html.empty()) {
       std::ofstream file{command_.html, std::ios::binary};
-      file << history_.html(subject_.title);
+      file << report_page(ReportKind::watch, "Host watch: " + subject_.title, history_.json());
       file.close();
       if (!file)
         return give_up(command_.html + ": cannot write the report: " + std::generic_category().message(errno),

@@ -1,5 +1,10 @@
 // nfx market stats: messages by kind, rates, gaps, trades and spreads of a recording.
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <vector>
@@ -9,9 +14,9 @@
 #include "market/dbn_records.hpp"
 #include "market/market.hpp"
 #include "market/market_file.hpp"
-#include "market/report.hpp"
 #include "market/statistics.hpp"
 #include "output_file.hpp"
+#include "report/report.hpp"
 #include "text.hpp"
 
 namespace nfx::app::market {
@@ -48,8 +53,6 @@ std::vector<std::size_t> busiest(const Statistics& statistics) {
   });
   return order;
 }
-
-bool is_svg(const std::string& path) { return path.ends_with(".svg"); }
 
 // Messages a second, over the whole recording.
 std::uint64_t mean_rate(const Statistics& statistics) {
@@ -135,7 +138,70 @@ void append_entries(SafeText& out, const Highest& highest, Literal value_name) {
   out += ']';
 }
 
-void append_json_instrument(SafeText& out, Recording& recording, std::size_t index) {
+double seconds_of(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+// "[1,null,2]", of one value of each stretch of time; nothing where it is not finite.
+template <class Stretch>
+void append_curve(SafeText& out, Literal name, const std::vector<Stretch>& stretches,
+                  double (*value)(const Stretch& stretch)) {
+  out += '"';
+  out += name;
+  out += "\": [";
+  for (const Stretch& stretch : stretches) {
+    if (&stretch != stretches.data()) out += ',';
+    std::array<char, 32> text;
+    const double number = value(stretch);
+    const int size = std::snprintf(text.data(), text.size(), "%.9g", number);
+    out += std::isfinite(number) ? std::string_view{text.data(), static_cast<std::size_t>(size)} : "null";
+  }
+  out += ']';
+}
+
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+double price_of(std::int64_t nano) { return static_cast<double>(nano) * 1e-9; }
+
+// What a chart of an instrument shows over time.
+void append_json_prices(SafeText& out, const std::vector<PriceStretch>& prices) {
+  using Stretch = const PriceStretch&;
+  out += ", \"series\": {";
+  append_curve<PriceStretch>(out, "high", prices,
+                             [](Stretch at) { return at.low <= at.high ? price_of(at.high) : none; });
+  out += ", ";
+  append_curve<PriceStretch>(out, "low", prices,
+                             [](Stretch at) { return at.low <= at.high ? price_of(at.low) : none; });
+  out += ", ";
+  append_curve<PriceStretch>(out, "traded", prices, [](Stretch at) { return static_cast<double>(at.traded); });
+  out += ", ";
+  append_curve<PriceStretch>(out, "widest", prices,
+                             [](Stretch at) { return at.time > 0 ? price_of(at.spread_max) : none; });
+  out += ", ";
+  append_curve<PriceStretch>(out, "mean", prices,
+                             [](Stretch at) { return at.time > 0 ? at.spread_time / at.time * 1e-9 : none; });
+  out += '}';
+}
+
+void append_json_series(SafeText& out, const Series& series) {
+  const auto number = [&](double value) {
+    std::array<char, 32> text;
+    out +=
+        std::string_view{text.data(), static_cast<std::size_t>(std::snprintf(text.data(), text.size(), "%.9f", value))};
+  };
+  out += ",\n \"series\": {\"begin_s\": ";
+  number(seconds_of(series.axis().begin().time_since_epoch()));
+  out += ", \"width_s\": ";
+  number(seconds_of(series.axis().width()));
+  out += ", ";
+  append_curve<RateStretch>(out, "messages", series.rates(),
+                            [](const RateStretch& at) { return static_cast<double>(at.messages); });
+  out += ", ";
+  append_curve<RateStretch>(out, "most", series.rates(),
+                            [](const RateStretch& at) { return static_cast<double>(at.most); });
+  out += ", \"gaps\": [";
+  for (const std::uint64_t& count : series.gaps()) out.add("{}{}", &count == series.gaps().data() ? "" : ",", count);
+  out += "]}";
+}
+
+void append_json_instrument(SafeText& out, Recording& recording, std::size_t index, bool with_series) {
   const InstrumentStatistics& of = recording.statistics.instruments[index];
   const auto id = recording.replay.instruments().id(InstrumentIndex{static_cast<std::uint32_t>(index)});
   out.add("\"{}\": {\"symbol\": ", std::to_underlying(id));
@@ -149,12 +215,15 @@ void append_json_instrument(SafeText& out, Recording& recording, std::size_t ind
     out.add(", \"spread_min\": \"{}\", \"spread_mean\": \"{}\", \"spread_max\": \"{}\"", short_price({of.spread_min}),
             short_price(of.spread_mean()), short_price({of.spread_max}));
   }
-  out.add(", \"crossed\": {}}", of.crossed);
+  out.add(", \"crossed\": {}", of.crossed);
+  if (with_series) append_json_prices(out, recording.series->prices(index));
+  out += '}';
 }
 
-void print_json(Recording& recording) {
-  Output output;
-  SafeText& out = output.text;
+// Of these instruments, with what charts need where there are series. Calls `flush()` between instruments.
+template <class Flush>
+void append_json(SafeText& out, Recording& recording, std::span<const std::size_t> instruments, bool with_series,
+                 Flush&& flush) {
   const Statistics& s = recording.statistics;
   out.add("{\"first\": \"{}\", \"last\": \"{}\", \"messages\": {}, \"events\": {}, \"snapshot\": {}, ",
           time_text(s.first), time_text(s.last), s.messages, s.events, s.snapshot);
@@ -183,35 +252,37 @@ void print_json(Recording& recording) {
   }
   out += "},\n \"gaps\": ";
   append_entries(out, s.gaps, "nanoseconds");
+  if (with_series) {
+    out += ",\n \"format\": ";
+    append_json_text(out, recording.file.format());
+    out.add(", \"all_instruments\": {}", s.instruments.size());
+    append_json_series(out, *recording.series);
+  }
   out += ",\n \"instruments\": {";
-  for (std::size_t i = 0; i < s.instruments.size(); ++i) {
-    out += i == 0 ? Literal{"\n  "} : Literal{",\n  "};
-    append_json_instrument(out, recording, i);
-    output.flush_when_large();
+  for (const std::size_t& index : instruments) {
+    out += &index == instruments.data() ? Literal{"\n  "} : Literal{",\n  "};
+    append_json_instrument(out, recording, index, with_series);
+    flush();
   }
   out += "}}\n";
+}
+
+void print_json(Recording& recording) {
+  Output output;
+  std::vector<std::size_t> all(recording.statistics.instruments.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  append_json(output.text, recording, all, false, [&] { output.flush_when_large(); });
   output.flush();
 }
 
 void write_report(Recording& recording, const StatsOptions& options) {
   constexpr std::size_t plotted = 3;
-  ReportInput input{.file = options.file.path,
-                    .format = recording.file.format(),
-                    .statistics = recording.statistics,
-                    .series = *recording.series,
-                    .instruments = {},
-                    .all_instruments = recording.statistics.instruments.size(),
-                    .unfit = recording.replay.books().anomalies(),
-                    .orders_most = recording.replay.books().orders_most()};
-  for (const std::size_t index : busiest(recording.statistics)) {
-    if (input.instruments.size() == plotted) break;
-    const auto id = recording.replay.instruments().id(InstrumentIndex{static_cast<std::uint32_t>(index)});
-    const std::string_view symbol = recording.file.symbol(id);
-    input.instruments.push_back(
-        {index, std::to_string(std::to_underlying(id)) + (symbol.empty() ? "" : " ") + std::string{symbol}});
-  }
+  std::vector<std::size_t> instruments = busiest(recording.statistics);
+  instruments.resize(std::min(instruments.size(), plotted));
+  SafeText json;
+  append_json(json, recording, instruments, true, [] {});
   OutputFile out{{.path = options.report, .overwrite = true, .printable = true}};
-  out.bytes = is_svg(options.report) ? report_svg(input) : report_html(input);
+  out.bytes = report_page(ReportKind::market, "Market data of " + options.file.path, json.view());
   out.finish();
 }
 
@@ -224,9 +295,8 @@ Price price_of(const nfx::market::Event& event, const BookReplay& replay) {
 }
 
 int run(const StatsOptions& options) {
-  if (!options.report.empty() && !is_svg(options.report) && !options.report.ends_with(".html")) {
-    throw cli::UsageError("--report " + options.report + ": write a file that ends in .html or .svg");
-  }
+  if (!options.report.empty() && !options.report.ends_with(".html"))
+    throw cli::UsageError("--report " + options.report + ": write a file that ends in .html");
   MarketFile file{options.file};
   ReplayOptions replay_options;
   replay_options.limits.orders_unique = file.orders_unique();
@@ -259,18 +329,17 @@ cli::Command stats_command() {
       .name = "stats",
       .summary = "Show messages by kind, rates and bursts, gaps, trades and spreads of a recording",
       .run = [] { return run(options); },
-      .options = with_file_options(
-          options.file, {json_option(options.json),
-                         {.names = "--report",
-                          .target = &options.report,
-                          .help = "Also write tables and plots to this file, .html, or the plots alone, .svg; it loads "
-                                  "nothing else",
-                          .value = "FILE",
-                          .kind = cli::Kind::file}}),
+      .options = with_file_options(options.file,
+                                   {json_option(options.json),
+                                    {.names = "--report",
+                                     .target = &options.report,
+                                     .help = "Also write an HTML page with tables and charts, which loads nothing else",
+                                     .value = "FILE",
+                                     .kind = cli::Kind::file}}),
       .details =
           R"(Rates and gaps are of times of receipt, without the messages of snapshots, in windows of 1 s, 100 ms, 10 ms and 1 ms that begin at multiples of their length; the five worst seconds are listed, and the worst of each shorter window. Gaps are the longest times without a message. A spread counts at the end of an event with both sides, weighted by the time until it changes.
 Of DBN records that are not by order it shows the types, and for each instrument how many there are, their times, and what the trades or bars sum up to.
-A report has plots of the rate and of the gaps, and of the prices, quantities and spreads of the three instruments with the most messages. An existing report is overwritten.)",
+A report has charts of the rate and of the gaps, and of the prices, quantities and spreads of the three instruments with the most messages. An existing report is overwritten.)",
       .examples = {{.line = "nfx market stats es.mbo.dbn.zst", .about = "rates, bursts and spreads of a day"},
                    {.line = "nfx market stats day.itch --instrument AAPL --report aapl.html"}},
   };

@@ -199,9 +199,12 @@ std::string to_json(std::span<const RunResult> runs) {
   for (const RunResult& run : runs) {
     if (&run != runs.data()) out += ",\n";
     out.add(
-        "{\"conditions\":\"{}\",\"messages\":{},\"missing\":{},\"not_kept\":{},\"anomalies\":{},\"book_hash\":\"{}\","
+        "{\"conditions\":\"{}\",\"names\":{},\"where\":\"{}\",\"pin\":{},\"isolate\":{},\"noise\":{},\"raw\":{},"
+        "\"messages\":{},\"missing\":{},\"not_kept\":{},\"anomalies\":{},\"book_hash\":\"{}\","
         "\"order_hash\":\"{}\"",
-        conditions(run), run.messages, run.missing, run.not_kept, run.anomalies, run.book_hash, run.order_hash);
+        conditions(run), run.options.messages.names, run.where, run.options.pin ? "true" : "false",
+        run.options.isolate ? "true" : "false", run.options.noise, run.options.raw ? "true" : "false", run.messages,
+        run.missing, run.not_kept, run.anomalies, run.book_hash, run.order_hash);
     out.add(",\"publisher\":{\"sent\":{},\"refused\":{},\"late_p50_ns\":{},\"late_p99_ns\":{},\"late_max_ns\":{}}",
             run.publisher.sent, run.publisher.refused, run.publisher.late_p50_ns, run.publisher.late_p99_ns,
             run.publisher.late_max_ns);

@@ -1,4 +1,4 @@
-// What `nfx t2m` prints of its runs: tables and a page for people, JSON for programs.
+// What `nfx t2m` prints of its runs: tables for people, JSON for programs and reports.
 // Thread: any. Errors: std::runtime_error names a file that cannot be written.
 #pragma once
 
@@ -40,12 +40,6 @@ struct ComparisonRow {
   }
 };
 void print_comparison(SafeText& out, std::span<const ComparisonRow> rows);
-
-// One page that loads nothing: percentiles, stages, and the slowest messages of each run.
-[[nodiscard]] std::string to_html(std::span<const RunResult> runs);
-
-// The charts of a comparison alone: the published ones next to these.
-[[nodiscard]] std::string to_svg(std::span<const RunResult> runs);
 
 // The runs as one JSON document.
 [[nodiscard]] std::string to_json(std::span<const RunResult> runs);

@@ -9,6 +9,7 @@
 #include "command.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "output.hpp"
+#include "report/report.hpp"
 #include "t2m/report.hpp"
 #include "t2m/run.hpp"
 
@@ -89,17 +90,14 @@ void write(std::string_view option, const std::string& file, const std::string& 
 
 void write_files(const Options& options, std::span<const RunResult> runs) {
   if (!options.json_file.empty()) write("--json", options.json_file, to_json(runs));
-  if (!options.report_file.empty()) {
-    const bool svg = options.report_file.ends_with(".svg");
-    write("--report", options.report_file, svg ? to_svg(runs) : to_html(runs));
-  }
+  if (!options.report_file.empty())
+    write("--report", options.report_file, report_page(ReportKind::t2m, "Tick to model", to_json(runs)));
 }
 
 std::vector<cli::Option> file_options(Options& options) {
   return {{.names = "--report",
            .target = &options.report_file,
-           .help = "Also write a page with charts to this file: HTML that loads nothing; FILE.svg: the charts of a "
-                   "comparison alone",
+           .help = "Also write an HTML page with charts, which loads nothing else",
            .kind = cli::Kind::file},
           {.names = "--json",
            .target = &options.json_file,

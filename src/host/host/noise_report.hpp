@@ -1,4 +1,4 @@
-// The noise of a host's CPUs: measured, attributed, and reported as text, JSON, Prometheus text format and HTML.
+// The noise of a host's CPUs: measured, attributed, and reported as text, JSON and Prometheus text format.
 // Thread: any. Cost: measure_noise() takes its duration and the measured CPUs; reports allocate. Errors:
 // std::invalid_argument before anything is measured; afterwards what could not be had is in the report, with the
 // reason. Source: Prometheus exposition formats, text format 0.0.4.
@@ -87,10 +87,9 @@ struct NoiseOptions {
                                         const std::atomic<bool>& stop);
 
 [[nodiscard]] std::string to_text(const NoiseReport& report);
-[[nodiscard]] std::string to_json(const NoiseReport& report);
+// `with_curves`: for each CPU also the worst stall over time, and of each share of the windows.
+[[nodiscard]] std::string to_json(const NoiseReport& report, bool with_curves = false);
 [[nodiscard]] std::string to_prometheus(const NoiseReport& report);
-// One page that needs nothing else.
-[[nodiscard]] std::string to_html(const NoiseReport& report);
 
 // The ratios to an earlier report, which to_json() wrote; CPUs that are in both, then all together. Error: a text.
 [[nodiscard]] std::expected<std::string, std::string> compare(const NoiseReport& report, std::string_view earlier_json);

@@ -1,6 +1,6 @@
 // What `nfx host watch` shows: two samples become rates per CPU and thread, and these a frame of text, a line of JSON,
-// Prometheus metrics, or an HTML report. Thread: any; pure, but for WatchHistory, which has one owner. Cost: linear in
-// CPUs and threads; allocates. Errors: none, what the kernel does not report is "-" and null.
+// Prometheus metrics, or the data of a report. Thread: any; pure, but for WatchHistory, which has one owner. Cost:
+// linear in CPUs and threads; allocates. Errors: none, what the kernel does not report is "-" and null.
 #pragma once
 
 #include <chrono>
@@ -103,8 +103,8 @@ class WatchHistory {
   void add(const WatchInterval& interval);
   [[nodiscard]] std::size_t points() const noexcept { return times_.size(); }
   [[nodiscard]] bool alerted() const noexcept { return alerts_ != 0; }
-  // A whole page, with its pictures inside and nothing to load.
-  [[nodiscard]] std::string html(std::string_view title) const;
+  // One JSON object: alerts, and for each CPU its numbers over time.
+  [[nodiscard]] std::string json() const;
 
  private:
   struct Point {

@@ -13,8 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "host/html.hpp"
-
 namespace nfx {
 namespace {
 
@@ -171,22 +169,24 @@ TEST(NoiseReportTest, prometheus_buckets_are_cumulative) {
   EXPECT_NE(text.find("nexusfix_noise_stall_seconds_count{cpu=\"1\"} 10\n"), std::string::npos);
 }
 
-TEST(NoiseReportTest, the_page_needs_nothing_else_and_escapes_names) {
-  const std::string page = to_html(sample());
-  EXPECT_EQ(page.find("<script"), std::string::npos);
-  EXPECT_EQ(page.find("http"), std::string::npos);
-  EXPECT_EQ(page.find("src="), std::string::npos);
-  EXPECT_NE(page.find("prefers-color-scheme:dark"), std::string::npos);
-  EXPECT_NE(page.find("evil&quot;\\?&lt;b&gt;?"), std::string::npos);
-  EXPECT_NE(page.find("a note with &lt;angle&gt; brackets"), std::string::npos);
-  std::size_t charts = 0;
-  for (std::size_t at = page.find("<svg"); at != std::string::npos; at = page.find("<svg", at + 1)) ++charts;
-  EXPECT_EQ(charts, 3U);
+TEST(NoiseReportTest, curves_are_in_the_json_of_a_report_alone) {
+  EXPECT_FALSE(Json::parse(to_json(sample()))["cpus"][0].contains("worst_us_by_s"));
+  NoiseReport report = sample();
+  std::vector<std::uint64_t>& windows = report.cpus[0].hiccups.window_worst_ns;
+  windows.assign(10'000, 1 * us);
+  windows[357] = 40 * us;
+  const Json cpus = Json::parse(to_json(report, true))["cpus"];
+  const Json over_time = cpus[0]["worst_us_by_s"], by_rarity = cpus[0]["worst_us_by_rarity"];
+  ASSERT_EQ(over_time.size(), 2000U);
+  EXPECT_EQ(over_time[71], (Json{0.355, 40.0})) << "the largest of each stretch stays";
+  EXPECT_EQ(over_time[72][1], 1.0);
+  EXPECT_EQ(by_rarity.front(), (Json{1.0, 1.0}));
+  EXPECT_EQ(by_rarity.back(), (Json{10'000.0, 40.0}));
+  EXPECT_FALSE(cpus[1].contains("worst_us_by_s")) << "it was not measured";
 }
 
-TEST(NoiseReportTest, a_page_of_nothing_measured_is_a_page) {
-  EXPECT_NE(to_html(NoiseReport{}).find("</html>"), std::string::npos);
-  EXPECT_EQ(to_html(NoiseReport{}).find("nan"), std::string::npos);
+TEST(NoiseReportTest, a_report_of_nothing_measured_is_a_report) {
+  EXPECT_TRUE(Json::accept(to_json(NoiseReport{}, true)));
   EXPECT_FALSE(to_text(NoiseReport{}).empty());
 }
 
@@ -243,127 +243,6 @@ TEST(MeasureNoiseTest, what_would_lock_the_host_out_or_cannot_be_is_refused) {
   options.hiccups.cpus = CpuSet::range(0, 2000);
   options.hiccups.duration = std::chrono::hours{1};
   EXPECT_THROW(static_cast<void>(measure_noise(files, facts, options, stop)), std::invalid_argument) << "memory";
-}
-
-TEST(DownsampleTest, the_largest_of_each_stretch_stays) {
-  std::vector<std::pair<double, double>> values;
-  for (int i = 0; i < 10'000; ++i) values.emplace_back(i, i % 100 == 57 ? i : 0);
-  const auto fewer = downsampled_by_max(values, 100);
-  ASSERT_EQ(fewer.size(), 100U);
-  EXPECT_EQ(fewer[3], (std::pair<double, double>{300, 357}));
-  EXPECT_EQ(downsampled_by_max({{1, 2}}, 100).size(), 1U);
-}
-
-TEST(SvgSeriesTest, values_that_a_scale_cannot_show_are_left_out) {
-  const std::string svg = svg_series({.title = "t",
-                                      .x_label = "x",
-                                      .y_label = "y",
-                                      .log_y = true,
-                                      .x_ticks = {},
-                                      .lines = {{"a", {{0, 0}, {1, 10}, {2, 1.0 / 0.0}, {3, 100}}}}});
-  EXPECT_EQ(svg.find("nan"), std::string::npos);
-  EXPECT_EQ(svg.find("inf"), std::string::npos);
-  EXPECT_NE(svg.find("<path"), std::string::npos);
-}
-
-// Prices of a recording are what its sender chose: a step of the axis may be less than the distance of two doubles.
-TEST(SvgSeriesTest, an_axis_of_values_that_a_step_does_not_change_ends) {
-  for (const double value : {9.2e9, 1e17, 1e300, -1e17}) {
-    const double next = std::nextafter(value, std::numeric_limits<double>::infinity());
-    const std::string svg = svg_series({.title = "t",
-                                        .x_label = "x",
-                                        .y_label = "y",
-                                        .from_zero = false,
-                                        .x_ticks = {},
-                                        .lines = {{"a", {{value, value}, {next, next}}}}});
-    EXPECT_LT(svg.size(), 20'000U) << value;
-    EXPECT_NE(svg.find("</svg>"), std::string::npos);
-  }
-}
-
-TEST(HtmlTest, a_name_that_others_chose_is_no_markup_and_reorders_nothing) {
-  const std::string name = "</title></script><script>alert(1)</script>' onload=\"x\xe2\x80\xae\x1b[2J";
-  const std::string page = html_page(name, html_table({.head = {name}, .rows = {{name}}}) +
-                                               svg_bars(name, {{.name = name, .value = 1, .label = name}}));
-  EXPECT_EQ(page.find("<script"), std::string::npos);
-  EXPECT_EQ(page.find("alert(1)</"), std::string::npos);
-  EXPECT_EQ(page.find("' onload"), std::string::npos);
-  EXPECT_EQ(page.find('\x1b'), std::string::npos);
-  EXPECT_EQ(page.find("\xe2\x80\xae"), std::string::npos) << "a character that reverses the text after it";
-}
-
-// Where two texts of a picture are, as far as their widths are known: seven pixels a letter.
-struct Placed {
-  double x = 0, y = 0, width = 0;
-  std::string text;
-};
-std::vector<Placed> texts_of(const std::string& svg) {
-  std::vector<Placed> all;
-  for (std::size_t at = svg.find("<text x="); at != std::string::npos; at = svg.find("<text x=", at + 1)) {
-    Placed text;
-    if (std::sscanf(svg.c_str() + at, "<text x=\"%lf\" y=\"%lf\"", &text.x, &text.y) != 2) continue;
-    const std::size_t begin = svg.find('>', at) + 1;
-    text.text = svg.substr(begin, svg.find('<', begin) - begin);
-    text.width = 7.0 * static_cast<double>(text.text.size());
-    if (svg.substr(at, begin - at).contains("\"end\"")) text.x -= text.width;
-    if (svg.substr(at, begin - at).contains("\"middle\"")) text.x -= text.width / 2;
-    all.push_back(std::move(text));
-  }
-  return all;
-}
-
-TEST(SvgSeriesTest, the_names_of_many_lines_cover_neither_the_title_nor_one_another) {
-  SvgChart chart{.title = "A title that is as long as many are, of forty letters",
-                 .x_label = "x",
-                 .y_label = "y",
-                 .x_ticks = {},
-                 .lines = {}};
-  for (int i = 0; i < 8; ++i)
-    chart.lines.push_back({"line number " + std::to_string(i) + " of eight", {{0, 1}, {1, i}}});
-  const std::vector<Placed> texts = texts_of(svg_series(chart));
-  ASSERT_GT(texts.size(), 9U);
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    for (std::size_t k = 0; k < i; ++k) {
-      const Placed &a = texts[i], &b = texts[k];
-      const bool apart = std::abs(a.y - b.y) >= 10 || a.x + a.width <= b.x || b.x + b.width <= a.x;
-      EXPECT_TRUE(apart) << a.text << " covers " << b.text;
-    }
-  }
-}
-
-// The x and the width of each bar, in order.
-std::vector<std::pair<double, double>> bars_of(const std::string& svg) {
-  std::vector<std::pair<double, double>> bars;
-  for (std::size_t at = svg.find("<rect"); at != std::string::npos; at = svg.find("<rect", at + 1)) {
-    double x = 0, width = 0;
-    const std::size_t place = svg.find(" x=", at), size = svg.find(" width=", at);
-    std::sscanf(svg.c_str() + place, " x=\"%lf", &x);
-    std::sscanf(svg.c_str() + size, " width=\"%lf", &width);
-    bars.emplace_back(x, width);
-  }
-  return bars;
-}
-
-TEST(SvgBarsTest, values_that_span_decades_have_lengths_that_are_seen_and_the_title_says_so) {
-  const std::string svg = svg_bars("t", {{"small", 2, "2"}, {"large", 8000, "8000"}, {"middle", 100, "100"}});
-  const auto bars = bars_of(svg);
-  ASSERT_EQ(bars.size(), 3U);
-  EXPECT_GT(bars[0].second, 50);
-  EXPECT_GT(bars[2].second, bars[0].second * 1.2);
-  EXPECT_GT(bars[1].second, bars[2].second * 1.2);
-  EXPECT_TRUE(svg.contains("t (logarithmic)"));
-  const auto linear = bars_of(svg_bars("t", {{"a", 2, "2"}, {"b", 4, "4"}}));
-  EXPECT_NEAR(linear[1].second, 2 * linear[0].second, 0.2);
-}
-
-TEST(SvgBarsTest, losses_are_bars_to_the_other_side_in_a_colour_of_their_own) {
-  const std::string svg = svg_bars("t", {{"gain", 20, "20"}, {"loss", -10, "-10"}, {"none", 0, "not stated"}});
-  const auto bars = bars_of(svg);
-  ASSERT_EQ(bars.size(), 2U) << "what is not known has no bar";
-  EXPECT_NEAR(bars[1].first + bars[1].second, bars[0].first, 0.2) << "both end at the same line";
-  EXPECT_NEAR(bars[0].second, 2 * bars[1].second, 0.2);
-  EXPECT_NE(svg.find("class=\"f0\""), std::string::npos);
-  EXPECT_NE(svg.find("class=\"f4\""), std::string::npos);
 }
 
 }  // namespace

@@ -4,12 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "placement/numbers.hpp"
 
 namespace nfx {
 namespace {
+
+using Json = nlohmann::json;
 
 std::vector<std::string> lines(const std::string& text) {
   std::vector<std::string> out;
@@ -251,7 +254,7 @@ TEST(WatchPrometheus, unknown_counters_are_left_out) {
   EXPECT_EQ(to_prometheus(host.after, host.interval()).find("nexusfix_thread_migrations_total{"), std::string::npos);
 }
 
-TEST(WatchHistory, page_holds_curves_for_every_cpu_and_each_alert_once) {
+TEST(WatchHistory, has_curves_for_every_cpu_and_each_alert_once) {
   WatchHistory history;
   Host host;
   EXPECT_FALSE(history.alerted());
@@ -262,13 +265,13 @@ TEST(WatchHistory, page_holds_curves_for_every_cpu_and_each_alert_once) {
     history.add(interval);
   }
   EXPECT_TRUE(history.alerted());
-  const std::string page = history.html("a & b");
-  EXPECT_NE(page.find("<h1>Host watch: a &amp; b</h1>"), std::string::npos);
-  EXPECT_NE(page.find("10 intervals in 10.0 s"), std::string::npos);
-  EXPECT_EQ(count(page, "<svg"), 6U);
-  EXPECT_EQ(count(page, "<code>migrated</code></td><td>&lt;b&gt;</td>"), 1U);
-  EXPECT_EQ(count(page, "http"), 0U) << "nothing is loaded from elsewhere";
-  EXPECT_EQ(count(page, "<figure>"), count(page, "</figure>"));
+  const Json json = Json::parse(history.json());
+  EXPECT_EQ(json["intervals"], 10);
+  EXPECT_EQ(json["seconds"], 10.0);
+  ASSERT_EQ(json["cpus"].size(), 2U);
+  for (const char* name : {"interrupts", "involuntary", "steal"}) EXPECT_EQ(json["cpus"][1][name].size(), 10U) << name;
+  const Json alerts = json["alert_kinds"];
+  EXPECT_EQ(std::ranges::count_if(alerts, [](const Json& kind) { return kind["subject"] == "<b>"; }), 1);
 }
 
 TEST(WatchHistory, long_watch_is_merged_and_keeps_the_worst) {
@@ -282,10 +285,12 @@ TEST(WatchHistory, long_watch_is_merged_and_keeps_the_worst) {
     history.add(interval);
     ASSERT_LE(history.points(), WatchHistory::max_points);
   }
-  const std::string page = history.html("t");
-  EXPECT_NE(page.find("steal: mean 0.1%, worst 77%"), std::string::npos) << page.substr(page.find("steal"), 100);
-  EXPECT_NE(page.find("10000 intervals in 10000.0 s"), std::string::npos);
-  EXPECT_NE(page.find("Each point is the worst of 16 intervals"), std::string::npos);
+  const Json json = Json::parse(history.json());
+  const Json steal = json["cpus"][0]["steal"];
+  EXPECT_EQ(*std::ranges::max_element(steal), 77.0);
+  EXPECT_EQ(json["intervals"], 10000);
+  EXPECT_EQ(json["seconds"], 10000.0);
+  EXPECT_EQ(json["intervals_per_point"], 16);
 }
 
 TEST(WatchHistory, report_of_a_big_machine_stays_a_few_megabytes) {
@@ -296,11 +301,11 @@ TEST(WatchHistory, report_of_a_big_machine_stays_a_few_megabytes) {
     interval.time = std::chrono::seconds{i + 1};
     history.add(interval);
   }
-  EXPECT_LT(history.html("t").size(), std::size_t{8} << 20);
+  EXPECT_LT(history.json().size(), std::size_t{8} << 20);
 }
 
-TEST(WatchHistory, empty_watch_is_a_page_too) {
-  EXPECT_NE(WatchHistory{}.html("t").find("Nothing was off the plan"), std::string::npos);
+TEST(WatchHistory, empty_watch_is_a_report_too) {
+  EXPECT_TRUE(Json::parse(WatchHistory{}.json())["alert_kinds"].empty());
 }
 
 TEST(WatchNumbers, fit_their_columns) {

@@ -1,8 +1,10 @@
 // The noise report as JSON, and the comparison with an earlier one.
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "host/noise/report_parts.hpp"
 
@@ -42,6 +44,33 @@ Json counters_json(const CpuCounters& counters) {
           {"other", counters.other},
           {"softirqs", std::move(softirqs)},
           {"steal_ms", counters.steal * 10}};
+}
+
+// The longest of each stretch of windows, by the seconds since the beginning.
+Json worst_by_seconds(const NoiseReport& report, const std::vector<std::uint64_t>& windows) {
+  constexpr std::size_t most_points = 2000;
+  const std::size_t points = std::min(windows.size(), most_points);
+  Json curve = Json::array();
+  for (std::size_t i = 0; i < points; ++i) {
+    const std::size_t begin = windows.size() * i / points, end = windows.size() * (i + 1) / points;
+    const std::uint64_t worst = *std::max_element(windows.begin() + static_cast<std::ptrdiff_t>(begin),
+                                                  windows.begin() + static_cast<std::ptrdiff_t>(end));
+    curve.push_back({static_cast<double>(begin) * report.window_us / 1e6, us(worst)});
+  }
+  return curve;
+}
+
+// The worst stall of the windows but one in two, in ten, in a hundred: equally many points per factor.
+Json worst_by_rarity(std::vector<std::uint64_t> windows) {
+  std::ranges::sort(windows);
+  Json curve = Json::array();
+  const auto count = static_cast<double>(windows.size());
+  for (double rarity = 1; rarity <= count; rarity *= 1.03) {
+    const auto index = std::min(static_cast<std::size_t>(count * (1 - 1 / rarity)), windows.size() - 1);
+    curve.push_back({rarity, us(windows[index])});
+  }
+  if (!windows.empty()) curve.push_back({count, us(windows.back())});
+  return curve;
 }
 
 Json cpu_json(const NoiseReport& report, const CpuNoise& cpu) {
@@ -101,7 +130,7 @@ const Json* counterpart(const Json& earlier, const char* key, int number) {
   return nullptr;
 }
 
-Json report_json(const NoiseReport& report) {
+Json report_json(const NoiseReport& report, bool with_curves = false) {
   Json json{{"schema", schema},
             {"kernel", report.kernel},
             {"clock", report.clock},
@@ -123,7 +152,12 @@ Json report_json(const NoiseReport& report) {
   json["notes"] = report.notes;
   json["all"] = summary_json(summarise(report.cpus));
   json["cpus"] = Json::array();
-  for (const CpuNoise& cpu : report.cpus) json["cpus"].push_back(cpu_json(report, cpu));
+  for (const CpuNoise& cpu : report.cpus) {
+    Json& added = json["cpus"].emplace_back(cpu_json(report, cpu));
+    if (!with_curves || !cpu.hiccups.error.empty()) continue;
+    added["worst_us_by_s"] = worst_by_seconds(report, cpu.hiccups.window_worst_ns);
+    added["worst_us_by_rarity"] = worst_by_rarity(cpu.hiccups.window_worst_ns);
+  }
   json["longest_stalls"] = Json::array();
   for (const WorstGap& worst : worst_gaps(report, 10)) {
     Json gap{{"at_s", static_cast<double>(worst.gap->begin_ns) / 1e9},
@@ -140,9 +174,9 @@ bool readable(const Json& name) { return name == schema || name == schema_before
 
 }  // namespace
 
-std::string to_json(const NoiseReport& report) {
+std::string to_json(const NoiseReport& report, bool with_curves) {
   // Names of tasks need not be UTF-8.
-  return report_json(report).dump(2, ' ', true, Json::error_handler_t::replace) + '\n';
+  return report_json(report, with_curves).dump(2, ' ', true, Json::error_handler_t::replace) + '\n';
 }
 
 std::expected<std::string, std::string> compare(const NoiseReport& report, std::string_view earlier_json) {
