@@ -8,8 +8,7 @@
 #include "harness/random.hpp"
 #include "market/itch_generator.hpp"
 #include "nexusfix/market/itch.hpp"
-#include "nexusfix/market/itch_bytes.hpp"
-#include "nexusfix/market/mold_udp.hpp"
+#include "nexusfix/market/itch_transport.hpp"
 
 namespace nfx::bench {
 namespace {

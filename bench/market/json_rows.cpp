@@ -9,8 +9,8 @@
 
 #include "harness/measure.hpp"
 #include "harness/random.hpp"
+#include "market/websocket.hpp"
 #include "nexusfix/market/json_feed.hpp"
-#include "nexusfix/market/websocket.hpp"
 #include "rows.hpp"
 #include "simdjson_row.hpp"
 

@@ -18,8 +18,8 @@
 #include "nexusfix/live/websocket_handler.hpp"
 #include "nexusfix/session/composer.hpp"
 #include "nexusfix/session/session.hpp"
+#include "nexusfix/strategy/models.hpp"
 #include "nexusfix/strategy/order_messages.hpp"
-#include "nexusfix/strategy/quoter.hpp"
 #include "publish/websocket_peer.hpp"
 #include "t2m/market_path.hpp"
 

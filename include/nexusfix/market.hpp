@@ -4,12 +4,10 @@
 #pragma once
 
 #include "nexusfix/engine/program.hpp"
-#include "nexusfix/live/fix_session_trader.hpp"
 #include "nexusfix/live/trader.hpp"
 #include "nexusfix/market/dbn.hpp"
-#include "nexusfix/market/instrument_table.hpp"
+#include "nexusfix/market/feed_books.hpp"
 #include "nexusfix/market/itch_file.hpp"
-#include "nexusfix/market/level_book.hpp"
 #include "nexusfix/market/order_book.hpp"
-#include "nexusfix/strategy/quoter.hpp"
+#include "nexusfix/strategy/models.hpp"
 #include "nexusfix/strategy/risk_gate.hpp"

@@ -13,8 +13,8 @@
 #include "live/recorded_feed.hpp"
 #include "market/fix_venue.hpp"
 #include "nexusfix/engine/engine.hpp"
-#include "nexusfix/live/fix_session_trader.hpp"
-#include "nexusfix/strategy/quoter.hpp"
+#include "nexusfix/live/trader.hpp"
+#include "nexusfix/strategy/models.hpp"
 
 namespace nfx {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/market/itch_counters.hpp"
-#include "nexusfix/market/mold_counters.hpp"
+#include "nexusfix/market/itch_feed.hpp"
+#include "nexusfix/market/itch_transport.hpp"
 
 namespace nfx::feed_storms {
 

@@ -10,7 +10,7 @@
 
 #include "fuzz_target.hpp"
 #include "nexusfix/market/dbn.hpp"
-#include "nexusfix/market/instrument_table.hpp"
+#include "nexusfix/market/feed_books.hpp"
 #include "nexusfix/market/order_book.hpp"
 
 extern "C" const FuzzTarget nfx_fuzz_target{.format = FuzzFormat::text, .mutations = 20000};

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "fuzz_target.hpp"
+#include "market/http_answer.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/market/http_answer.hpp"
 
 extern "C" const FuzzTarget nfx_fuzz_target{.format = FuzzFormat::text, .mutations = 10000};
 

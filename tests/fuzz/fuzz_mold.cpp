@@ -17,7 +17,7 @@
 
 #include "fuzz_target.hpp"
 #include "market/mold_packets.hpp"
-#include "nexusfix/market/mold_udp.hpp"
+#include "nexusfix/market/itch_transport.hpp"
 
 extern "C" const FuzzTarget nfx_fuzz_target{.format = FuzzFormat::text, .mutations = 20000};
 

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "fuzz_target.hpp"
+#include "market/websocket.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/market/websocket.hpp"
 
 extern "C" const FuzzTarget nfx_fuzz_target{.format = FuzzFormat::text, .mutations = 10000};
 

@@ -12,10 +12,9 @@
 #include "nexusfix/market/dbn.hpp"
 #include "nexusfix/market/itch_feed.hpp"
 #include "nexusfix/market/order_book.hpp"
-#include "nexusfix/strategy/microprice.hpp"
+#include "nexusfix/strategy/models.hpp"
 #include "nexusfix/strategy/order_messages.hpp"
 #include "nexusfix/strategy/pipeline.hpp"
-#include "nexusfix/strategy/quoter.hpp"
 #include "strategy/stages.hpp"
 
 namespace nfx::test {
@@ -47,7 +46,7 @@ struct Books {
     const auto index = InstrumentIndex{std::to_underlying(event.instrument)};
     books.apply(index, event);
     stages.reached(strategy::Stage::book);
-    strategy::OrderTable::VenueReport answer{};
+    strategy::OwnOrders::VenueReport answer{};
     pipeline.on(books.book(index), index, event, FeedState::live, now,
                 [&](const strategy::Intent& intent, const strategy::OwnOrder& order) {
                   const bool is_new = intent.action == strategy::Action::place;

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "checks.hpp"
-#include "nexusfix/recording/recorder.hpp"
+#include "nexusfix/recording/recording.hpp"
 #include "nexusfix/transport/udp.hpp"
 #include "store/disk.hpp"
 #include "store/journal_flusher.hpp"

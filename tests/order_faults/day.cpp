@@ -10,9 +10,9 @@
 #include "market/mold_packets.hpp"
 #include "nexusfix/market/itch_feed.hpp"
 #include "nexusfix/market/order_book.hpp"
+#include "nexusfix/strategy/models.hpp"
 #include "nexusfix/strategy/order_messages.hpp"
 #include "nexusfix/strategy/pipeline.hpp"
-#include "nexusfix/strategy/quoter.hpp"
 #include "order_faults/oracle.hpp"
 
 namespace nfx::order_faults {

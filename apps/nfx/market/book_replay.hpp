@@ -10,7 +10,7 @@
 
 #include "market/best_prices.hpp"
 #include "nexusfix/market/dbn.hpp"
-#include "nexusfix/market/instrument_table.hpp"
+#include "nexusfix/market/feed_books.hpp"
 #include "nexusfix/market/order_book.hpp"
 
 namespace nfx::app::market {

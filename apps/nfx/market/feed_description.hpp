@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "nexusfix/live/feed_input.hpp"
 #include "nexusfix/live/fix_handler.hpp"
+#include "nexusfix/live/live_feed.hpp"
 #include "nexusfix/live/websocket_handler.hpp"
 #include "nexusfix/market/feed_books.hpp"
 #include "nexusfix/market/itch_feed.hpp"

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "market/feed_description.hpp"
-#include "nexusfix/live/feed_input.hpp"
+#include "nexusfix/live/live_feed.hpp"
 #include "nexusfix/market/feed_books.hpp"
 #include "nexusfix/observe/print.hpp"
 

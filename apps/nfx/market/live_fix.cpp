@@ -7,7 +7,7 @@
 #include "market/market.hpp"
 #include "market/running_feed.hpp"
 #include "nexusfix/engine/engine.hpp"
-#include "nexusfix/live/fix_session_feed.hpp"
+#include "nexusfix/live/fix_handler.hpp"
 
 namespace nfx::app::market {
 
@@ -78,7 +78,7 @@ class LiveFix final : public RunningFeed {
     add_figures(out, books_.counters());
     add_figures(out, handler_.counters());
     add_figures(out, handler_.feed().counters());
-    add_figures(out, handler_.feed().recovery().counters());
+    add_figures(out, handler_.feed().recovery_counters());
   }
   [[nodiscard]] std::string symbol(InstrumentId instrument) const override {
     return description_.names.at(std::to_underlying(instrument));

@@ -9,8 +9,8 @@
 #include "market/running_feed.hpp"
 #include "market/udp_lines.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/live/feed_sockets.hpp"
 #include "nexusfix/live/itch_handler.hpp"
+#include "nexusfix/live/live_feed.hpp"
 #include "nexusfix/session/schedule.hpp"
 
 namespace nfx::app::market {

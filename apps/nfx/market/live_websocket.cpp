@@ -6,7 +6,7 @@
 #include "market/market.hpp"
 #include "market/running_feed.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/live/feed_sockets.hpp"
+#include "nexusfix/live/live_feed.hpp"
 #include "nexusfix/live/websocket_handler.hpp"
 #include "transport/tls_context.hpp"
 
@@ -116,7 +116,7 @@ class LiveWebsocket final : public RunningFeed {
   [[nodiscard]] const FeedBooks& books() const override { return books_; }
   [[nodiscard]] bool ended() const override { return handler_.closed_by_server(); }
   [[nodiscard]] std::string trouble() const override {
-    if (handler_.error() != WebsocketError::none) return std::string{to_string(handler_.error())};
+    if (!handler_.failure().empty()) return std::string{handler_.failure()};
     return live_.state() == FeedState::live ? std::string{} : sockets_.last_failure();
   }
   void add_to(Figures& out) const override {
@@ -124,7 +124,7 @@ class LiveWebsocket final : public RunningFeed {
     add_figures(out, books_.counters());
     add_figures(out, handler_.counters());
     add_figures(out, handler_.feed().counters());
-    add_figures(out, handler_.feed().recovery().counters());
+    add_figures(out, handler_.feed().recovery_counters());
     add_figures(out, sockets_.counters());
   }
   [[nodiscard]] std::string symbol(InstrumentId instrument) const override {

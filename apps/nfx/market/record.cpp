@@ -10,7 +10,7 @@
 #include "market/stop_flag.hpp"
 #include "market/udp_lines.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/recording/recorder.hpp"
+#include "nexusfix/recording/recording.hpp"
 #include "nexusfix/transport/udp.hpp"
 #include "store/disk.hpp"
 #include "store/flusher_thread.hpp"

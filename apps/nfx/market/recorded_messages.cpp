@@ -6,7 +6,7 @@
 #include "market/feed_description.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/live/websocket_handler.hpp"
-#include "nexusfix/recording/read_recording.hpp"
+#include "nexusfix/recording/recording.hpp"
 
 namespace nfx::app::market {
 

@@ -14,7 +14,7 @@
 #include "market/market.hpp"
 #include "market/stop_flag.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/recording/read_recording.hpp"
+#include "nexusfix/recording/recording.hpp"
 #include "nexusfix/transport/udp.hpp"
 #include "recording/pace.hpp"
 

@@ -13,7 +13,6 @@
 
 #include "market/feed_description.hpp"
 #include "nexusfix/base/counter_rows.hpp"
-#include "nexusfix/live/feed_input.hpp"
 #include "nexusfix/live/live_feed.hpp"
 #include "nexusfix/market/feed_books.hpp"
 

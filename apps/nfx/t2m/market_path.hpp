@@ -14,11 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include "nexusfix/live/feed_input.hpp"
+#include "nexusfix/live/live_feed.hpp"
 #include "nexusfix/market/dbn.hpp"
 #include "nexusfix/market/feed_books.hpp"
 #include "nexusfix/market/itch_feed.hpp"
-#include "nexusfix/market/level_book.hpp"
 #include "nexusfix/market/order_book.hpp"
 #include "nexusfix/strategy/pipeline.hpp"
 #include "strategy/stages.hpp"

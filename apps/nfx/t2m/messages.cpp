@@ -15,7 +15,7 @@
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/market/dbn.hpp"
 #include "nexusfix/market/itch_parser.hpp"
-#include "nexusfix/market/mold_udp.hpp"
+#include "nexusfix/market/itch_transport.hpp"
 #include "publish/depth_generator.hpp"
 
 namespace nfx::app::t2m {

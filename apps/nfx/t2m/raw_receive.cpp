@@ -13,8 +13,8 @@
 
 #include "base/clocks.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/market/itch_bytes.hpp"
-#include "nexusfix/market/mold_udp.hpp"
+#include "nexusfix/market/itch.hpp"
+#include "nexusfix/market/itch_transport.hpp"
 #include "t2m/receive.hpp"
 
 namespace nfx::app::t2m {

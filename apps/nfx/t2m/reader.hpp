@@ -15,10 +15,10 @@
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/concurrent/cycle_counter.hpp"
 #include "nexusfix/engine/application.hpp"
-#include "nexusfix/live/feed_input.hpp"
-#include "nexusfix/recording/recorder.hpp"
+#include "nexusfix/live/live_feed.hpp"
+#include "nexusfix/recording/recording.hpp"
+#include "nexusfix/strategy/models.hpp"
 #include "nexusfix/strategy/order_messages.hpp"
-#include "nexusfix/strategy/quoter.hpp"
 #include "t2m/market_path.hpp"
 #include "t2m/run.hpp"
 

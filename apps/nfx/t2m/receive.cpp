@@ -12,8 +12,7 @@
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/engine/observer.hpp"
-#include "nexusfix/live/feed_sockets.hpp"
-#include "nexusfix/live/fix_session_feed.hpp"
+#include "nexusfix/live/fix_handler.hpp"
 #include "nexusfix/live/live_feed.hpp"
 
 namespace nfx::app::t2m {

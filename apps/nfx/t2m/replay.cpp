@@ -8,7 +8,7 @@
 #include "market/description_words.hpp"
 #include "market/feed_description.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/recording/read_recording.hpp"
+#include "nexusfix/recording/recording.hpp"
 #include "t2m/reader.hpp"
 #include "t2m/run.hpp"
 

@@ -1,20 +1,28 @@
-// The inputs of a market data feed by FIX: a session that logs on and out, and its application messages.
-// Thread: one owner; time is that of the inputs. Cost: that of FixFeed; take() of bytes parses them first, as a replay
-// does, a live session has them parsed already. No allocation after construction. Errors: the constructor throws
-// std::invalid_argument for symbols that cannot be; afterwards counters and state(). Bounds: those of FixFeed;
+// Market data by FIX: the inputs of a feed, which are a session that logs on and out and its application messages
+// (FixHandler); and the application of an engine whose callbacks are these inputs (FixSessionFeed).
+// Thread: one owner, the session's poll thread; time is that of the inputs. Cost: that of FixFeed; take() of bytes
+// parses them first, as a replay does, a live session has them parsed already; a copy per message while recording. No
+// allocation after construction. Lifetime: handler, books and recorder outlive the application. Errors: the constructor
+// throws std::invalid_argument for symbols that cannot be; afterwards counters and state(). Bounds: those of FixFeed;
 // `max_fields` of a message that is read from bytes.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "nexusfix/base/counter_rows.hpp"
-#include "nexusfix/live/feed_input.hpp"
-#include "nexusfix/market/feed_output.hpp"
+#include "nexusfix/engine/application.hpp"
+#include "nexusfix/live/live_feed.hpp"
+#include "nexusfix/market/feed_books.hpp"
 #include "nexusfix/market/fix_feed.hpp"
 #include "nexusfix/wire/message_view.hpp"
+
+namespace nfx {
+struct EngineConfig;
+}
 
 namespace nfx::market {
 
@@ -81,6 +89,60 @@ class FixHandler final : private FeedOutput {
 };
 
 static_assert(FeedHandler<FixHandler>);
+
+// Gives a configuration space for snapshots of whole books: fields, message size and send buffers.
+void make_room_for_snapshots(EngineConfig& config);
+
+// Where the handler's requests go: the session that is logged on.
+class FixSessionPorts : public NoPorts {
+ public:
+  bool send(std::uint16_t line, std::string_view body) noexcept override;
+
+  void use(SessionHandle* session) noexcept { session_ = session; }
+  [[nodiscard]] SessionHandle* session() const noexcept { return session_; }  // null: it is not logged on
+
+ private:
+  SessionHandle* session_ = nullptr;
+};
+
+// A program that also sends orders derives from it, or passes these callbacks on.
+class FixSessionFeed : public Application {
+ public:
+  // `recorder` may be null. `ports` are those of the handler.
+  FixSessionFeed(const LiveFeedOptions& options, FixSessionPorts& ports, FixHandler& handler, const FeedBooks& books,
+                 Recorder* recorder)
+      : ports_(ports), handler_(handler), books_(books), recorder_(recorder), lag_(options.lag_max) {}
+
+  void on_logon(SessionHandle& session) override;
+  Handled on_message(SessionHandle& session, const MessageView& message) override;
+  void on_logout(SessionHandle& session, std::string_view reason) override;
+  Duration on_turn(Instant now) override;
+
+  [[nodiscard]] FeedState state() const noexcept {
+    const FeedState state = handler_.state();
+    return state == FeedState::live && lag_.outdated() ? FeedState::stale : state;
+  }
+  [[nodiscard]] const FeedLag& lag() const noexcept { return lag_; }
+  [[nodiscard]] const LiveCounters& counters() const noexcept { return counters_; }
+  // Why the session ended last, as its Logout has it.
+  [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
+
+ private:
+  [[nodiscard]] FeedInput input(InputKind kind, UtcTime at, std::string_view bytes = {}) const noexcept;
+  void take(const FeedInput& input);
+  void note_state() noexcept;
+
+  FixSessionPorts& ports_;
+  FixHandler& handler_;
+  const FeedBooks& books_;
+  Recorder* recorder_;
+  FeedLag lag_;
+  LiveCounters counters_;
+  std::uint32_t connection_ = 0;
+  bool logged_on_ = false;
+  bool live_ = false;
+  std::string reason_;
+};
 
 }  // namespace nfx::market
 

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "nexusfix/live/feed_input.hpp"
+#include "nexusfix/live/live_feed.hpp"
 #include "nexusfix/market/itch_feed.hpp"
 
 namespace nfx::market {

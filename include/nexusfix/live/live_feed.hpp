@@ -1,24 +1,245 @@
 // A feed that receives: its sockets, its handler, and a recording of every input if one is wanted. One thread calls
-// poll() as often as it can, or lets it wait.
-// Thread: one owner. Cost: that of sockets and handler, a clock read per poll, and a copy per input while recording; no
-// allocation after the connections are open. Errors: those of FeedSockets and Recorder. Bounds: those of both.
+// LiveFeed::poll() as often as it can, or lets it wait.
+// A handler is a function of its inputs, which come from sockets or from a recording. A live feed records each input
+// before its handler takes it, so that a replay gives the same inputs to the same code: events, books and states are
+// equal by construction. Time is that of the inputs alone; between packets the timers run at inputs of kind clock,
+// recorded too.
+// Thread: one owner. Cost: a poll is a clock read, one recvmmsg per UDP line and, where the feed has connections, one
+// poll of the transport, and a copy per input while recording; no allocation but for a connection that begins.
+// Lifetime: an input is dead when the handler returns. Errors: the constructor of FeedSockets throws UdpError or
+// TlsError; afterwards a connection that cannot be opened is an input `closed`. Bounds: one connection per line;
+// FeedSocketsOptions::unsent.
 //
 // Outdated: a thread that cannot follow its feed has books of the past, which are complete but not current. The time of
 // the newest event in the books is compared with the clock: more than `lag_max` is outdated, until it is less than half
 // of it. The clocks of host and venue have to agree that far. state() is stale then.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <concepts>
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "nexusfix/base/counter_rows.hpp"
-#include "nexusfix/live/feed_input.hpp"
-#include "nexusfix/live/feed_sockets.hpp"
+#include "nexusfix/base/time.hpp"
+#include "nexusfix/market/feed.hpp"
 #include "nexusfix/market/feed_books.hpp"
+#include "nexusfix/recording/recording.hpp"
+#include "nexusfix/transport/socket_options.hpp"
+#include "nexusfix/transport/transport.hpp"
+#include "nexusfix/transport/udp.hpp"
 
 namespace nfx::market {
+
+enum class InputKind : std::uint8_t {
+  clock,     // nothing but time: what is due runs
+  datagram,  // of a UDP line
+  opened,    // a connection of this line is open; bytes: random ones, which its handshake is made of
+  received,  // the next bytes of a connection
+  closed,    // it has ended, or could not be opened
+};
+
+struct FeedInput {
+  InputKind kind = InputKind::clock;
+  StampSource stamp = StampSource::none;
+  std::uint16_t line = 0;
+  std::uint32_t connection = 0;  // each connection of a line has the next number
+  UtcTime at{};
+  std::string_view bytes{};  // dead when the handler returns
+};
+
+// Timers compare times that never go back, whatever the clocks of lines and hosts do.
+class FeedClock {
+ public:
+  [[nodiscard]] Instant at(UtcTime time) noexcept {
+    last_ = std::max(last_, of(time));
+    return {time, last_};
+  }
+  [[nodiscard]] static MonotonicTime of(UtcTime time) noexcept { return MonotonicTime{time.time_since_epoch()}; }
+
+ private:
+  MonotonicTime last_{};
+};
+
+// Where a handler sends. It does not call back.
+class FeedPorts {
+ public:
+  virtual ~FeedPorts() = default;
+  // An input opened or closed follows.
+  virtual void connect(std::uint16_t line) noexcept = 0;
+  // A datagram, or bytes of the line's connection. False: there was no space, or no connection; nothing is sent of it.
+  virtual bool send(std::uint16_t line, std::string_view bytes) noexcept = 0;
+  // No further input of this connection comes.
+  virtual void close(std::uint16_t line) noexcept = 0;
+  // For the masks of websocket frames.
+  virtual void random(std::span<std::uint8_t> out) noexcept = 0;
+};
+
+// Sends nothing, as in a replay.
+class NoPorts : public FeedPorts {
+ public:
+  void connect(std::uint16_t) noexcept override {}
+  bool send(std::uint16_t, std::string_view) noexcept override { return true; }
+  void close(std::uint16_t) noexcept override {}
+  void random(std::span<std::uint8_t> out) noexcept override { std::ranges::fill(out, std::uint8_t{0}); }
+};
+
+//   take     one input; a handler first runs what is due at its time
+//   due_at   when a clock input is wanted, if no other one comes before
+//   state    of all instruments together: live only if each book is that of the venue
+template <class H>
+concept FeedHandler = requires(H& handler, const H& constant, const FeedInput& input) {
+  handler.take(input);
+  { constant.due_at() } -> std::same_as<MonotonicTime>;
+  { constant.state() } -> std::same_as<FeedState>;
+};
+
+// The input that this record was; empty for others, such as a line's name.
+[[nodiscard]] constexpr std::optional<FeedInput> input_of(const RecordedPacket& packet) noexcept {
+  const auto made = [&](InputKind kind) {
+    return FeedInput{kind, packet.from.stamp, packet.from.line, packet.from.connection, packet.from.at, packet.bytes};
+  };
+  switch (packet.kind) {
+    case RecordingKind::datagram: return made(InputKind::datagram);
+    case RecordingKind::stream: return made(InputKind::received);
+    case RecordingKind::clock: return made(InputKind::clock);
+    case RecordingKind::opened: return made(InputKind::opened);
+    case RecordingKind::closed: return made(InputKind::closed);
+    case RecordingKind::cut_datagram:
+    case RecordingKind::line:
+    case RecordingKind::dropped:
+    case RecordingKind::kernel_dropped: break;
+  }
+  return std::nullopt;
+}
+
+// False: dropped, and counted by the recorder.
+inline bool record(Recorder& recorder, const FeedInput& input) noexcept {
+  const ReceivedFrom from{input.at, input.stamp, input.line, input.connection};
+  switch (input.kind) {
+    case InputKind::clock: return recorder.mark(RecordingKind::clock, from);
+    case InputKind::datagram: return recorder.datagram(from, input.bytes);
+    case InputKind::opened: return recorder.mark(RecordingKind::opened, from, input.bytes);
+    case InputKind::received: return recorder.stream(from, input.bytes);
+    case InputKind::closed: return recorder.mark(RecordingKind::closed, from);
+  }
+  return false;
+}
+
+// A UDP line that is only received from; or one whose datagrams go to a server, and whose answers come back.
+struct FeedUdpLine {
+  std::uint16_t line = 0;  // as the handler knows it
+  UdpLineOptions udp;
+  std::optional<UdpAddress> server = {};
+};
+struct FeedTcpLine {
+  std::uint16_t line = 0;
+  Endpoint server;
+  SocketOptions socket = stamped();  // tls: encrypted
+
+  [[nodiscard]] static SocketOptions stamped() {
+    SocketOptions options;
+    options.timestamps = true;
+    return options;
+  }
+};
+
+struct FeedSocketsOptions {
+  std::vector<FeedUdpLine> udp;
+  std::vector<FeedTcpLine> tcp;
+  UdpReceiverOptions receive;
+  std::size_t tcp_receive_bytes = 256 * 1024;  // at most of one read
+  std::size_t unsent = 64 * 1024;
+};
+
+struct FeedSocketCounters {
+  std::uint64_t connects = 0;
+  std::uint64_t opened = 0;
+  std::uint64_t closed = 0;
+  std::uint64_t received_bytes = 0;
+  std::uint64_t refused_sends = 0;
+
+  friend bool operator==(const FeedSocketCounters&, const FeedSocketCounters&) = default;
+};
+
+// UDP lines, and TCP connections, plain or with TLS, as the inputs of a feed's handler. What waits for a peer is
+// bounded by `unsent`, beyond which send() refuses.
+class FeedSockets final : public FeedPorts {
+ public:
+  explicit FeedSockets(const FeedSocketsOptions& options);
+  ~FeedSockets() override;
+  FeedSockets(const FeedSockets&) = delete;
+  FeedSockets& operator=(const FeedSockets&) = delete;
+
+  // Gives what has arrived to sink(const FeedInput&); waits up to `longest` when nothing has. Returns the inputs.
+  template <class Sink>
+  std::size_t poll(Sink&& sink, Duration longest) {
+    std::size_t count = 0;
+    if (udp_) count += udp_->poll([&](const UdpDatagram& datagram) { take(datagram, sink); });
+    if (!options_.tcp.empty()) {
+      const auto give = [](void* to, const FeedInput& input) {
+        (*static_cast<std::remove_reference_t<Sink>*>(to))(input);
+      };
+      count += poll_tcp({std::addressof(sink), give}, count != 0 || udp_ ? Duration::zero() : longest);
+    }
+    if (count == 0 && udp_ && longest > Duration::zero()) wait_for_udp(longest);
+    return count;
+  }
+
+  void connect(std::uint16_t line) noexcept override;
+  bool send(std::uint16_t line, std::string_view bytes) noexcept override;
+  void close(std::uint16_t line) noexcept override;
+  void random(std::span<std::uint8_t> out) noexcept override;
+
+  // Null: the feed has no UDP line. Its lines are in the order of FeedSocketsOptions::udp.
+  [[nodiscard]] UdpReceiver* udp() noexcept { return udp_ ? &*udp_ : nullptr; }
+  [[nodiscard]] std::uint16_t line_of(std::uint16_t udp_line) const noexcept { return udp_lines_[udp_line].line; }
+  // Readable when a connection has something: for a program that sleeps in another loop. Not for one that busy-polls.
+  [[nodiscard]] int descriptor() noexcept;
+  [[nodiscard]] const FeedSocketCounters& counters() const noexcept { return counters_; }
+  // Why the last connection could not be opened or ended, in a sentence.
+  [[nodiscard]] const std::string& last_failure() const noexcept { return failure_; }
+
+ private:
+  struct UdpLineState {
+    std::uint16_t line = 0;
+    std::optional<UdpDestination> server;
+  };
+  struct Connections;  // transports, and the lines that use them
+  // Where the inputs of connections go.
+  struct SinkRef {
+    void* to;
+    void (*give)(void* to, const FeedInput& input);
+  };
+
+  template <class Sink>
+  void take(const UdpDatagram& datagram, Sink& sink) {
+    if (datagram.truncated) return;  // counted by the receiver
+    sink(FeedInput{InputKind::datagram, datagram.stamp, udp_lines_[datagram.line].line, 0, datagram.received,
+                   datagram.bytes});
+  }
+
+  std::size_t poll_tcp(SinkRef sink, Duration longest);
+  void wait_for_udp(Duration longest) noexcept;
+
+  FeedSocketsOptions options_;
+  std::optional<UdpReceiver> udp_;
+  std::vector<UdpLineState> udp_lines_;
+  std::unique_ptr<Connections> connections_;
+  FeedSocketCounters counters_;
+  std::string failure_;
+  std::array<std::uint8_t, 1024> random_{};
+  std::size_t random_left_ = 0;
+};
 
 struct LiveCounters {
   std::uint64_t inputs = 0;
@@ -124,6 +345,18 @@ class LiveFeed {
 }  // namespace nfx::market
 
 namespace nfx {
+
+template <>
+inline constexpr auto counter_rows<market::FeedSocketCounters> = std::to_array<CounterRow<market::FeedSocketCounters>>({
+    {&market::FeedSocketCounters::connects, "nfx_feed_connects_total", "Connections that were begun."},
+    {&market::FeedSocketCounters::opened, "nfx_feed_connections_opened_total", "Connections that were opened."},
+    {&market::FeedSocketCounters::closed, "nfx_feed_connections_closed_total",
+     "Connections that ended, or could not be opened."},
+    {&market::FeedSocketCounters::received_bytes, "nfx_feed_tcp_bytes_total", "Bytes received by connections."},
+    {&market::FeedSocketCounters::refused_sends, "nfx_feed_sends_refused_total",
+     "Requests that were not sent: no connection, or no space."},
+});
+static_assert(rows_are_complete<market::FeedSocketCounters>());
 
 template <>
 inline constexpr auto counter_rows<market::LiveCounters> = std::to_array<CounterRow<market::LiveCounters>>({

@@ -1,21 +1,28 @@
 // A strategy for one instrument of a venue that publishes its books by FIX: connects the feed's handler, the books, the
-// models, their risk limits and their orders. It runs on a Venue: the live session (fix_session_trader.hpp), or the
-// simulated one, to which backtest() gives what a live session recorded.
-// Thread: one owner; it sets the time before each input. Cost: that of FixHandler, FeedBooks and Pipeline; no
-// allocation after construction, except by the simulated venue. Errors: counters and states of the parts. Bounds:
-// sent() has the first `sent_max` requests; the counters of the risk gate have all.
+// models, their risk limits and their orders. It runs on a Venue: the one of trade(), a FIX session of an engine that
+// has market data and orders; or the simulated one, to which backtest() gives what a live session recorded.
+// Thread: one owner, live the session's poll thread; it sets the time before each input. Cost: that of FixHandler,
+// FeedBooks and Pipeline; an order is that of OrderMessages and a system call; no allocation after construction, except
+// by the simulated venue. Lifetime: trader and recorder outlive the application. Errors: counters and states of the
+// parts; send() is false for what did not leave. Bounds: sent() has the first `sent_max` requests; the counters of the
+// risk gate have all.
 #pragma once
 
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/live/fix_handler.hpp"
 #include "nexusfix/market/feed_books.hpp"
-#include "nexusfix/recording/read_recording.hpp"
+#include "nexusfix/recording/recording.hpp"
+#include "nexusfix/strategy/order_messages.hpp"
+#include "nexusfix/strategy/own_orders.hpp"
 #include "nexusfix/strategy/pipeline.hpp"
 #include "nexusfix/strategy/simulated_venue.hpp"
 
@@ -28,7 +35,7 @@ namespace nfx::market {
 template <class V>
 concept Venue =
     requires(V& venue, const OrderBook& book, InstrumentIndex index, const Event& event, const strategy::Intent& intent,
-             const strategy::OwnOrder& order, UtcTime now, void (&sink)(const strategy::OrderTable::VenueReport&)) {
+             const strategy::OwnOrder& order, UtcTime now, void (&sink)(const strategy::OwnOrders::VenueReport&)) {
       { venue.send(intent, order, now) } -> std::same_as<bool>;
       venue.before(book, index, event);
       venue.after(book, index, event);
@@ -40,7 +47,7 @@ struct TraderOptions {
   FixInstrument instrument;
   strategy::RiskLimits risk{};
   strategy::InstrumentLimits limits{};
-  std::uint64_t first_number = 1;  // see OrderTableOptions
+  std::uint64_t first_number = 1;  // see OwnOrdersOptions
   // The feed shows each of our orders under its first ClOrdID, and those of others under greater numbers, as the
   // demonstration's venue does: ours are left out of the books. Otherwise the models see them there.
   bool own_orders_by_number = false;
@@ -84,7 +91,7 @@ class Trader {
     pipeline_.on(book, only, event, handler_.state(), now_,
                  [this](const auto& intent, const auto& order) { return send(intent, order); });
   }
-  void report(const strategy::OrderTable::VenueReport& report) noexcept { pipeline_.report(report); }
+  void report(const strategy::OwnOrders::VenueReport& report) noexcept { pipeline_.report(report); }
 
   [[nodiscard]] FixHandler& handler() noexcept { return handler_; }
   [[nodiscard]] V& venue() noexcept { return venue_; }
@@ -131,6 +138,60 @@ template <class... Models>
     }
     return true;
   });
+}
+
+class FixSessionVenue final : public FixSessionPorts {
+ public:
+  explicit FixSessionVenue(const strategy::OrderMessageOptions& orders) : messages_(orders) {}
+
+  using FixSessionPorts::send;
+  // False: the session is not logged on, has no space, or the order does not fit its template.
+  bool send(const strategy::Intent& intent, const strategy::OwnOrder& order, UtcTime now) noexcept;
+  void before(const OrderBook&, InstrumentIndex, const Event&) noexcept {}
+  void after(const OrderBook&, InstrumentIndex, const Event&) noexcept {}
+  void reports(UtcTime, auto&&) noexcept {}
+
+ private:
+  strategy::OrderMessages messages_;
+};
+static_assert(Venue<FixSessionVenue>);
+
+// The application of the engine.
+template <class... Models>
+class FixSessionTrader final : public FixSessionFeed {
+ public:
+  // `recorder` may be null; it gets the market data.
+  FixSessionTrader(Trader<FixSessionVenue, Models...>& trader, Recorder* recorder)
+      : FixSessionFeed({}, trader.venue(), trader.handler(), trader.books(), recorder), trader_(trader) {}
+
+  Handled on_message(SessionHandle& session, const MessageView& message) override {
+    trader_.set_now(session.now());
+    const auto report = strategy::read_report(message);
+    if (!report) return FixSessionFeed::on_message(session, message);
+    trader_.report(*report);
+    return Handled::done;
+  }
+  Duration on_turn(Instant now) override {
+    trader_.set_now(now);
+    return FixSessionFeed::on_turn(now);
+  }
+
+ private:
+  Trader<FixSessionVenue, Models...>& trader_;
+};
+
+// Runs an engine with this application and space for snapshots until SIGINT or SIGTERM. Throws ConfigError if the
+// configuration has not exactly one session, and what Engine throws.
+void run_session(FixSessionFeed& application, EngineConfig config);
+
+// Trades by the configuration's session until SIGINT or SIGTERM. What it receives is recorded in the folder
+// `recording`, for backtest(), unless that is empty. Throws as run_session() and RecordingThread do.
+template <class... Models>
+void trade(Trader<FixSessionVenue, Models...>& trader, EngineConfig config, const std::string& recording = {}) {
+  std::optional<RecordingThread> recorder;
+  if (!recording.empty()) recorder.emplace(RecorderOptions{.folder = recording});
+  FixSessionTrader application{trader, recorder ? &recorder->recorder() : nullptr};
+  run_session(application, std::move(config));
 }
 
 }  // namespace nfx::market

@@ -1,25 +1,26 @@
-// The inputs of a crypto venue's feed: a websocket of numbered messages, and HTTP requests for snapshots.
-// Connects, subscribes by its path or by a message, answers pings, sends its own on a silent connection, and connects
-// again after a failure: after retry_min, then twice as long each time up to retry_max, until a message has come. Up to
-// half of that is left out by a hash of the failure's time, so that the clients of a venue that is back do not connect
-// simultaneously, and a replay does as the feed did. Snapshots are
-// requested one after another, each by a connection of its own, while the websocket is open.
-// Thread: one owner; time is that of the inputs. Cost: that of WebsocketClient and JsonFeed, and one copy of the bytes;
-// no allocation after construction. Errors: the constructor throws std::invalid_argument for symbols, paths and hosts
-// that cannot be; afterwards counters and state(). Bounds: those of its parts.
+// The inputs of a crypto venue's feed: a websocket of numbered messages, and HTTP requests for snapshots. Connects,
+// subscribes by its path or by a message, answers pings, sends its own on a silent connection, and connects again after
+// a failure: after retry_min, then twice as long each time up to retry_max, until a message has come. Up to half of
+// that is left out by a hash of the failure's time, so that the clients of a venue that is back do not connect
+// simultaneously, and a replay does as the feed did. Snapshots are requested one after another, each by a connection of
+// its own, while the websocket is open.
+// Thread: one owner; time is that of the inputs. Cost: a frame's header, one pass for UTF-8, one copy of the bytes, and
+// that of JsonFeed; no allocation after construction. Errors: the constructor throws std::invalid_argument for symbols,
+// paths and hosts that cannot be; afterwards counters and state(). Bounds: WebsocketLimits, and those of JsonFeed.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "nexusfix/base/counter_rows.hpp"
-#include "nexusfix/live/feed_input.hpp"
-#include "nexusfix/market/feed_output.hpp"
-#include "nexusfix/market/http_answer.hpp"
+#include "nexusfix/live/live_feed.hpp"
+#include "nexusfix/market/feed.hpp"
 #include "nexusfix/market/json_feed.hpp"
-#include "nexusfix/market/websocket.hpp"
 
 namespace nfx::market {
 
@@ -41,6 +42,15 @@ class WebsocketTap {
   virtual void snapshot(std::string_view symbol, std::string_view body) = 0;
 };
 
+struct WebsocketLimits {
+  std::size_t message_size = 1u << 20;  // of a message, all of its frames together
+  std::size_t handshake_size = 8192;    // of the server's answer
+  std::size_t output_size = 64u << 10;  // frames that are not sent yet
+  std::size_t frames = 1024;            // of one message
+  std::size_t http_head = 16u << 10;    // of the answer to a snapshot request
+  std::size_t http_body = 4u << 20;
+};
+
 struct WebsocketFeedOptions {
   std::string host;                             // Host of the websocket, with its port if it is not 443
   std::string path;                             // empty: stream_path(), or "/stream" with `subscribe`
@@ -50,8 +60,7 @@ struct WebsocketFeedOptions {
   std::uint32_t snapshot_levels = 5000;
   std::vector<WebsocketInstrument> instruments;
   JsonFeedOptions feed{};
-  WebsocketOptions websocket{};
-  HttpLimits http{};
+  WebsocketLimits limits{};
   Duration connect_timeout{10'000'000'000};  // until the handshake is done
   Duration ping_after{15'000'000'000};       // of silence
   Duration silence_timeout{30'000'000'000};
@@ -81,74 +90,29 @@ struct WebsocketFeedCounters {
   friend bool operator==(const WebsocketFeedCounters&, const WebsocketFeedCounters&) = default;
 };
 
-class WebsocketHandler final : private FeedOutput {
+class WebsocketHandler {
  public:
   // Throws std::runtime_error for a path, a subscription or an instrument that does not fit, and in a build without
   // simdjson.
   WebsocketHandler(const WebsocketFeedOptions& options, EventOutput events, FeedPorts& ports);
+  ~WebsocketHandler();
   WebsocketHandler(const WebsocketHandler&) = delete;
   WebsocketHandler& operator=(const WebsocketHandler&) = delete;
 
   void take(const FeedInput& input);
   [[nodiscard]] MonotonicTime due_at() const noexcept;
-  [[nodiscard]] FeedState state() const noexcept { return state_; }
+  [[nodiscard]] FeedState state() const noexcept;
 
-  [[nodiscard]] const JsonFeed& feed() const noexcept { return feed_; }
-  [[nodiscard]] const WebsocketFeedCounters& counters() const noexcept { return counters_; }
-  // Of the last connection that failed.
-  [[nodiscard]] WebsocketError error() const noexcept { return error_; }
+  [[nodiscard]] const JsonFeed& feed() const noexcept;
+  [[nodiscard]] const WebsocketFeedCounters& counters() const noexcept;
+  // Which rule of the protocol the server broke last, in words; empty: none.
+  [[nodiscard]] std::string_view failure() const noexcept;
   // The server has closed the websocket in order, at least once.
-  [[nodiscard]] bool closed_by_server() const noexcept { return closed_by_server_; }
+  [[nodiscard]] bool closed_by_server() const noexcept;
 
  private:
-  void event(const Event& event) noexcept override { events_.event(event); }
-  void request_snapshot(InstrumentIndex index) noexcept override;
-
-  enum class Link : std::uint8_t { down, connecting, shaking, open };
-  enum class Request : std::uint8_t { none, connecting, waiting };
-
-  void run_due(Instant now);
-  void take_stream(const FeedInput& input, Instant now);
-  void take_snapshot(const FeedInput& input, Instant now);
-  void begin_handshake(const FeedInput& input, Instant now);
-  void read_stream(std::string_view bytes, Instant now);
-  void on_event(const WebsocketEvent& event, Instant now);
-  void flush() noexcept;
-  void fail_stream(Instant now, WebsocketError error);
-  void drop_stream(Instant now);
-  void next_snapshot(Instant now);
-  void send_snapshot_request() noexcept;
-  void finish_snapshot(Instant now);
-  void end_snapshot() noexcept;
-  void update_state() noexcept;
-  [[nodiscard]] FeedState find_state() const noexcept;
-
-  WebsocketFeedOptions options_;
-  FeedPorts& ports_;
-  FeedClock clock_;
-  EventOutput events_;
-  JsonFeed feed_;
-  WebsocketClient client_;
-  HttpAnswer answer_;
-  std::string subscribe_text_;                  // empty: the path subscribes
-  std::vector<std::string> snapshot_requests_;  // by instrument: the whole request
-  std::vector<InstrumentIndex> wanted_;         // snapshots, the next one first
-  std::vector<bool> is_wanted_;
-  WebsocketMask mask_{};
-  WebsocketFeedCounters counters_;
-  WebsocketError error_ = WebsocketError::none;
-  FeedState state_ = FeedState::waiting;
-  Link link_ = Link::down;
-  Request request_ = Request::none;
-  MonotonicTime next_try_ = MonotonicTime::min();
-  MonotonicTime since_{};  // of the link's state
-  MonotonicTime heard_{};
-  MonotonicTime requested_{};
-  Duration wait_{};
-  bool pinged_ = false;
-  bool useful_ = false;  // a message has come on this connection
-  bool began_ = false;   // a connection has been open
-  bool closed_by_server_ = false;
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
 };
 
 static_assert(FeedHandler<WebsocketHandler>);

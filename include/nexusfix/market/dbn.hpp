@@ -22,7 +22,6 @@
 #include <vector>
 
 #include "nexusfix/market/event.hpp"
-#include "nexusfix/market/partial_bytes.hpp"
 
 namespace nfx::market {
 
@@ -79,7 +78,7 @@ class DbnReader {
   bool read(std::span<const std::byte> chunk, Sink&& sink) {
     const std::byte* bytes = chunk.data();
     const std::byte* const end = bytes + chunk.size();
-    if (!in_records_ || !partial_.empty()) [[unlikely]] {
+    if (!in_records_ || partial_size_ != 0) [[unlikely]] {
       const Begin begin = read_beginning(bytes, end, sink);
       if (begin != Begin::records) return begin == Begin::needs_more;
     }
@@ -99,7 +98,7 @@ class DbnReader {
       if (!take_record(bytes, size, sink)) return false;
       bytes += size;
     }
-    partial_.keep(bytes, end);
+    keep_partial(bytes, end);
     return true;
   }
 
@@ -144,10 +143,10 @@ class DbnReader {
   Begin read_beginning(const std::byte*& bytes, const std::byte* end, Sink& sink) {
     if (error_.problem != DbnProblem::none) return Begin::stopped;
     if (!in_records_) return read_metadata(bytes, end);
-    if (!partial_.complete(bytes, end, header_size)) return Begin::needs_more;
+    if (!complete_partial(bytes, end, header_size)) return Begin::needs_more;
     const std::size_t size = record_size(partial_.data());
-    if (!partial_.complete(bytes, end, size)) return Begin::needs_more;
-    partial_.clear();
+    if (!complete_partial(bytes, end, size)) return Begin::needs_more;
+    partial_size_ = 0;
     return take_record(partial_.data(), size, sink) ? Begin::records : Begin::stopped;
   }
 
@@ -218,10 +217,14 @@ class DbnReader {
   Begin read_metadata(const std::byte*& bytes, const std::byte* end);
   bool parse_metadata();
   bool parse_lists(std::size_t symbol_size, std::size_t at);
+  // The record at the edge of two chunks.
+  void keep_partial(const std::byte* bytes, const std::byte* end) noexcept;
+  [[nodiscard]] bool complete_partial(const std::byte*& bytes, const std::byte* end, std::size_t size) noexcept;
   bool fail(DbnProblem problem, std::uint64_t offset) noexcept;
 
   bool in_records_ = false;
-  PartialBytes<max_record> partial_;
+  std::array<std::byte, max_record> partial_;  // a record that the next chunk continues
+  std::size_t partial_size_ = 0;
   Event event_;
   std::vector<std::byte> head_;  // what precedes the records, until it is whole
   std::uint64_t offset_ = 0;

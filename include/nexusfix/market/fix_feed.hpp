@@ -26,18 +26,37 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <vector>
 
+#include "nexusfix/base/counter_rows.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/market/event.hpp"
-#include "nexusfix/market/feed_output.hpp"
-#include "nexusfix/market/fix_entries.hpp"
-#include "nexusfix/market/fix_feed_counters.hpp"
-#include "nexusfix/market/update_recovery.hpp"
+#include "nexusfix/market/feed.hpp"
 #include "nexusfix/wire/field_writer.hpp"
 #include "nexusfix/wire/message_view.hpp"
 
 namespace nfx::market {
+
+// Why a message was not used, or not as a whole.
+enum class FixFeedError : std::uint8_t {
+  none,
+  other_message,      // a MsgType that is not market data
+  no_symbol,          // an entry, or a snapshot, without an instrument
+  unknown_symbol,     // entries of instruments that were not added; the others were used
+  no_entries,         // NoMDEntries is missing
+  wrong_entry_count,  // NoMDEntries is not the number of entries
+  too_many_entries,   // more than FixFeedOptions::entries
+  bad_action,         // MDUpdateAction is missing or not 0 to 5
+  no_entry_type,      // MDEntryType is missing or longer than a character
+  bad_price,          // not a number, or not exact in billionths, or missing where it is needed
+  bad_size,           // not a number, negative, not exact in the instrument's scale, or missing where it is needed
+  bad_position,       // MDPriceLevel or MDEntryPositionNo is not a number from 1 on
+  bad_sequence,       // RptSeq is not a number from 1 on, or from 0 on of a snapshot
+  bad_id,             // MDEntryID, MDEntryRefID or OrderID is empty or longer than 31 characters
+  repeated_field,     // a field twice in an entry
+  rejected,           // the venue refused a request: FixFeed::reject()
+};
+inline constexpr std::size_t fix_feed_errors = 16;
+[[nodiscard]] std::string_view to_string(FixFeedError error) noexcept;
 
 struct FixFeedOptions {
   RecoveryOptions recovery;      // recovery.instruments: how many may be added
@@ -63,10 +82,21 @@ bool write_market_data_request(FieldWriter& writer, const FixMarketDataRequest& 
 struct FixReject {
   std::optional<InstrumentIndex> instrument;  // if the request was made by write_request()
   char reason = 0;                            // MDReqRejReason; 0: none
-  ShortText id;                               // empty if it is too long
+  std::string_view id;                        // valid until the next message; empty if it is longer than 31 characters
 };
 
-class FixTranslator;
+// Besides RecoveryCounters and the messages that ended in an error.
+struct FixFeedCounters {
+  std::uint64_t entries = 0;
+  std::uint64_t statistics = 0;
+  std::uint64_t unknown_symbols = 0;
+  std::uint64_t unknown_ids = 0;
+  std::uint64_t trade_corrections = 0;
+  std::uint64_t misfits = 0;
+  std::uint64_t table_full = 0;
+
+  friend bool operator==(const FixFeedCounters&, const FixFeedCounters&) = default;
+};
 
 class FixFeed {
  public:
@@ -84,7 +114,7 @@ class FixFeed {
   // As often as the poll loop runs: requests what is due.
   void tick(MonotonicTime now);
   // tick() does nothing before, unless messages come.
-  [[nodiscard]] MonotonicTime due_at() const noexcept { return recovery_.due_at(); }
+  [[nodiscard]] MonotonicTime due_at() const noexcept;
   // The session was logged out: subscriptions are gone, every book needs a snapshot.
   void disconnected(Instant now);
 
@@ -92,45 +122,44 @@ class FixFeed {
   // instrument has been received in this session, afterwards a snapshot alone.
   bool write_request(FieldWriter& writer, InstrumentIndex index, FixMarketDataRequest request = {});
 
-  [[nodiscard]] InstrumentState state(InstrumentIndex index) const noexcept { return recovery_.state(index); }
-  [[nodiscard]] const InstrumentRecovery& recovery() const noexcept { return recovery_; }
-  [[nodiscard]] const FixInstruments& instruments() const noexcept { return instruments_; }
-  [[nodiscard]] const FixFeedCounters& counters() const noexcept { return counters_; }
+  // Instruments that were added, and those of them that are not live.
+  [[nodiscard]] std::size_t instruments() const noexcept;
+  [[nodiscard]] std::size_t waiting() const noexcept;
+  [[nodiscard]] InstrumentState state(InstrumentIndex index) const noexcept;
+  // RptSeq of the last update that was applied; empty before the first one.
+  [[nodiscard]] std::optional<std::uint64_t> position(InstrumentIndex index) const noexcept;
+
+  [[nodiscard]] const FixFeedCounters& counters() const noexcept;
+  [[nodiscard]] const RecoveryCounters& recovery_counters() const noexcept;
   // Messages that ended in `error`.
-  [[nodiscard]] std::uint64_t count(FixFeedError error) const noexcept {
-    return errors_[static_cast<std::size_t>(error)];
-  }
-  [[nodiscard]] const FixReject& reject() const noexcept { return reject_; }
+  [[nodiscard]] std::uint64_t count(FixFeedError error) const noexcept;
+  [[nodiscard]] const FixReject& reject() const noexcept;
 
  private:
-  struct Heard {
-    std::uint64_t message = 0;  // the last one about it
-    std::uint64_t number = 0;   // RptSeq of the last update in that message
-    bool subscribed = false;    // something was received in this session
-  };
-
-  FixFeedError dispatch(const MessageView& message, Instant now);
-  FixFeedError increments(const MessageView& message, Instant now);
-  FixFeedError snapshot(const MessageView& message, Instant now);
-  FixFeedError rejected(const MessageView& message, Instant now) noexcept;
-  FixFeedError status(const MessageView& message, Instant now);
-  void update(std::span<const FixEntry> entries);
-  void emptied(InstrumentIndex index, std::uint64_t number, UtcTime time);
-  void lost(InstrumentIndex index);
-  void announce(InstrumentIndex index, bool was_live);
-  [[nodiscard]] bool live(InstrumentIndex index) const noexcept { return state(index) == InstrumentState::live; }
-
-  FixInstruments instruments_;
-  UpdateRecovery<FixEntry> recovery_;
-  FixFeedCounters counters_;
-  std::array<std::uint64_t, fix_feed_errors> errors_{};
-  std::vector<FixEntry> entries_;
-  std::vector<Heard> heard_;
-  std::unique_ptr<FixTranslator> translator_;
-  FeedOutput* output_;
-  FixReject reject_;
-  std::uint64_t messages_ = 0;
-  std::uint64_t requests_ = 0;
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
 };
 
 }  // namespace nfx::market
+
+namespace nfx {
+
+template <>
+inline constexpr auto counter_rows<market::FixFeedCounters> = std::to_array<CounterRow<market::FixFeedCounters>>({
+    {&market::FixFeedCounters::entries, "nfx_fix_feed_entries_total", "Entries of W and X that were read."},
+    {&market::FixFeedCounters::statistics, "nfx_fix_feed_statistics_total",
+     "Entries that change no book, such as opening prices and volumes, left out."},
+    {&market::FixFeedCounters::unknown_symbols, "nfx_fix_feed_unknown_symbols_total",
+     "Entries of instruments that were not added, left out."},
+    {&market::FixFeedCounters::unknown_ids, "nfx_fix_feed_unknown_ids_total",
+     "Changes and deletions of entries whose MDEntryID is not known."},
+    {&market::FixFeedCounters::trade_corrections, "nfx_fix_feed_trade_corrections_total",
+     "Changes and deletions of trades, left out."},
+    {&market::FixFeedCounters::misfits, "nfx_fix_feed_misfits_total",
+     "Entries that did not fit the book, which needs a snapshot then."},
+    {&market::FixFeedCounters::table_full, "nfx_fix_feed_table_full_total",
+     "Entries with an identifier for which no place was left, so that the book needs a snapshot."},
+});
+static_assert(rows_are_complete<market::FixFeedCounters>());
+
+}  // namespace nfx

@@ -12,16 +12,63 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <type_traits>
 
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/market/frames_ahead.hpp"
-#include "nexusfix/market/itch_bytes.hpp"
+#include "nexusfix/base/language.hpp"
+
+namespace nfx::market {
+
+// Unsigned big-endian numbers, as exchanges' binary protocols write them. The caller has checked the length.
+template <class Word>
+[[nodiscard, gnu::always_inline]] inline Word load_big_endian(const std::byte* at) noexcept {
+  Word word;
+  std::memcpy(&word, at, sizeof word);
+  if constexpr (std::endian::native == std::endian::little) word = std::byteswap(word);
+  return word;
+}
+
+template <class Word>
+[[gnu::always_inline]] inline void store_big_endian(std::byte* at, Word word) noexcept {
+  if constexpr (std::endian::native == std::endian::little) word = std::byteswap(word);
+  std::memcpy(at, &word, sizeof word);
+}
+
+// Messages after their lengths, two big-endian bytes each, seen some messages before they are read: so that what each
+// will need is loaded meanwhile. It stops before a message that the bytes do not have whole.
+class FramesAhead {
+ public:
+  static constexpr unsigned distance = 16;
+
+  FramesAhead(const std::byte* begin, const std::byte* end) noexcept : at_(begin), end_(end) {}
+
+  // Before each message is read: calls `expect(message)` for what is now within `distance`.
+  template <class Expect>
+  [[gnu::always_inline]] void next(Expect&& expect) {
+    while (lead_ < distance && end_ - at_ >= 2) {
+      const std::size_t size = load_big_endian<std::uint16_t>(at_);
+      if (static_cast<std::size_t>(end_ - at_) - 2 < size) break;
+      expect(std::span<const std::byte>{at_ + 2, size});
+      at_ += 2 + size;
+      ++lead_;
+    }
+    lead_ -= lead_ != 0 ? 1 : 0;
+  }
+
+ private:
+  const std::byte* at_;
+  const std::byte* end_;
+  unsigned lead_ = 0;  // messages that were announced and not read
+};
+
+}  // namespace nfx::market
 
 namespace nfx::market::itch {
 

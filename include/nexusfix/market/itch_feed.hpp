@@ -22,16 +22,17 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 
+#include "nexusfix/base/counter_rows.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/market/itch_counters.hpp"
+#include "nexusfix/market/feed.hpp"
 #include "nexusfix/market/itch_parser.hpp"
-#include "nexusfix/market/mold_udp.hpp"
-#include "nexusfix/market/soup_bin.hpp"
+#include "nexusfix/market/itch_transport.hpp"
 
 namespace nfx::market {
 
@@ -44,6 +45,15 @@ struct ItchFeedOptions {
   Duration snapshot_timeout{60'000'000'000};                     // for a whole snapshot, from there
   Duration retry_min{100'000'000};  // from a snapshot that failed to the next try, doubled each time
   Duration retry_max{5'000'000'000};
+};
+
+struct ItchFeedCounters {
+  std::uint64_t snapshots_tried = 0;
+  std::uint64_t snapshots_loaded = 0;
+  std::uint64_t snapshots_failed = 0;
+  std::uint64_t snapshots_refused = 0;
+
+  friend bool operator==(const ItchFeedCounters&, const ItchFeedCounters&) = default;
 };
 
 // The message that ends a snapshot: the sequence number of the first message that is not in it. Empty: another message.
@@ -248,3 +258,20 @@ class ItchFeed {
 };
 
 }  // namespace nfx::market
+
+namespace nfx {
+
+template <>
+inline constexpr auto counter_rows<market::ItchFeedCounters> = std::to_array<CounterRow<market::ItchFeedCounters>>({
+    {&market::ItchFeedCounters::snapshots_tried, "nfx_itch_snapshots_tried_total",
+     "Connections begun to load a snapshot."},
+    {&market::ItchFeedCounters::snapshots_loaded, "nfx_itch_snapshots_loaded_total",
+     "Snapshots after which the feed continued."},
+    {&market::ItchFeedCounters::snapshots_failed, "nfx_itch_snapshots_failed_total",
+     "Snapshots that did not end: the server refused, closed, was silent or sent something else."},
+    {&market::ItchFeedCounters::snapshots_refused, "nfx_itch_snapshots_refused_total",
+     "Snapshots that were older than the oldest buffered message."},
+});
+static_assert(rows_are_complete<market::ItchFeedCounters>());
+
+}  // namespace nfx

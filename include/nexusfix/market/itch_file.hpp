@@ -14,7 +14,6 @@
 
 #include "nexusfix/market/itch.hpp"
 #include "nexusfix/market/itch_parser.hpp"
-#include "nexusfix/market/partial_bytes.hpp"
 
 namespace nfx::market {
 
@@ -52,12 +51,12 @@ class ItchFileReader {
       return false;
     const std::byte* bytes = chunk.data();
     const std::byte* const end = bytes + chunk.size();
-    if (!partial_.empty()) [[unlikely]] {
-      if (!partial_.complete(bytes, end, length_size)) return true;
+    if (partial_size_ != 0) [[unlikely]] {
+      if (!complete_partial(bytes, end, length_size)) return true;
       const std::size_t size = length_size + length_at(partial_.data());
       if (!has_possible_length(partial_.data())) return fail(ItchFileProblem::wrong_length);
-      if (!partial_.complete(bytes, end, size)) return true;
-      partial_.clear();
+      if (!complete_partial(bytes, end, size)) return true;
+      partial_size_ = 0;
       if (!take(partial_.data(), size - length_size, sink)) return false;
     }
     while (static_cast<std::size_t>(end - bytes) >= length_size) {
@@ -68,7 +67,7 @@ class ItchFileReader {
       if (!take(bytes, size, sink)) return false;
       bytes += length_size + size;
     }
-    partial_.keep(bytes, end);
+    keep_partial(bytes, end);
     return true;
   }
 
@@ -115,13 +114,17 @@ class ItchFileReader {
     return more;
   }
 
+  // The record at the edge of two chunks.
+  void keep_partial(const std::byte* bytes, const std::byte* end) noexcept;
+  [[nodiscard]] bool complete_partial(const std::byte*& bytes, const std::byte* end, std::size_t size) noexcept;
   bool fail(ItchFileProblem problem) noexcept;
 
   ItchParser parser_;
   std::uint64_t messages_ = 0;
   std::uint64_t offset_ = 0;
   bool stopped_ = false;
-  PartialBytes<length_size + max_length> partial_;  // with its length
+  std::array<std::byte, length_size + max_length> partial_;  // a record that the next chunk continues
+  std::size_t partial_size_ = 0;
   std::array<std::uint64_t, 256> without_event_{};
   ItchFileError error_;
 };

@@ -22,16 +22,17 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
+#include "nexusfix/base/counter_rows.hpp"
+#include "nexusfix/base/page_array.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/market/event.hpp"
 #include "nexusfix/market/itch.hpp"
-#include "nexusfix/market/itch_bytes.hpp"
-#include "nexusfix/market/itch_counters.hpp"
-#include "nexusfix/market/itch_directory.hpp"
 
 namespace nfx::market {
 
@@ -55,6 +56,59 @@ struct ItchReceipt {
   std::uint64_t sequence = 0;
   UtcTime received{};      // none: the event's own time
   std::uint8_t flags = 0;  // more flags of the events
+};
+
+// A locate code without an entry in the directory has no symbol.
+struct ItchStock {
+  std::array<char, 8> padded;  // with spaces; zeros: not in the directory
+  std::uint32_t round_lot;
+  char market_category;
+  char state;             // of the last TradingAction: T, H, P, Q; 0: none came
+  char operational_halt;  // H: Nasdaq's own market is halted
+  char reserved;
+
+  // Empty: not in the directory.
+  [[nodiscard]] std::string_view symbol() const noexcept {
+    std::string_view text{padded.data(), padded.size()};
+    if (text[0] == '\0') return {};
+    const std::size_t end = text.find_last_not_of(' ');
+    return text.substr(0, end == text.npos ? 0 : end + 1);
+  }
+  [[nodiscard]] TradingStatus status() const noexcept;
+};
+static_assert(sizeof(ItchStock) == 16);
+
+// The stocks of a day by locate code, which ITCH gives out again every day from 1 on, without large gaps. at() is an
+// array access, find() compares all symbols. Takes 1 MiB of address space; a page is used when it is first written.
+class ItchDirectory {
+ public:
+  ItchDirectory();
+
+  [[nodiscard]] const ItchStock& at(std::uint16_t locate) const noexcept { return stocks_[locate]; }
+  // Empty: no stock has this symbol.
+  [[nodiscard]] std::optional<std::uint16_t> find(std::string_view symbol) const noexcept;
+  // The highest locate code that has an entry. 0: there is none.
+  [[nodiscard]] std::uint16_t highest() const noexcept { return highest_; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+  void add(itch::View<itch::StockDirectory> message) noexcept;
+  // Each returns what is now possible in the stock.
+  TradingStatus update(itch::View<itch::TradingAction> message) noexcept;
+  TradingStatus update(itch::View<itch::OperationalHalt> message) noexcept;
+  void clear() noexcept;
+
+ private:
+  PageArray<ItchStock> stocks_;
+  std::size_t size_ = 0;
+  std::uint16_t highest_ = 0;
+};
+
+struct ItchCounters {
+  std::uint64_t unknown_type = 0;
+  std::uint64_t wrong_length = 0;
+  std::uint64_t wrong_side = 0;
+
+  friend bool operator==(const ItchCounters&, const ItchCounters&) = default;
 };
 
 namespace detail {
@@ -271,3 +325,18 @@ inline itch::ParseStatus ItchParser::message(std::span<const std::byte> bytes, c
 }
 
 }  // namespace nfx::market
+
+namespace nfx {
+
+template <>
+inline constexpr auto counter_rows<market::ItchCounters> = std::to_array<CounterRow<market::ItchCounters>>({
+    {&market::ItchCounters::unknown_type, "nfx_itch_ignored_total", "ITCH messages that are ignored.", "reason",
+     "unknown_type"},
+    {&market::ItchCounters::wrong_length, "nfx_itch_ignored_total", "ITCH messages that are ignored.", "reason",
+     "wrong_length"},
+    {&market::ItchCounters::wrong_side, "nfx_itch_ignored_total", "ITCH messages that are ignored.", "reason",
+     "wrong_side"},
+});
+static_assert(rows_are_complete<market::ItchCounters>());
+
+}  // namespace nfx

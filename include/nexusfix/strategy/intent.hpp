@@ -49,7 +49,7 @@ struct Intent {
   std::uint8_t slot = 0;
 };
 
-// An order's number, and that of each later request about it: ClOrdID(11) as a number. order_table.hpp makes them.
+// An order's number, and that of each later request about it: ClOrdID(11) as a number. own_orders.hpp makes them.
 enum class OrderNumber : std::uint64_t {};
 
 // "4711 replace bid 120020000000 x 10", for people: an intent that was sent, its price in billionths.

@@ -17,7 +17,7 @@
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/session/outgoing.hpp"
 #include "nexusfix/strategy/intent.hpp"
-#include "nexusfix/strategy/order_table.hpp"
+#include "nexusfix/strategy/own_orders.hpp"
 #include "nexusfix/wire/message_template.hpp"
 #include "nexusfix/wire/message_view.hpp"
 
@@ -61,7 +61,7 @@ class OrderMessages {
 // What an ExecutionReport, OrderCancelReject or BusinessMessageReject reports of an order. Nothing: another message,
 // one that changes nothing, or without the fields for it. A fill that cannot be read has number 0: no order has it, so
 // that trading ends.
-[[nodiscard]] std::optional<OrderTable::VenueReport> read_report(const MessageView& message) noexcept;
+[[nodiscard]] std::optional<OwnOrders::VenueReport> read_report(const MessageView& message) noexcept;
 
 // A decimal as a price in billionths. Nothing: it has more digits.
 [[nodiscard]] std::optional<Price> price_of(Decimal decimal) noexcept;

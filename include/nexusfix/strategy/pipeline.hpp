@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "nexusfix/strategy/intent.hpp"
-#include "nexusfix/strategy/order_table.hpp"
+#include "nexusfix/strategy/own_orders.hpp"
 #include "nexusfix/strategy/risk_gate.hpp"
 
 namespace nfx::strategy {
@@ -23,7 +23,7 @@ struct PipelineOptions {
   RiskLimits risk;
   std::vector<InstrumentLimits> instruments;  // by InstrumentIndex
   std::uint32_t orders = 256;                 // open at the same time
-  std::uint64_t first_number = 1;             // see OrderTableOptions
+  std::uint64_t first_number = 1;             // see OwnOrdersOptions
 };
 
 // Reads no book and wants nothing: for measuring what a program costs without orders.
@@ -80,7 +80,7 @@ class Pipeline {
   }
 
   // What the venue reports of an order, as order_messages.hpp reads it. The order's model sees it.
-  void report(const OrderTable::VenueReport& venue) noexcept {
+  void report(const OwnOrders::VenueReport& venue) noexcept {
     const auto seen = orders_.apply(venue);
     if (seen) return tell(*seen);
     if (venue.kind == ReportKind::filled) gate_.unknown_fill();
@@ -99,7 +99,7 @@ class Pipeline {
 
   [[nodiscard]] RiskGate& gate() noexcept { return gate_; }
   [[nodiscard]] const RiskGate& gate() const noexcept { return gate_; }
-  [[nodiscard]] const OrderTable& orders() const noexcept { return orders_; }
+  [[nodiscard]] const OwnOrders& orders() const noexcept { return orders_; }
   template <std::size_t I>
   [[nodiscard]] const auto& model() const noexcept {
     return std::get<I>(models_);
@@ -159,7 +159,7 @@ class Pipeline {
   }
 
   RiskGate gate_;
-  OrderTable orders_;
+  OwnOrders orders_;
   std::tuple<Models...> models_;
 };
 

@@ -16,10 +16,10 @@
 
 #include "nexusfix/base/counter_rows.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/market/mold_udp.hpp"
+#include "nexusfix/market/feed.hpp"
 #include "nexusfix/session/token_bucket.hpp"
 #include "nexusfix/strategy/intent.hpp"
-#include "nexusfix/strategy/order_table.hpp"
+#include "nexusfix/strategy/own_orders.hpp"
 
 namespace nfx::strategy {
 
@@ -141,8 +141,8 @@ class RiskGate {
   RiskGate(const RiskLimits& limits, std::vector<InstrumentLimits> instruments);
 
   // Whether the intent may leave now. What passes takes from the rate; the caller then opens or changes the order.
-  [[nodiscard]] Refusal check(const Intent& intent, std::uint8_t model, const MarketView& view,
-                              const OrderTable& orders, Instant now) noexcept;
+  [[nodiscard]] Refusal check(const Intent& intent, std::uint8_t model, const MarketView& view, const OwnOrders& orders,
+                              Instant now) noexcept;
   void count(Refusal refusal) noexcept;
   void count_sent(Action action) noexcept;
 

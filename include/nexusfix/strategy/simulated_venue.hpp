@@ -19,7 +19,7 @@
 
 #include "nexusfix/market/order_book.hpp"
 #include "nexusfix/strategy/intent.hpp"
-#include "nexusfix/strategy/order_table.hpp"
+#include "nexusfix/strategy/own_orders.hpp"
 
 namespace nfx::strategy {
 
@@ -50,11 +50,11 @@ class SimulatedVenue {
   void before(const market::OrderBook& book, InstrumentIndex index, const Event& event);
   // Prices that crossed our orders.
   void after(const market::OrderBook& book, InstrumentIndex index, const Event& event);
-  // What we know by then: sink(const OrderTable::VenueReport&).
+  // What we know by then: sink(const OwnOrders::VenueReport&).
   template <class Sink>
   void reports(UtcTime now, Sink&& sink) {
     while (!reports_.empty() && reports_.front().due <= now) {
-      const OrderTable::VenueReport report = reports_.front().report;
+      const OwnOrders::VenueReport report = reports_.front().report;
       reports_.pop_front();
       sink(report);
     }
@@ -84,14 +84,14 @@ class SimulatedVenue {
   };
   struct Due {
     UtcTime due{};
-    OrderTable::VenueReport report;
+    OwnOrders::VenueReport report;
   };
 
   void handle(const market::OrderBook& book, const Request& request);
   void place(const market::OrderBook& book, Resting order, UtcTime at, TimeInForce time_in_force);
   void take(const market::OrderBook& book, Resting& order, UtcTime at);
   void fill(Resting& order, Price price, Quantity quantity, UtcTime at);
-  void report(UtcTime at, const OrderTable::VenueReport& report);
+  void report(UtcTime at, const OwnOrders::VenueReport& report);
   struct Trade {
     Side side = Side::none;  // of the order that rested
     Price price{};

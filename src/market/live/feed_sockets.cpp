@@ -1,5 +1,5 @@
 // Opens lines and connections, and sends.
-#include "nexusfix/live/feed_sockets.hpp"
+#include "nexusfix/live/live_feed.hpp"
 
 #include <sys/random.h>
 #include <time.h>

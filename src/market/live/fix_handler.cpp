@@ -64,7 +64,7 @@ void FixHandler::take(const FeedInput& input) {
 void FixHandler::take(const FeedInput& input, const MessageView& message) {
   const Instant now = begin(input);
   read(message, now);
-  const bool unchanged = state_ == FeedState::live && feed_.recovery().waiting() == 0;
+  const bool unchanged = state_ == FeedState::live && feed_.waiting() == 0;
   if (!unchanged) [[unlikely]]
     update_state();
 }
@@ -89,7 +89,7 @@ void FixHandler::update_state() noexcept {
     return;
   }
   state_ = FeedState::live;
-  for (std::uint32_t i = 0; i < feed_.instruments().size(); ++i) {
+  for (std::uint32_t i = 0; i < feed_.instruments(); ++i) {
     switch (feed_.state(InstrumentIndex{i})) {
       case InstrumentState::stale: state_ = FeedState::stale; return;
       case InstrumentState::recovering: state_ = FeedState::recovering; break;

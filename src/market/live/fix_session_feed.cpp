@@ -1,5 +1,5 @@
 // Callbacks of the engine as inputs of the handler.
-#include "nexusfix/live/fix_session_feed.hpp"
+#include "nexusfix/live/fix_handler.hpp"
 
 #include <algorithm>
 

@@ -8,6 +8,8 @@
 
 #include "base/jitter.hpp"
 #include "live/check_added.hpp"
+#include "market/http_answer.hpp"
+#include "market/websocket.hpp"
 #include "nexusfix/base/assert.hpp"
 
 namespace nfx::market {
@@ -48,21 +50,77 @@ std::string subscribe_text(const std::vector<WebsocketInstrument>& instruments) 
   return R"({"method":"SUBSCRIBE","params":[")" + joined_streams(instruments, R"(",")") + R"("],"id":1})";
 }
 
-WebsocketHandler::WebsocketHandler(const WebsocketFeedOptions& options, EventOutput events, FeedPorts& ports)
+struct WebsocketHandler::Parts final : FeedOutput {
+  Parts(const WebsocketFeedOptions& options, EventOutput events, FeedPorts& ports);
+
+  void event(const Event& event) noexcept override { events_.event(event); }
+  void request_snapshot(InstrumentIndex index) noexcept override;
+
+  enum class Link : std::uint8_t { down, connecting, shaking, open };
+  enum class Request : std::uint8_t { none, connecting, waiting };
+
+  void take(const FeedInput& input);
+  [[nodiscard]] MonotonicTime due_at() const noexcept;
+  void run_due(Instant now);
+  void take_stream(const FeedInput& input, Instant now);
+  void take_snapshot(const FeedInput& input, Instant now);
+  void begin_handshake(const FeedInput& input, Instant now);
+  void read_stream(std::string_view bytes, Instant now);
+  void on_event(const WebsocketEvent& event, Instant now);
+  void flush() noexcept;
+  void fail_stream(Instant now, WebsocketError error);
+  void drop_stream(Instant now);
+  void next_snapshot(Instant now);
+  void send_snapshot_request() noexcept;
+  void finish_snapshot(Instant now);
+  void end_snapshot() noexcept;
+  void update_state() noexcept;
+  [[nodiscard]] FeedState find_state() const noexcept;
+
+  WebsocketFeedOptions options_;
+  FeedPorts& ports_;
+  FeedClock clock_;
+  EventOutput events_;
+  JsonFeed feed_;
+  WebsocketClient client_;
+  HttpAnswer answer_;
+  std::string subscribe_text_;                  // empty: the path subscribes
+  std::vector<std::string> snapshot_requests_;  // by instrument: the whole request
+  std::vector<InstrumentIndex> wanted_;         // snapshots, the next one first
+  std::vector<bool> is_wanted_;
+  WebsocketMask mask_{};
+  WebsocketFeedCounters counters_;
+  WebsocketError error_ = WebsocketError::none;
+  FeedState state_ = FeedState::waiting;
+  Link link_ = Link::down;
+  Request request_ = Request::none;
+  MonotonicTime next_try_ = MonotonicTime::min();
+  MonotonicTime since_{};  // of the link's state
+  MonotonicTime heard_{};
+  MonotonicTime requested_{};
+  Duration wait_{};
+  bool pinged_ = false;
+  bool useful_ = false;  // a message has come on this connection
+  bool began_ = false;   // a connection has been open
+  bool closed_by_server_ = false;
+};
+
+WebsocketHandler::Parts::Parts(const WebsocketFeedOptions& options, EventOutput events, FeedPorts& ports)
     : options_(options),
       ports_(ports),
       events_(events),
       feed_(sized_for(options), *this),
-      client_(options.websocket),
-      answer_(options.http),
+      client_(WebsocketOptions{options.limits.message_size, options.limits.handshake_size, options.limits.output_size,
+                               options.limits.frames}),
+      answer_(HttpLimits{options.limits.http_head, options.limits.http_body}),
       is_wanted_(options.instruments.size()) {
   if (options.subscribe) subscribe_text_ = subscribe_text(options.instruments);
   if (options_.path.empty()) options_.path = options.subscribe ? "/stream" : stream_path(options.instruments);
-  if (subscribe_text_.size() + frame_header_max > options.websocket.output_size) {
+  if (subscribe_text_.size() + frame_header_max > options.limits.output_size) {
     throw std::invalid_argument("the subscription of " + std::to_string(options.instruments.size()) +
                                 " instruments has " + std::to_string(subscribe_text_.size()) +
-                                " bytes, and WebsocketOptions::output_size is " +
-                                std::to_string(options.websocket.output_size) + ": name fewer, or raise it");
+                                " bytes, and WebsocketLimits::output_size is " +
+                                std::to_string(options.limits.output_size) + ": name fewer, or raise it");
   }
   if (!client_.connect({.host = options_.host, .path = options_.path})) {
     throw std::invalid_argument("the websocket's path \"" + options_.path + "\" or host \"" + options_.host +
@@ -79,7 +137,7 @@ WebsocketHandler::WebsocketHandler(const WebsocketFeedOptions& options, EventOut
   ports_.random(mask_);
 }
 
-MonotonicTime WebsocketHandler::due_at() const noexcept {
+MonotonicTime WebsocketHandler::Parts::due_at() const noexcept {
   MonotonicTime due = MonotonicTime::max();
   switch (link_) {
     case Link::down: return next_try_;
@@ -92,7 +150,7 @@ MonotonicTime WebsocketHandler::due_at() const noexcept {
   return due;
 }
 
-void WebsocketHandler::take(const FeedInput& input) {
+void WebsocketHandler::Parts::take(const FeedInput& input) {
   const Instant now = clock_.at(input.at);
   if (now.monotonic >= due_at()) [[unlikely]]
     run_due(now);
@@ -100,12 +158,12 @@ void WebsocketHandler::take(const FeedInput& input) {
     input.line == WebsocketLines::stream ? take_stream(input, now) : take_snapshot(input, now);
   }
   const bool was_live = state_ == FeedState::live;
-  const bool unchanged = was_live && link_ == Link::open && feed_.recovery().waiting() == 0;
+  const bool unchanged = was_live && link_ == Link::open && feed_.waiting() == 0;
   if (!unchanged) [[unlikely]]
     update_state();
 }
 
-void WebsocketHandler::run_due(Instant now) {
+void WebsocketHandler::Parts::run_due(Instant now) {
   switch (link_) {
     case Link::down:
       link_ = Link::connecting;
@@ -130,7 +188,7 @@ void WebsocketHandler::run_due(Instant now) {
   next_snapshot(now);
 }
 
-void WebsocketHandler::take_stream(const FeedInput& input, Instant now) {
+void WebsocketHandler::Parts::take_stream(const FeedInput& input, Instant now) {
   switch (input.kind) {
     case InputKind::opened: return begin_handshake(input, now);
     case InputKind::received: return read_stream(input.bytes, now);
@@ -140,7 +198,7 @@ void WebsocketHandler::take_stream(const FeedInput& input, Instant now) {
   }
 }
 
-void WebsocketHandler::begin_handshake(const FeedInput& input, Instant now) {
+void WebsocketHandler::Parts::begin_handshake(const FeedInput& input, Instant now) {
   if (link_ != Link::connecting) return;
   WebsocketRequest request{.host = options_.host, .path = options_.path};
   std::memcpy(request.key.data(), input.bytes.data(), std::min(input.bytes.size(), request.key.size()));
@@ -152,7 +210,7 @@ void WebsocketHandler::begin_handshake(const FeedInput& input, Instant now) {
   flush();
 }
 
-void WebsocketHandler::read_stream(std::string_view bytes, Instant now) {
+void WebsocketHandler::Parts::read_stream(std::string_view bytes, Instant now) {
   if (link_ != Link::shaking && link_ != Link::open) return;
   heard_ = now.monotonic;
   pinged_ = false;
@@ -173,7 +231,7 @@ void WebsocketHandler::read_stream(std::string_view bytes, Instant now) {
     flush();
 }
 
-void WebsocketHandler::on_event(const WebsocketEvent& event, Instant now) {
+void WebsocketHandler::Parts::on_event(const WebsocketEvent& event, Instant now) {
   switch (event.kind) {
     case WebsocketEventKind::text:
     case WebsocketEventKind::binary: {
@@ -204,14 +262,14 @@ void WebsocketHandler::on_event(const WebsocketEvent& event, Instant now) {
   }
 }
 
-void WebsocketHandler::flush() noexcept {
+void WebsocketHandler::Parts::flush() noexcept {
   const std::string_view bytes = client_.to_send();
   if (bytes.empty()) return;
   if (ports_.send(WebsocketLines::stream, bytes)) client_.sent(bytes.size());
   ports_.random(mask_);
 }
 
-void WebsocketHandler::fail_stream(Instant now, WebsocketError error) {
+void WebsocketHandler::Parts::fail_stream(Instant now, WebsocketError error) {
   if (link_ == Link::down) return;
   ++counters_.failed;
   if (error != WebsocketError::none) error_ = error;
@@ -220,7 +278,7 @@ void WebsocketHandler::fail_stream(Instant now, WebsocketError error) {
 
 // The next attempt is later each time, until a connection has brought something. The time of the failure is different
 // for each client.
-void WebsocketHandler::drop_stream(Instant now) {
+void WebsocketHandler::Parts::drop_stream(Instant now) {
   if (link_ == Link::down) return;
   const bool was_open = link_ == Link::open;
   ports_.close(WebsocketLines::stream);
@@ -235,14 +293,14 @@ void WebsocketHandler::drop_stream(Instant now) {
   if (was_open) feed_.disconnected(now);
 }
 
-void WebsocketHandler::request_snapshot(InstrumentIndex index) noexcept {
+void WebsocketHandler::Parts::request_snapshot(InstrumentIndex index) noexcept {
   const std::size_t place = std::to_underlying(index);
   if (is_wanted_[place]) return;
   is_wanted_[place] = true;
   wanted_.push_back(index);  // within its capacity
 }
 
-void WebsocketHandler::next_snapshot(Instant now) {
+void WebsocketHandler::Parts::next_snapshot(Instant now) {
   if (link_ != Link::open || request_ != Request::none || wanted_.empty()) return;
   ++counters_.snapshots_requested;
   request_ = Request::connecting;
@@ -250,7 +308,7 @@ void WebsocketHandler::next_snapshot(Instant now) {
   ports_.connect(WebsocketLines::snapshot);
 }
 
-void WebsocketHandler::take_snapshot(const FeedInput& input, Instant now) {
+void WebsocketHandler::Parts::take_snapshot(const FeedInput& input, Instant now) {
   if (request_ == Request::none) return;
   switch (input.kind) {
     case InputKind::opened: return send_snapshot_request();
@@ -263,19 +321,19 @@ void WebsocketHandler::take_snapshot(const FeedInput& input, Instant now) {
   }
 }
 
-void WebsocketHandler::send_snapshot_request() noexcept {
+void WebsocketHandler::Parts::send_snapshot_request() noexcept {
   if (request_ != Request::connecting) return;
   request_ = Request::waiting;
   answer_.begin();
   ports_.send(WebsocketLines::snapshot, snapshot_requests_[std::to_underlying(wanted_.front())]);
 }
 
-void WebsocketHandler::finish_snapshot(Instant now) {
+void WebsocketHandler::Parts::finish_snapshot(Instant now) {
   const InstrumentIndex index = wanted_.front();
   ports_.close(WebsocketLines::snapshot);
   const bool complete = request_ == Request::waiting && answer_.state() == HttpState::complete;
   if (options_.tap != nullptr && complete && answer_.status() == 200) {
-    options_.tap->snapshot(feed_.symbols().symbol(index), answer_.body().text());
+    options_.tap->snapshot(feed_.symbol(index), answer_.body().text());
   }
   if (!complete) {
     ++counters_.snapshots_failed;
@@ -289,15 +347,15 @@ void WebsocketHandler::finish_snapshot(Instant now) {
   next_snapshot(now);
 }
 
-void WebsocketHandler::end_snapshot() noexcept {
+void WebsocketHandler::Parts::end_snapshot() noexcept {
   request_ = Request::none;
   is_wanted_[std::to_underlying(wanted_.front())] = false;
   wanted_.erase(wanted_.begin());
 }
 
-void WebsocketHandler::update_state() noexcept { state_ = find_state(); }
+void WebsocketHandler::Parts::update_state() noexcept { state_ = find_state(); }
 
-FeedState WebsocketHandler::find_state() const noexcept {
+FeedState WebsocketHandler::Parts::find_state() const noexcept {
   if (link_ != Link::open) return began_ ? FeedState::stale : FeedState::waiting;
   bool recovering = false;
   for (std::uint32_t i = 0; i < options_.instruments.size(); ++i) {
@@ -309,5 +367,19 @@ FeedState WebsocketHandler::find_state() const noexcept {
   }
   return recovering ? FeedState::recovering : FeedState::live;
 }
+
+WebsocketHandler::WebsocketHandler(const WebsocketFeedOptions& options, EventOutput events, FeedPorts& ports)
+    : parts_(std::make_unique<Parts>(options, events, ports)) {}
+WebsocketHandler::~WebsocketHandler() = default;
+
+void WebsocketHandler::take(const FeedInput& input) { parts_->take(input); }
+MonotonicTime WebsocketHandler::due_at() const noexcept { return parts_->due_at(); }
+FeedState WebsocketHandler::state() const noexcept { return parts_->state_; }
+const JsonFeed& WebsocketHandler::feed() const noexcept { return parts_->feed_; }
+const WebsocketFeedCounters& WebsocketHandler::counters() const noexcept { return parts_->counters_; }
+std::string_view WebsocketHandler::failure() const noexcept {
+  return parts_->error_ == WebsocketError::none ? std::string_view{} : to_string(parts_->error_);
+}
+bool WebsocketHandler::closed_by_server() const noexcept { return parts_->closed_by_server_; }
 
 }  // namespace nfx::market

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "market/partial_bytes.hpp"
+
 namespace nfx::market {
 namespace {
 
@@ -53,9 +55,17 @@ bool DbnReader::fail(DbnProblem problem, std::uint64_t offset) noexcept {
   return false;
 }
 
+void DbnReader::keep_partial(const std::byte* bytes, const std::byte* end) noexcept {
+  partial_size_ = market::keep_partial(partial_, bytes, end);
+}
+
+bool DbnReader::complete_partial(const std::byte*& bytes, const std::byte* end, std::size_t size) noexcept {
+  return market::complete_partial(partial_, partial_size_, bytes, end, size);
+}
+
 bool DbnReader::finish() noexcept {
   if (error_.problem != DbnProblem::none) return false;
-  if (!in_records_ || !partial_.empty()) return fail(DbnProblem::truncated, offset_);
+  if (!in_records_ || partial_size_ != 0) return fail(DbnProblem::truncated, offset_);
   return true;
 }
 

@@ -1,5 +1,7 @@
-// Names of the values of an event, for reports.
+// Names of the values of events and of the states of feeds, for reports.
 #include "nexusfix/market/event.hpp"
+
+#include "nexusfix/market/feed.hpp"
 
 namespace nfx::market {
 
@@ -42,6 +44,26 @@ std::string_view to_string(TradingStatus status) noexcept {
     case TradingStatus::paused: return "paused";
     case TradingStatus::halted: return "halted";
     case TradingStatus::closed: return "closed";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(FeedState state) noexcept {
+  switch (state) {
+    case FeedState::waiting: return "waiting";
+    case FeedState::live: return "live";
+    case FeedState::recovering: return "recovering";
+    case FeedState::stale: return "stale";
+    case FeedState::ended: return "ended";
+  }
+  return "?";
+}
+
+std::string_view to_string(InstrumentState state) noexcept {
+  switch (state) {
+    case InstrumentState::recovering: return "recovering";
+    case InstrumentState::live: return "live";
+    case InstrumentState::stale: return "stale";
   }
   return "unknown";
 }

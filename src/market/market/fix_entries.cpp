@@ -1,5 +1,5 @@
 // Reads the groups of W and X.
-#include "nexusfix/market/fix_entries.hpp"
+#include "market/fix_entries.hpp"
 
 #include <algorithm>
 #include <array>

@@ -9,10 +9,10 @@
 #include <span>
 #include <vector>
 
+#include "market/fix_entries.hpp"
 #include "nexusfix/base/page_array.hpp"
-#include "nexusfix/market/feed_output.hpp"
-#include "nexusfix/market/fix_entries.hpp"
-#include "nexusfix/market/fix_feed_counters.hpp"
+#include "nexusfix/market/feed.hpp"
+#include "nexusfix/market/fix_feed.hpp"
 
 namespace nfx::market {
 

@@ -1,5 +1,5 @@
 // Reads the head of an answer, then its body in one of three forms.
-#include "nexusfix/market/http_answer.hpp"
+#include "market/http_answer.hpp"
 
 #include <algorithm>
 #include <charconv>

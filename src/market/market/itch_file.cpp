@@ -1,6 +1,8 @@
 // What happens at the edges of chunks, and at the end.
 #include "nexusfix/market/itch_file.hpp"
 
+#include "market/partial_bytes.hpp"
+
 namespace nfx::market {
 
 std::string_view to_string(ItchFileProblem problem) noexcept {
@@ -18,9 +20,17 @@ bool ItchFileReader::fail(ItchFileProblem problem) noexcept {
   return false;
 }
 
+void ItchFileReader::keep_partial(const std::byte* bytes, const std::byte* end) noexcept {
+  partial_size_ = market::keep_partial(partial_, bytes, end);
+}
+
+bool ItchFileReader::complete_partial(const std::byte*& bytes, const std::byte* end, std::size_t size) noexcept {
+  return market::complete_partial(partial_, partial_size_, bytes, end, size);
+}
+
 bool ItchFileReader::finish() noexcept {
   if (error_.problem != ItchFileProblem::none) return false;
-  if (!partial_.empty()) return fail(ItchFileProblem::truncated);
+  if (partial_size_ != 0) return fail(ItchFileProblem::truncated);
   return true;
 }
 

@@ -1,21 +1,85 @@
 // Messages to events of the books.
 #include "nexusfix/market/json_feed.hpp"
 
+#include <array>
+#include <utility>
+#include <vector>
+
 #include "market/exact_number.hpp"
+#include "market/json_message.hpp"
+#include "market/symbol_table.hpp"
+#include "market/update_recovery.hpp"
 #include "nexusfix/base/assert.hpp"
 
 namespace nfx::market {
 
-JsonFeed::JsonFeed(const JsonFeedOptions& options, FeedOutput& output)
-    : symbols_(options.recovery.instruments),
-      recovery_(options.recovery),
-      reader_(make_json_reader(options.limits)),
-      output_(&output) {
-  instruments_.reserve(options.recovery.instruments);
-  entries_.reserve(options.limits.levels);
-}
+struct JsonFeed::Parts {
+  struct Entry {
+    Price price;
+    Quantity quantity;
+    UtcTime event_time;
+    UtcTime receive_time;
+    std::uint64_t sequence;
+    Side side;
+  };
+  struct Best {
+    Price price = Price::undefined();
+    Quantity quantity = 0;
+  };
+  struct Instrument {
+    JsonBook book = JsonBook::depth;
+    std::uint8_t scale = 0;
+    bool ticked = false;
+    std::uint64_t last = 0;    // of the tickers
+    std::array<Best, 2> best;  // by Side
+  };
 
-std::optional<InstrumentIndex> JsonFeed::add(std::string_view symbol, JsonBook book, unsigned quantity_scale) {
+  Parts(const JsonFeedOptions& options, FeedOutput& output)
+      : symbols_(options.recovery.instruments),
+        recovery_(options.recovery),
+        reader_(make_json_reader(options.limits)),
+        output_(output) {
+    instruments_.reserve(options.recovery.instruments);
+    entries_.reserve(options.limits.levels);
+  }
+
+  std::optional<InstrumentIndex> add(std::string_view symbol, JsonBook book, unsigned quantity_scale);
+  JsonError message(const JsonBytes& bytes, Instant now);
+  JsonError snapshot(InstrumentIndex index, const JsonBytes& bytes, Instant now);
+  void disconnected(Instant now);
+  [[nodiscard]] InstrumentState state(InstrumentIndex index) const noexcept;
+  JsonError dispatch(JsonError read, Instant now);
+  JsonError ticker(InstrumentIndex index, Instrument& instrument, Instant now);
+  JsonError depth(InstrumentIndex index, const Instrument& instrument, Instant now);
+  JsonError trade(InstrumentIndex index, const Instrument& instrument, Instant now);
+  JsonError read_entries(unsigned scale, std::uint64_t sequence, Instant now);
+  JsonError add_entries(std::span<const JsonLevel> levels, Side side, unsigned scale, const Entry& like);
+  void lost(InstrumentIndex index, Instant now);
+  void announce(InstrumentIndex index, bool was_live, Instant now);
+  void apply(InstrumentIndex index, const Entry& entry, std::uint8_t flags) noexcept;
+  void emit(const Event& event) noexcept;
+  void finish() noexcept;
+  [[nodiscard]] UtcTime event_time(Instant now) const noexcept;
+  [[nodiscard]] Event event_of(EventKind kind, InstrumentIndex index, Instant now) const noexcept;
+  [[nodiscard]] Instrument& at(InstrumentIndex index) noexcept { return instruments_[std::to_underlying(index)]; }
+  JsonError counted(JsonError error) noexcept {
+    ++errors_[static_cast<std::size_t>(error)];
+    return error;
+  }
+
+  SymbolTable symbols_;
+  std::vector<Instrument> instruments_;
+  UpdateRecovery<Entry> recovery_;
+  std::unique_ptr<JsonReader> reader_;
+  FeedOutput& output_;
+  JsonMessage message_;
+  std::vector<Entry> entries_;  // of the message
+  std::optional<Event> pending_;
+  JsonFeedCounters counters_;
+  std::array<std::uint64_t, json_errors> errors_{};
+};
+
+std::optional<InstrumentIndex> JsonFeed::Parts::add(std::string_view symbol, JsonBook book, unsigned quantity_scale) {
   NFX_REQUIRE(quantity_scale <= Decimal::max_scale);
   const std::uint32_t before = symbols_.size();
   const auto index = symbols_.add(symbol);
@@ -28,19 +92,19 @@ std::optional<InstrumentIndex> JsonFeed::add(std::string_view symbol, JsonBook b
   return index;
 }
 
-InstrumentState JsonFeed::state(InstrumentIndex index) const noexcept {
+InstrumentState JsonFeed::Parts::state(InstrumentIndex index) const noexcept {
   const Instrument& instrument = instruments_[std::to_underlying(index)];
   if (instrument.book == JsonBook::depth) return recovery_.state(index);
   return instrument.ticked ? InstrumentState::live : InstrumentState::recovering;
 }
 
-JsonError JsonFeed::message(const JsonBytes& bytes, Instant now) {
+JsonError JsonFeed::Parts::message(const JsonBytes& bytes, Instant now) {
   const JsonError error = dispatch(reader_->read(bytes, message_), now);
   finish();
   return counted(error);
 }
 
-JsonError JsonFeed::dispatch(JsonError read, Instant now) {
+JsonError JsonFeed::Parts::dispatch(JsonError read, Instant now) {
   if (read == JsonError::none && message_.kind == JsonKind::answer) {
     ++counters_.answers;
     return read;
@@ -71,12 +135,12 @@ JsonError JsonFeed::dispatch(JsonError read, Instant now) {
   return JsonError::other_message;
 }
 
-UtcTime JsonFeed::event_time(Instant now) const noexcept {
+UtcTime JsonFeed::Parts::event_time(Instant now) const noexcept {
   if (message_.time_ns == 0) return now.utc;
   return UtcTime{Duration{static_cast<std::int64_t>(message_.time_ns)}};
 }
 
-Event JsonFeed::event_of(EventKind kind, InstrumentIndex index, Instant now) const noexcept {
+Event JsonFeed::Parts::event_of(EventKind kind, InstrumentIndex index, Instant now) const noexcept {
   Event event;
   event.kind = kind;
   event.instrument = InstrumentId{std::to_underlying(index)};
@@ -87,19 +151,19 @@ Event JsonFeed::event_of(EventKind kind, InstrumentIndex index, Instant now) con
 }
 
 // An event is given on when the next one is there, so that the last of a message is marked.
-void JsonFeed::emit(const Event& event) noexcept {
-  if (pending_) output_->event(*pending_);
+void JsonFeed::Parts::emit(const Event& event) noexcept {
+  if (pending_) output_.event(*pending_);
   pending_ = event;
 }
 
-void JsonFeed::finish() noexcept {
+void JsonFeed::Parts::finish() noexcept {
   if (!pending_) return;
   pending_->flags |= event_flag::last;
-  output_->event(*pending_);
+  output_.event(*pending_);
   pending_.reset();
 }
 
-JsonError JsonFeed::ticker(InstrumentIndex index, Instrument& instrument, Instant now) {
+JsonError JsonFeed::Parts::ticker(InstrumentIndex index, Instrument& instrument, Instant now) {
   ++counters_.tickers;
   if (instrument.book != JsonBook::ticker) {
     ++counters_.other_book;
@@ -147,12 +211,12 @@ JsonError JsonFeed::ticker(InstrumentIndex index, Instrument& instrument, Instan
     event.price = sets[i].price;
     event.quantity = sets[i].quantity;
     if (i + 1 == count) event.flags |= event_flag::last;
-    output_->event(event);
+    output_.event(event);
   }
   return JsonError::none;
 }
 
-JsonError JsonFeed::trade(InstrumentIndex index, const Instrument& instrument, Instant now) {
+JsonError JsonFeed::Parts::trade(InstrumentIndex index, const Instrument& instrument, Instant now) {
   ++counters_.trades;
   const auto price = to_price(message_.bid.price);
   if (!price) return JsonError::bad_price;
@@ -167,7 +231,8 @@ JsonError JsonFeed::trade(InstrumentIndex index, const Instrument& instrument, I
   return JsonError::none;
 }
 
-JsonError JsonFeed::add_entries(std::span<const JsonLevel> levels, Side side, unsigned scale, const Entry& like) {
+JsonError JsonFeed::Parts::add_entries(std::span<const JsonLevel> levels, Side side, unsigned scale,
+                                       const Entry& like) {
   for (const JsonLevel& level : levels) {
     const auto price = to_price(level.price);
     if (!price) return JsonError::bad_price;
@@ -183,7 +248,7 @@ JsonError JsonFeed::add_entries(std::span<const JsonLevel> levels, Side side, un
 }
 
 // Bids and asks of the message to entries_.
-JsonError JsonFeed::read_entries(unsigned scale, std::uint64_t sequence, Instant now) {
+JsonError JsonFeed::Parts::read_entries(unsigned scale, std::uint64_t sequence, Instant now) {
   entries_.clear();
   NFX_ASSERT(message_.bids.size() + message_.asks.size() <= entries_.capacity());
   const Entry like{.price = {},
@@ -196,7 +261,7 @@ JsonError JsonFeed::read_entries(unsigned scale, std::uint64_t sequence, Instant
   return error != JsonError::none ? error : add_entries(message_.asks, Side::ask, scale, like);
 }
 
-void JsonFeed::apply(InstrumentIndex index, const Entry& entry, std::uint8_t flags) noexcept {
+void JsonFeed::Parts::apply(InstrumentIndex index, const Entry& entry, std::uint8_t flags) noexcept {
   Event event;
   event.kind = EventKind::level_set;
   event.instrument = InstrumentId{std::to_underlying(index)};
@@ -210,7 +275,7 @@ void JsonFeed::apply(InstrumentIndex index, const Entry& entry, std::uint8_t fla
   emit(event);
 }
 
-JsonError JsonFeed::depth(InstrumentIndex index, const Instrument& instrument, Instant now) {
+JsonError JsonFeed::Parts::depth(InstrumentIndex index, const Instrument& instrument, Instant now) {
   ++counters_.depth_updates;
   if (instrument.book != JsonBook::depth) {
     ++counters_.other_book;
@@ -230,7 +295,7 @@ JsonError JsonFeed::depth(InstrumentIndex index, const Instrument& instrument, I
   return JsonError::none;
 }
 
-JsonError JsonFeed::snapshot(InstrumentIndex index, const JsonBytes& bytes, Instant now) {
+JsonError JsonFeed::Parts::snapshot(InstrumentIndex index, const JsonBytes& bytes, Instant now) {
   NFX_ASSERT(std::to_underlying(index) < instruments_.size());
   if (const JsonError error = reader_->read(bytes, message_); error != JsonError::none) return counted(error);
   if (message_.kind == JsonKind::refusal) {
@@ -259,20 +324,20 @@ JsonError JsonFeed::snapshot(InstrumentIndex index, const JsonBytes& bytes, Inst
   return counted(JsonError::none);
 }
 
-void JsonFeed::lost(InstrumentIndex index, Instant now) {
+void JsonFeed::Parts::lost(InstrumentIndex index, Instant now) {
   const bool was_live = recovery_.state(index) == InstrumentState::live;
   recovery_.lost(index);
   announce(index, was_live, now);
 }
 
-void JsonFeed::announce(InstrumentIndex index, bool was_live, Instant now) {
+void JsonFeed::Parts::announce(InstrumentIndex index, bool was_live, Instant now) {
   if (!was_live || recovery_.state(index) == InstrumentState::live) return;
   Event event = event_of(EventKind::none, index, now);
   event.flags = event_flag::recovering;
   emit(event);
 }
 
-void JsonFeed::disconnected(Instant now) {
+void JsonFeed::Parts::disconnected(Instant now) {
   message_ = JsonMessage{};
   for (std::uint32_t i = 0; i < symbols_.size(); ++i) {
     const InstrumentIndex index{i};
@@ -290,5 +355,37 @@ void JsonFeed::disconnected(Instant now) {
     finish();
   }
 }
+
+JsonFeed::JsonFeed(const JsonFeedOptions& options, FeedOutput& output)
+    : parts_(std::make_unique<Parts>(options, output)) {}
+JsonFeed::~JsonFeed() = default;
+
+std::optional<InstrumentIndex> JsonFeed::add(std::string_view symbol, JsonBook book, unsigned quantity_scale) {
+  return parts_->add(symbol, book, quantity_scale);
+}
+JsonError JsonFeed::message(const JsonBytes& bytes, Instant now) { return parts_->message(bytes, now); }
+JsonError JsonFeed::snapshot(InstrumentIndex index, const JsonBytes& bytes, Instant now) {
+  return parts_->snapshot(index, bytes, now);
+}
+void JsonFeed::snapshot_refused(InstrumentIndex index, MonotonicTime now) noexcept {
+  parts_->recovery_.refused(index, now);
+}
+void JsonFeed::tick(MonotonicTime now) {
+  while (const auto index = parts_->recovery_.due(now)) parts_->output_.request_snapshot(*index);
+}
+MonotonicTime JsonFeed::due_at() const noexcept { return parts_->recovery_.due_at(); }
+void JsonFeed::disconnected(Instant now) { parts_->disconnected(now); }
+std::size_t JsonFeed::waiting() const noexcept { return parts_->recovery_.waiting(); }
+InstrumentState JsonFeed::state(InstrumentIndex index) const noexcept { return parts_->state(index); }
+std::optional<std::uint64_t> JsonFeed::position(InstrumentIndex index) const noexcept {
+  return parts_->recovery_.position(index);
+}
+std::string_view JsonFeed::symbol(InstrumentIndex index) const noexcept { return parts_->symbols_.symbol(index); }
+const JsonFeedCounters& JsonFeed::counters() const noexcept { return parts_->counters_; }
+const RecoveryCounters& JsonFeed::recovery_counters() const noexcept { return parts_->recovery_.counters(); }
+std::uint64_t JsonFeed::count(JsonError error) const noexcept {
+  return parts_->errors_[static_cast<std::size_t>(error)];
+}
+std::uint64_t JsonFeed::left_to_simdjson() const noexcept { return parts_->reader_->left_to_simdjson(); }
 
 }  // namespace nfx::market

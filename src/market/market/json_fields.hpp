@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nexusfix/market/json_message.hpp"
+#include "market/json_message.hpp"
 
 namespace nfx::market {
 

@@ -2,7 +2,7 @@
 #include <stdexcept>
 
 #include "market/json_fields.hpp"
-#include "nexusfix/market/json_message.hpp"
+#include "market/json_message.hpp"
 
 #ifdef NFX_WITH_SIMDJSON
 

@@ -1,5 +1,5 @@
 // What events do to a book by level.
-#include "nexusfix/market/level_book.hpp"
+#include "nexusfix/market/order_book.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,5 +1,5 @@
 // What the MoldUDP64 arbiter does when a packet is not the next one: buffering, gaps, requests, states, snapshots.
-#include "nexusfix/market/mold_udp.hpp"
+#include "nexusfix/market/itch_transport.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -12,17 +12,6 @@ namespace {
 constexpr std::uint64_t max_sequence = std::uint64_t{1} << 62;
 
 }  // namespace
-
-std::string_view to_string(FeedState state) noexcept {
-  switch (state) {
-    case FeedState::waiting: return "waiting";
-    case FeedState::live: return "live";
-    case FeedState::recovering: return "recovering";
-    case FeedState::stale: return "stale";
-    case FeedState::ended: return "ended";
-  }
-  return "?";
-}
 
 std::string_view to_string(StaleReason reason) noexcept {
   switch (reason) {

@@ -1,5 +1,5 @@
 // The rare part of a ladder: levels far from the best one.
-#include "nexusfix/market/price_ladder.hpp"
+#include "nexusfix/market/book_indexes.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -1,5 +1,5 @@
 // SoupBinTCP packets: what they mean for the session, and those of which only a part has come.
-#include "nexusfix/market/soup_bin.hpp"
+#include "nexusfix/market/itch_transport.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,5 @@
 // Adding symbols, which is done before the first message.
-#include "nexusfix/market/symbol_table.hpp"
+#include "market/symbol_table.hpp"
 
 #include <algorithm>
 #include <bit>

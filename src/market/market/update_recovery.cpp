@@ -1,16 +1,7 @@
 // States of instruments and the times of their snapshot requests.
-#include "nexusfix/market/update_recovery.hpp"
+#include "market/update_recovery.hpp"
 
 namespace nfx::market {
-
-std::string_view to_string(InstrumentState state) noexcept {
-  switch (state) {
-    case InstrumentState::recovering: return "recovering";
-    case InstrumentState::live: return "live";
-    case InstrumentState::stale: return "stale";
-  }
-  return "unknown";
-}
 
 InstrumentRecovery::InstrumentRecovery(const RecoveryOptions& options) : options_(options) {
   NFX_REQUIRE(options.retry_min > Duration::zero() && options.retry_min <= options.retry_max);

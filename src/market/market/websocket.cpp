@@ -1,5 +1,5 @@
 // Frames of RFC 6455, section 5, as a client reads and writes them.
-#include "nexusfix/market/websocket.hpp"
+#include "market/websocket.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -3,8 +3,8 @@
 #include <bit>
 
 #include "market/http_text.hpp"
+#include "market/websocket.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/market/websocket.hpp"
 
 namespace nfx::market {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "market/fix_entries.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/market/fix_entries.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 
 namespace nfx::market {

@@ -8,7 +8,7 @@
 
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/market/itch_feed.hpp"
-#include "nexusfix/market/soup_bin.hpp"
+#include "nexusfix/market/itch_transport.hpp"
 
 namespace nfx::market {
 namespace {

@@ -17,7 +17,7 @@
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/market/feed_books.hpp"
 #include "nexusfix/market/itch_parser.hpp"
-#include "nexusfix/market/mold_udp.hpp"
+#include "nexusfix/market/itch_transport.hpp"
 #include "nexusfix/transport/udp.hpp"
 #include "publish/stream_server.hpp"
 

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "market/http_text.hpp"
-#include "nexusfix/market/websocket.hpp"
+#include "market/websocket.hpp"
 
 namespace nfx::market {
 

@@ -1,5 +1,6 @@
 // Visits the records of a recording: those of its files, then those that only a killed recorder's shared memory has.
-#include "nexusfix/recording/read_recording.hpp"
+#include "nexusfix/recording/recording.hpp"
+#include "recording/format.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,6 @@
 // Appends what was received to a journal, and states what was dropped.
-#include "nexusfix/recording/recorder.hpp"
+#include "nexusfix/recording/recording.hpp"
+#include "recording/format.hpp"
 
 #include <utility>
 #include <vector>

@@ -113,7 +113,7 @@ std::optional<Price> price_of(Decimal decimal) noexcept {
   return Price{nano};
 }
 
-std::optional<OrderTable::VenueReport> read_report(const MessageView& message) noexcept {
+std::optional<OwnOrders::VenueReport> read_report(const MessageView& message) noexcept {
   const std::string_view type = message.msg_type();
   if (type == msg_type::execution_report) {
     const auto number = number_in(message, Tag::ClOrdID);
@@ -121,14 +121,14 @@ std::optional<OrderTable::VenueReport> read_report(const MessageView& message) n
     const auto kind = exec_type ? kind_of(*exec_type) : std::nullopt;
     if (!kind) return std::nullopt;
     if (!number)
-      return *kind == ReportKind::filled ? std::optional{OrderTable::VenueReport{.kind = *kind}} : std::nullopt;
-    OrderTable::VenueReport report{.number = *number, .kind = *kind};
+      return *kind == ReportKind::filled ? std::optional{OwnOrders::VenueReport{.kind = *kind}} : std::nullopt;
+    OwnOrders::VenueReport report{.number = *number, .kind = *kind};
     if (*kind != ReportKind::filled) return report;
     const auto quantity = message.get_int(Tag::LastQty);
     const auto decimal = message.get_decimal(Tag::LastPx);
     const auto price = decimal ? price_of(*decimal) : std::nullopt;
     // A fill that cannot be read is one of an unknown order.
-    if (!quantity || *quantity <= 0 || !price) return OrderTable::VenueReport{.kind = ReportKind::filled};
+    if (!quantity || *quantity <= 0 || !price) return OwnOrders::VenueReport{.kind = ReportKind::filled};
     report.quantity = static_cast<Quantity>(*quantity);
     report.price = *price;
     return report;
@@ -136,12 +136,12 @@ std::optional<OrderTable::VenueReport> read_report(const MessageView& message) n
   if (type == msg_type::order_cancel_reject) {
     const auto number = number_in(message, Tag::ClOrdID);
     if (!number) return std::nullopt;
-    return OrderTable::VenueReport{.number = *number, .kind = ReportKind::change_rejected};
+    return OwnOrders::VenueReport{.number = *number, .kind = ReportKind::change_rejected};
   }
   if (type == "j") {
     const auto number = number_in(message, Tag::BusinessRejectRefID);
     if (!number) return std::nullopt;
-    return OrderTable::VenueReport{.number = *number, .kind = ReportKind::rejected};
+    return OwnOrders::VenueReport{.number = *number, .kind = ReportKind::rejected};
   }
   return std::nullopt;
 }

@@ -58,7 +58,7 @@ void RiskGate::count_sent(Action action) noexcept {
   }
 }
 
-Refusal RiskGate::check(const Intent& intent, std::uint8_t model, const MarketView& view, const OrderTable& orders,
+Refusal RiskGate::check(const Intent& intent, std::uint8_t model, const MarketView& view, const OwnOrders& orders,
                         Instant now) noexcept {
   if (intent.slot >= model_slots) return Refusal::malformed;
   const OwnOrder* const open = orders.in_slot(model, intent.slot);

@@ -32,7 +32,7 @@ bool SimulatedVenue::send(const Intent& intent, const OwnOrder& order, UtcTime n
   return true;
 }
 
-void SimulatedVenue::report(UtcTime at, const OrderTable::VenueReport& report) {
+void SimulatedVenue::report(UtcTime at, const OwnOrders::VenueReport& report) {
   const UtcTime due = at + options_.from_venue;
   // Requests wait for an event of their instrument, and what comes then is not before what was reported.
   reports_.push_back({reports_.empty() ? due : std::max(due, reports_.back().due), report});

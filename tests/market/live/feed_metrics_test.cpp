@@ -2,12 +2,11 @@
 #include <gtest/gtest.h>
 
 #include "config/doc_table.hpp"
-#include "nexusfix/live/feed_sockets.hpp"
 #include "nexusfix/live/fix_handler.hpp"
 #include "nexusfix/live/itch_handler.hpp"
 #include "nexusfix/live/live_feed.hpp"
 #include "nexusfix/live/websocket_handler.hpp"
-#include "nexusfix/recording/recorder.hpp"
+#include "nexusfix/recording/recording.hpp"
 #include "observe/metric_table.hpp"
 
 namespace nfx::market {

@@ -8,7 +8,7 @@
 #include "base/clocks.hpp"
 #include "live_support.hpp"
 #include "nexusfix/engine/engine.hpp"
-#include "nexusfix/live/fix_session_feed.hpp"
+#include "nexusfix/live/fix_handler.hpp"
 #include "publish/fix_publisher.hpp"
 #include "recorded_feed.hpp"
 
@@ -158,7 +158,7 @@ class Market {
     stop();
     test::expect_same_in_replay<FixHandler>(
         recorded_, book_options, options(), {books_, hashes_, handler_},
-        [](const FixHandler& handler) { return std::pair{handler.counters(), handler.feed().recovery().counters()}; });
+        [](const FixHandler& handler) { return std::pair{handler.counters(), handler.feed().recovery_counters()}; });
   }
   static FixHandlerOptions options() {
     FixHandlerOptions options;
@@ -205,7 +205,7 @@ TEST(FixLive, increments_that_are_left_out_are_repaired_by_snapshots) {
     market.run(500);
     if (HasFailure()) return;
     ASSERT_TRUE(market.wait_until_equal(true));
-    EXPECT_GT(market.handler().feed().recovery().counters().gaps, 0u);
+    EXPECT_GT(market.handler().feed().recovery_counters().gaps, 0u);
     EXPECT_GT(market.venue().publisher().counters().snapshots, symbols.size());
     market.expect_same_in_replay();
   }
@@ -253,13 +253,13 @@ TEST(FixLive, a_venue_at_twenty_times_the_rate_leaves_gaps_that_are_counted_and_
   for (int i = 0; i < 15; ++i) {
     market.flood(3000);
     market.turn();
-    const bool gap = market.handler().feed().recovery().waiting() != 0;
+    const bool gap = market.handler().feed().waiting() != 0;
     was_live_with_gap |= gap && market.feed().state() == FeedState::live;
   }
   EXPECT_GT(market.venue().publisher().counters().unsent, 0u);
   EXPECT_FALSE(was_live_with_gap);
   ASSERT_TRUE(market.wait_until_equal(true));
-  EXPECT_GT(market.handler().feed().recovery().counters().gaps, 0u);
+  EXPECT_GT(market.handler().feed().recovery_counters().gaps, 0u);
   market.expect_same_in_replay();
 }
 

@@ -8,7 +8,6 @@
 #include "base/clocks.hpp"
 #include "live_support.hpp"
 #include "market/itch_generator.hpp"
-#include "nexusfix/live/feed_sockets.hpp"
 #include "nexusfix/live/itch_handler.hpp"
 #include "nexusfix/live/live_feed.hpp"
 #include "publish/itch_publisher.hpp"

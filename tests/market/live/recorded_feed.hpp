@@ -9,10 +9,9 @@
 #include <string>
 
 #include "live_support.hpp"
-#include "nexusfix/live/feed_input.hpp"
+#include "nexusfix/live/live_feed.hpp"
 #include "nexusfix/market/feed_books.hpp"
-#include "nexusfix/recording/read_recording.hpp"
-#include "nexusfix/recording/recorder.hpp"
+#include "nexusfix/recording/recording.hpp"
 #include "store/disk.hpp"
 #include "store/journal_flusher.hpp"
 #include "temporary_folder.hpp"

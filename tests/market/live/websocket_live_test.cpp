@@ -7,7 +7,7 @@
 
 #include "base/clocks.hpp"
 #include "live_support.hpp"
-#include "nexusfix/live/feed_sockets.hpp"
+#include "market/websocket.hpp"
 #include "nexusfix/live/live_feed.hpp"
 #include "nexusfix/live/websocket_handler.hpp"
 #include "publish/websocket_venue.hpp"
@@ -105,7 +105,7 @@ class Market {
   void expect_same_in_replay() {
     test::expect_same_in_replay<WebsocketHandler>(
         recorded_, book_options, feed_options(), {books_, hashes_, *handler_}, [](const WebsocketHandler& handler) {
-          return std::pair{handler.counters(), handler.feed().recovery().counters()};
+          return std::pair{handler.counters(), handler.feed().recovery_counters()};
         });
   }
 
@@ -221,7 +221,7 @@ TEST_F(WebsocketLive, permessage_deflate_is_not_offered_and_refused_over_a_real_
         live.poll(now += 1ms);
       },
       [&] { return handler.counters().failed >= 2; }));
-  EXPECT_EQ(handler.error(), WebsocketError::extension);
+  EXPECT_EQ(handler.failure(), to_string(WebsocketError::extension));
   EXPECT_EQ(handler.counters().opened, 0u);
   EXPECT_EQ(handler.counters().messages, 0u);
   EXPECT_EQ(handler.state(), FeedState::waiting);
@@ -277,7 +277,7 @@ TEST_F(WebsocketLive, gaps_are_repaired_by_snapshots) {
     }
     // A later update shows a gap at the end.
     ASSERT_TRUE(turn_until([&] { market.publish(1), market.turn(); },
-                           [&] { return market.handler().feed().recovery().counters().gaps >= 4; }));
+                           [&] { return market.handler().feed().recovery_counters().gaps >= 4; }));
     ASSERT_TRUE(turn_until([&] { market.publish(1), market.turn(), market.turn(); },
                            [&] { return market.books().hash() == market.venue().hash(); }));
     EXPECT_GT(market.venue().counters().snapshots, 4u);

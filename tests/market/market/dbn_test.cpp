@@ -9,7 +9,7 @@
 
 #include "market/dbn_bytes.hpp"
 #include "market/dbn_layout.hpp"
-#include "nexusfix/market/instrument_table.hpp"
+#include "nexusfix/market/feed_books.hpp"
 
 namespace nfx::market {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "base/count_allocations.hpp"
 #include "market/fix_support.hpp"
+#include "market/websocket.hpp"
 #include "nexusfix/market/fix_feed.hpp"
 #include "nexusfix/market/json_feed.hpp"
-#include "nexusfix/market/websocket.hpp"
 
 namespace nfx::market {
 namespace {

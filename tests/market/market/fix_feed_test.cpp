@@ -136,8 +136,8 @@ TEST_F(FixFeedTest, a_gap_is_filled_by_the_late_update_without_a_snapshot) {
   x("268=1|279=0|269=1|55=A|270=12|271=6|83=6|");
   EXPECT_EQ(feed.state(a), InstrumentState::live);
   EXPECT_EQ(books.text_of(0, Side::ask), "11x1 12x6 13x7 14x8 ");
-  EXPECT_EQ(feed.recovery().counters().gaps, 1u);
-  EXPECT_EQ(feed.recovery().counters().late, 1u);
+  EXPECT_EQ(feed.recovery_counters().gaps, 1u);
+  EXPECT_EQ(feed.recovery_counters().late, 1u);
 }
 
 TEST_F(FixFeedTest, a_snapshot_older_than_the_buffered_updates_is_refused) {
@@ -146,7 +146,7 @@ TEST_F(FixFeedTest, a_snapshot_older_than_the_buffered_updates_is_refused) {
   EXPECT_EQ(send("W", "55=A|83=7|268=1|269=0|270=1|271=1|"), FixFeedError::none);
   EXPECT_EQ(feed.state(a), InstrumentState::recovering);
   EXPECT_EQ(books.text_of(0, Side::bid), "10x3 9x4 ");
-  EXPECT_EQ(feed.recovery().counters().snapshots_too_old, 1u);
+  EXPECT_EQ(feed.recovery_counters().snapshots_too_old, 1u);
   send("W", "55=A|83=8|268=1|269=0|270=1|271=1|");
   EXPECT_EQ(feed.state(a), InstrumentState::live);
   EXPECT_EQ(books.text_of(0, Side::ask), "13x7 ");
@@ -158,8 +158,8 @@ TEST_F(FixFeedTest, repeated_updates_and_snapshots_that_are_not_needed_change_no
   x("268=1|279=2|269=1|55=A|270=11|83=5|");
   send("W", two_levels);
   EXPECT_EQ(books.text_of(0, Side::ask), "11x1 12x7 ");
-  EXPECT_EQ(feed.recovery().counters().duplicates, 1u);
-  EXPECT_EQ(feed.recovery().counters().snapshots_not_needed, 1u);
+  EXPECT_EQ(feed.recovery_counters().duplicates, 1u);
+  EXPECT_EQ(feed.recovery_counters().snapshots_not_needed, 1u);
 }
 
 TEST_F(FixFeedTest, requests_are_repeated_later_and_later_and_the_state_becomes_stale) {
@@ -236,7 +236,7 @@ TEST_F(FixFeedTest, a_request_after_the_first_data_is_for_a_snapshot_alone) {
 
 TEST_F(FixFeedTest, without_numbers_increments_before_the_snapshot_are_dropped) {
   x("268=1|279=0|269=1|55=A|270=12|271=7|");
-  EXPECT_EQ(feed.recovery().counters().dropped, 1u);
+  EXPECT_EQ(feed.recovery_counters().dropped, 1u);
   send("W", "55=A|268=1|269=1|270=11|271=1|");
   x("268=1|279=0|269=1|55=A|270=12|271=7|");
   EXPECT_EQ(books.text_of(0, Side::ask), "11x1 12x7 ");
@@ -262,7 +262,7 @@ TEST_F(FixFeedTest, trades_are_events_and_statistics_are_counted) {
   EXPECT_EQ(trade.side, Side::ask);
   EXPECT_EQ(trade.event_time, parse_utc_timestamp("20260102-10:00:00.5")->time);
   EXPECT_EQ(feed.counters().statistics, 2u);
-  EXPECT_EQ(feed.recovery().position(a), 8u);
+  EXPECT_EQ(feed.position(a), 8u);
 }
 
 TEST_F(FixFeedTest, an_empty_book_begins_the_numbers_again) {
@@ -285,7 +285,7 @@ TEST_F(FixFeedTest, numbers_that_begin_again_without_notice_are_noticed) {
     small.message(text("X", "268=1|279=0|269=1|55=A|270=12|271=7|83=" + std::to_string(i) + "|"), at_ms(0));
   }
   EXPECT_EQ(small.state(index), InstrumentState::recovering);
-  EXPECT_EQ(small.recovery().counters().renumbered, 1u);
+  EXPECT_EQ(small.recovery_counters().renumbered, 1u);
   small.message(text("W", "55=A|83=3|268=1|269=1|270=11|271=1|"), at_ms(0));
   EXPECT_EQ(small.state(index), InstrumentState::live);
 }
@@ -381,7 +381,7 @@ TEST_F(FixFeedTest, updates_beyond_the_buffer_are_dropped_and_the_snapshot_has_t
   for (int i = 7; i <= 71; ++i) {
     x("268=1|279=0|269=1|55=A|270=" + std::to_string(i + 10) + "|271=7|83=" + std::to_string(i) + "|");
   }
-  EXPECT_EQ(feed.recovery().counters().dropped, 1u);
+  EXPECT_EQ(feed.recovery_counters().dropped, 1u);
   send("W", "55=A|83=70|268=1|269=1|270=11|271=1|");
   EXPECT_EQ(feed.state(a), InstrumentState::recovering);
   send("W", "55=A|83=71|268=1|269=1|270=11|271=1|");

@@ -254,8 +254,7 @@ class Storm {
     for (std::uint32_t i = 0; i < 3; ++i) {
       const InstrumentIndex index{i};
       if (feed_.state(index) != InstrumentState::live) continue;
-      ASSERT_EQ(Venue::text_of(books_, i, shapes_[i]), venues_[i].state_at(*feed_.recovery().position(index)))
-          << message.body;
+      ASSERT_EQ(Venue::text_of(books_, i, shapes_[i]), venues_[i].state_at(*feed_.position(index))) << message.body;
     }
   }
 
@@ -280,7 +279,7 @@ TEST(FixStorm, a_live_book_is_always_the_venues_and_every_book_recovers) {
     if (HasFailure()) return;
     storm.expect_live();
     EXPECT_EQ(storm.feed().counters().misfits, 0u);
-    add_counters(seen, storm.feed().recovery().counters());
+    add_counters(seen, storm.feed().recovery_counters());
   }
   // The storm had every case.
   for (const CounterRow<RecoveryCounters>& row : counter_rows<RecoveryCounters>) {

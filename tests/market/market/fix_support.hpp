@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/market/feed_output.hpp"
-#include "nexusfix/market/level_book.hpp"
+#include "nexusfix/market/feed.hpp"
 #include "nexusfix/market/order_book.hpp"
 #include "nexusfix/wire/encoder.hpp"
 #include "nexusfix/wire/message_view.hpp"

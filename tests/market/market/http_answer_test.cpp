@@ -1,5 +1,5 @@
 // Answers of an HTTP server in any pieces: status and body, and what is not an answer.
-#include "nexusfix/market/http_answer.hpp"
+#include "market/http_answer.hpp"
 
 #include <gtest/gtest.h>
 

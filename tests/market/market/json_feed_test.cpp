@@ -236,7 +236,7 @@ TEST_F(JsonTest, a_snapshot_before_the_buffered_updates_is_refused_and_requested
   EXPECT_EQ(books.requests.size(), 1u);
   EXPECT_EQ(snapshot(98, R"(["5","1"])", "", at_ms(2)), JsonError::none);
   EXPECT_EQ(feed->state(btc), InstrumentState::recovering);
-  EXPECT_EQ(feed->recovery().counters().snapshots_too_old, 1u);
+  EXPECT_EQ(feed->recovery_counters().snapshots_too_old, 1u);
   EXPECT_TRUE(books.events.empty());
   feed->tick(at_ms(600).monotonic);
   EXPECT_EQ(books.requests.size(), 2u);

@@ -110,13 +110,12 @@ void run(std::uint64_t seed, RecoveryCounters& seen) {
                 JsonError::none)
           << text;
       if (feed.state(index) != InstrumentState::live) continue;
-      ASSERT_EQ(books.text_of(0, Side::bid) + "/" + books.text_of(0, Side::ask),
-                venue.state_at(*feed.recovery().position(index)))
+      ASSERT_EQ(books.text_of(0, Side::bid) + "/" + books.text_of(0, Side::ask), venue.state_at(*feed.position(index)))
           << text;
     }
   }
   EXPECT_EQ(feed.state(index), InstrumentState::live);
-  add_counters(seen, feed.recovery().counters());
+  add_counters(seen, feed.recovery_counters());
 }
 
 TEST(JsonStorm, a_live_book_is_always_the_venues_and_recovers) {

@@ -1,5 +1,5 @@
 // Books by level: bounded and full depth.
-#include "nexusfix/market/level_book.hpp"
+#include "nexusfix/market/order_book.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,8 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nexusfix/market/mold_udp.hpp"
-#include "nexusfix/market/soup_bin.hpp"
+#include "nexusfix/market/itch_transport.hpp"
 
 namespace nfx::market::test {
 

@@ -1,5 +1,5 @@
 // The arbiter of two MoldUDP64 lines: order, gaps, requests, and what it does with invalid packets.
-#include "nexusfix/market/mold_udp.hpp"
+#include "nexusfix/market/itch_transport.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The table of orders compared with a map of the standard library, with numbers that share lines of the table.
-#include "nexusfix/market/order_table.hpp"
+#include "nexusfix/market/book_indexes.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,6 @@
 
 #include "base/seeded.hpp"
 #include "market/support.hpp"
-#include "nexusfix/market/level_book.hpp"
 #include "nexusfix/market/order_book.hpp"
 
 namespace nfx::market {

@@ -1,5 +1,5 @@
 // SoupBinTCP: the login, messages in any pieces, heartbeats, and servers that break the protocol.
-#include "nexusfix/market/soup_bin.hpp"
+#include "nexusfix/market/itch_transport.hpp"
 
 #include <gtest/gtest.h>
 

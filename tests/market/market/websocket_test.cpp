@@ -1,5 +1,5 @@
 // The client side of a websocket: handshake, frames, close, and what a server can send.
-#include "nexusfix/market/websocket.hpp"
+#include "market/websocket.hpp"
 
 #include <gtest/gtest.h>
 

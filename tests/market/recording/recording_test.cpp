@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "nexusfix/recording/read_recording.hpp"
-#include "nexusfix/recording/recorder.hpp"
+#include "nexusfix/recording/recording.hpp"
+#include "recording/format.hpp"
 #include "recording/pace.hpp"
 #include "store/disk.hpp"
 #include "store/journal_flusher.hpp"

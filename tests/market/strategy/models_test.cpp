@@ -1,8 +1,7 @@
 // The two models that come with the module: what they want, and when they want nothing.
 #include <gtest/gtest.h>
 
-#include "nexusfix/strategy/microprice.hpp"
-#include "nexusfix/strategy/quoter.hpp"
+#include "nexusfix/strategy/models.hpp"
 #include "support.hpp"
 
 namespace nfx::strategy::test {

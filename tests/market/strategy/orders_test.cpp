@@ -8,7 +8,7 @@ namespace nfx::strategy::test {
 namespace {
 
 TEST(order_table, numbers_ascend_and_skip_those_in_use) {
-  OrderTable table{{.instruments = 1, .orders = 2, .first_number = 5}};
+  OwnOrders table{{.instruments = 1, .orders = 2, .first_number = 5}};
   const OrderNumber old = table.open(buy(10000, 1), 0).number;
   EXPECT_EQ(old, OrderNumber{5});
   std::uint64_t last = 5;
@@ -25,7 +25,7 @@ TEST(order_table, numbers_ascend_and_skip_those_in_use) {
 }
 
 TEST(order_table, follows_an_order_through_a_replacement) {
-  OrderTable table{{.instruments = 1, .orders = 4}};
+  OwnOrders table{{.instruments = 1, .orders = 4}};
   const OrderNumber first = table.open(buy(10000, 10), 3).number;
   Intent change = buy(10001, 15);
   change.action = Action::replace;
@@ -46,7 +46,7 @@ TEST(order_table, follows_an_order_through_a_replacement) {
 }
 
 TEST(order_table, a_refused_change_leaves_the_order_as_it_was) {
-  OrderTable table{{.instruments = 1, .orders = 4}};
+  OwnOrders table{{.instruments = 1, .orders = 4}};
   table.open(sell(10000, 10), 0);
   const OrderNumber change = table.change({.action = Action::cancel}, 0).change;
   const auto report = table.apply({.number = change, .kind = ReportKind::rejected});
@@ -58,10 +58,10 @@ TEST(order_table, a_refused_change_leaves_the_order_as_it_was) {
 }
 
 TEST(order_table, refuses_bounds_that_it_cannot_keep) {
-  EXPECT_THROW((OrderTable{{.orders = 0}}), std::invalid_argument);
-  EXPECT_THROW((OrderTable{{.orders = OrderTable::max_orders + 1}}), std::invalid_argument);
-  EXPECT_THROW((OrderTable{{.instruments = 0}}), std::invalid_argument);
-  EXPECT_THROW((OrderTable{{.first_number = 0}}), std::invalid_argument);
+  EXPECT_THROW((OwnOrders{{.orders = 0}}), std::invalid_argument);
+  EXPECT_THROW((OwnOrders{{.orders = OwnOrders::max_orders + 1}}), std::invalid_argument);
+  EXPECT_THROW((OwnOrders{{.instruments = 0}}), std::invalid_argument);
+  EXPECT_THROW((OwnOrders{{.first_number = 0}}), std::invalid_argument);
 }
 
 std::string readable(std::string_view body) {
@@ -105,7 +105,7 @@ TEST(order_messages, refuse_what_does_not_fit) {
   EXPECT_FALSE(messages.message(finer, order, UtcTime{})) << "a price that would have to be rounded";
 }
 
-std::optional<OrderTable::VenueReport> read(std::string_view type, std::string body) {
+std::optional<OwnOrders::VenueReport> read(std::string_view type, std::string body) {
   for (char& c : body) {
     if (c == '|') c = '\x01';
   }

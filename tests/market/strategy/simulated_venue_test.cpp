@@ -24,7 +24,7 @@ struct Rig {
     venue.before(books.book(only), only, event);
     books.apply(only, event);
     venue.after(books.book(only), only, event);
-    venue.reports(event.receive_time, [this](const OrderTable::VenueReport& each) {
+    venue.reports(event.receive_time, [this](const OwnOrders::VenueReport& each) {
       reports.push_back(each);
       table.apply(each);
     });
@@ -58,9 +58,9 @@ struct Rig {
   }
 
   OrderBooks books{{.orders = 1024, .levels = 256, .orders_expected = 64}};
-  OrderTable table{{.orders = 16}};
+  OwnOrders table{{.orders = 16}};
   SimulatedVenue venue;
-  std::vector<OrderTable::VenueReport> reports;
+  std::vector<OwnOrders::VenueReport> reports;
 };
 
 TEST(simulated_venue, takes_time_in_both_directions) {

@@ -17,7 +17,7 @@
 
 namespace nfx::strategy {
 
-struct OrderTableOptions {
+struct OwnOrdersOptions {
   std::uint32_t instruments = 1;
   std::uint32_t orders = 256;      // at the same time
   std::uint64_t first_number = 1;  // greater than any of before, where the venue remembers them
@@ -56,11 +56,11 @@ struct OwnOrder {
   }
 };
 
-class OrderTable {
+class OwnOrders {
  public:
   static constexpr std::uint32_t max_orders = 4096;
 
-  explicit OrderTable(const OrderTableOptions& options);
+  explicit OwnOrders(const OwnOrdersOptions& options);
 
   // The order of a model's slot; null: it has none.
   [[nodiscard]] const OwnOrder* in_slot(std::uint8_t model, std::uint8_t slot) const noexcept {

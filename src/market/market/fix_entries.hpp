@@ -14,34 +14,13 @@
 #include <utility>
 #include <vector>
 
+#include "market/symbol_table.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/market/event.hpp"
-#include "nexusfix/market/symbol_table.hpp"
+#include "nexusfix/market/fix_feed.hpp"
 #include "nexusfix/wire/message_view.hpp"
 
 namespace nfx::market {
-
-// Why a message was not used, or not as a whole.
-enum class FixFeedError : std::uint8_t {
-  none,
-  other_message,      // a MsgType that is not market data
-  no_symbol,          // an entry, or a snapshot, without an instrument
-  unknown_symbol,     // entries of instruments that were not added; the others were used
-  no_entries,         // NoMDEntries is missing
-  wrong_entry_count,  // NoMDEntries is not the number of entries
-  too_many_entries,   // more than FixFeedOptions::entries
-  bad_action,         // MDUpdateAction is missing or not 0 to 5
-  no_entry_type,      // MDEntryType is missing or longer than a character
-  bad_price,          // not a number, or not exact in billionths, or missing where it is needed
-  bad_size,           // not a number, negative, not exact in the instrument's scale, or missing where it is needed
-  bad_position,       // MDPriceLevel or MDEntryPositionNo is not a number from 1 on
-  bad_sequence,       // RptSeq is not a number from 1 on, or from 0 on of a snapshot
-  bad_id,             // MDEntryID, MDEntryRefID or OrderID is empty or longer than 31 characters
-  repeated_field,     // a field twice in an entry
-  rejected,           // the venue refused a request: FixFeed::reject()
-};
-inline constexpr std::size_t fix_feed_errors = 16;
-[[nodiscard]] std::string_view to_string(FixFeedError error) noexcept;
 
 // MDUpdateAction; a snapshot's entries are `add`.
 enum class FixAction : std::uint8_t { add, change, remove, remove_through, remove_from, overlay };

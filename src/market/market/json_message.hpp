@@ -15,40 +15,9 @@
 #include <string_view>
 
 #include "nexusfix/base/decimal.hpp"
-#include "nexusfix/base/language.hpp"
+#include "nexusfix/market/json_feed.hpp"
 
 namespace nfx::market {
-
-// Bytes of a message and how many may be read from their beginning: json_padding more than the message is faster.
-struct JsonBytes {
-  const char* data = nullptr;
-  std::size_t size = 0;
-  std::size_t capacity = 0;
-
-  JsonBytes(std::string_view text) noexcept : data(text.data()), size(text.size()), capacity(text.size()) {}  // NOLINT
-  JsonBytes(const char* at, std::size_t bytes, std::size_t readable) noexcept
-      : data(at), size(bytes), capacity(readable) {}
-  [[nodiscard]] std::string_view text() const noexcept { return {data, size}; }
-};
-inline constexpr std::size_t json_padding = 64;
-
-enum class JsonError : std::uint8_t {
-  none,
-  not_json,         // not one JSON object
-  other_message,    // an object of another kind
-  missing_field,    // a field that this kind of message has
-  wrong_type,       // text where a number is expected, for example
-  repeated_key,     // a key twice in an object
-  bad_number,       // an update number or time that is negative, not whole or too large; or an update that ends before
-                    // it begins
-  bad_price,        // not decimal text, or not exact in billionths
-  bad_quantity,     // not decimal text, negative, or not exact in the instrument's scale
-  too_large,        // JsonLimits::message_size
-  too_many_levels,  // JsonLimits::levels
-  unknown_symbol,   // of an instrument that was not added
-};
-inline constexpr std::size_t json_errors = 12;
-[[nodiscard]] std::string_view to_string(JsonError error) noexcept;
 
 enum class JsonKind : std::uint8_t {
   none,
@@ -78,11 +47,6 @@ struct JsonMessage {
   std::span<const JsonLevel> bids, asks;
 };
 
-struct JsonLimits {
-  std::size_t message_size = 1u << 20;
-  std::uint32_t levels = 10000;  // of a message, both sides
-};
-
 class JsonReader {
  public:
   virtual ~JsonReader() = default;
@@ -98,6 +62,5 @@ class JsonReader {
 
 // Throws std::runtime_error, which names the package, in a build without simdjson.
 [[nodiscard]] std::unique_ptr<JsonReader> make_json_reader(const JsonLimits& limits);
-[[nodiscard]] bool has_json_reader() noexcept;
 
 }  // namespace nfx::market

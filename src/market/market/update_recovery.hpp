@@ -27,33 +27,14 @@
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/page_array.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/market/event.hpp"
-#include "nexusfix/market/recovery_counters.hpp"
+#include "nexusfix/market/feed.hpp"
 
 namespace nfx::market {
-
-enum class InstrumentState : std::uint8_t {
-  recovering,  // something was lost, or nothing has been received yet: a snapshot is requested
-  live,        // every update since the snapshot was applied
-  stale,       // recovering for longer than RecoveryOptions::stale_after, or the venue refused the request
-};
-[[nodiscard]] std::string_view to_string(InstrumentState state) noexcept;
 
 // The update brings a book that is at `after` or later, and before `last`, to `last`.
 struct UpdateRange {
   std::uint64_t after = 0;
   std::uint64_t last = 0;
-};
-
-struct RecoveryOptions {
-  std::uint32_t instruments = 1024;
-  std::uint32_t buffered_entries = 1u << 16;  // of all instruments
-  std::uint32_t old_updates_max = 1000;       // consecutive ones, after which the venue's numbers have begun again
-  std::uint32_t old_snapshots_max = 8;        // the same for refused snapshots
-  Duration retry_min{500'000'000};
-  Duration retry_max{30'000'000'000};
-  Duration request_spacing{0};  // between two requests of any instruments
-  Duration stale_after{10'000'000'000};
 };
 
 enum class SnapshotUse : std::uint8_t {

@@ -1,5 +1,5 @@
 // Orders to the session, and the engine of a program that trades.
-#include "nexusfix/live/fix_session_trader.hpp"
+#include "nexusfix/live/trader.hpp"
 
 #include <utility>
 

@@ -10,7 +10,7 @@
 #include <memory>
 #include <string_view>
 
-#include "nexusfix/market/json_message.hpp"
+#include "market/json_message.hpp"
 
 namespace nfx::market {
 

@@ -1,5 +1,5 @@
 // Own orders by number and by slot, and their sums for each instrument.
-#include "nexusfix/strategy/order_table.hpp"
+#include "nexusfix/strategy/own_orders.hpp"
 
 #include <bit>
 #include <stdexcept>
@@ -8,15 +8,15 @@
 
 namespace nfx::strategy {
 
-OrderTable::OrderTable(const OrderTableOptions& options) : next_(options.first_number) {
+OwnOrders::OwnOrders(const OwnOrdersOptions& options) : next_(options.first_number) {
   if (options.orders == 0 || options.orders > max_orders) {
-    throw std::invalid_argument("OrderTableOptions::orders is " + std::to_string(options.orders) +
+    throw std::invalid_argument("OwnOrdersOptions::orders is " + std::to_string(options.orders) +
                                 ", but must be 1 to " + std::to_string(max_orders));
   }
   if (options.instruments == 0)
-    throw std::invalid_argument("OrderTableOptions::instruments is 0, but must be at least 1");
+    throw std::invalid_argument("OwnOrdersOptions::instruments is 0, but must be at least 1");
   if (options.first_number == 0)
-    throw std::invalid_argument("OrderTableOptions::first_number is 0, but must be at least 1");
+    throw std::invalid_argument("OwnOrdersOptions::first_number is 0, but must be at least 1");
   orders_.resize(options.orders);
   exposures_.resize(options.instruments);
   cells_.resize(std::bit_ceil(options.orders * 4), none);
@@ -24,7 +24,7 @@ OrderTable::OrderTable(const OrderTableOptions& options) : next_(options.first_n
 }
 
 // At most two numbers of each order are in use, so that one of the next cells is free.
-OrderNumber OrderTable::next_number(std::uint32_t entry) noexcept {
+OrderNumber OwnOrders::next_number(std::uint32_t entry) noexcept {
   const std::uint64_t mask = cells_.size() - 1;
   const auto in_use = [&](std::uint64_t cell) {
     const std::uint32_t there = cells_[cell];
@@ -38,14 +38,14 @@ OrderNumber OrderTable::next_number(std::uint32_t entry) noexcept {
   return OrderNumber{next_++};
 }
 
-void OrderTable::expose(const OwnOrder& order, bool add) noexcept {
+void OwnOrders::expose(const OwnOrder& order, bool add) noexcept {
   Exposure& sum = exposures_[std::to_underlying(order.instrument)];
   Quantity& open = order.side == Side::bid ? sum.open_buy : sum.open_sell;
   NFX_ASSERT(add || open >= order.exposed());
   open = add ? open + order.exposed() : open - order.exposed();
 }
 
-const OwnOrder& OrderTable::open(const Intent& intent, std::uint8_t model) {
+const OwnOrder& OwnOrders::open(const Intent& intent, std::uint8_t model) {
   NFX_ASSERT(!full() && slots_[place(model, intent.slot)] == none);
   NFX_ASSERT(intent.action == Action::place && intent.side != Side::none);
   NFX_ASSERT(std::to_underlying(intent.instrument) < exposures_.size());
@@ -67,7 +67,7 @@ const OwnOrder& OrderTable::open(const Intent& intent, std::uint8_t model) {
   return order;
 }
 
-const OwnOrder& OrderTable::change(const Intent& intent, std::uint8_t model) {
+const OwnOrder& OwnOrders::change(const Intent& intent, std::uint8_t model) {
   const std::uint32_t entry = slots_[place(model, intent.slot)];
   NFX_ASSERT(entry != none && intent.action != Action::place);
   OwnOrder& order = orders_[entry];
@@ -81,7 +81,7 @@ const OwnOrder& OrderTable::change(const Intent& intent, std::uint8_t model) {
   return order;
 }
 
-void OrderTable::take_back(OrderNumber number) noexcept {
+void OwnOrders::take_back(OrderNumber number) noexcept {
   OwnOrder* const order = find(number);
   NFX_ASSERT(order != nullptr);
   if (number == order->number) return free(*order);
@@ -91,14 +91,14 @@ void OrderTable::take_back(OrderNumber number) noexcept {
   expose(*order, true);
 }
 
-OwnOrder* OrderTable::find(OrderNumber number) noexcept {
+OwnOrder* OwnOrders::find(OrderNumber number) noexcept {
   const std::uint32_t entry = cells_[std::to_underlying(number) & (cells_.size() - 1)];
   if (entry == none || number == OrderNumber{}) return nullptr;
   OwnOrder& order = orders_[entry];
   return order.in_use && (order.number == number || order.change == number) ? &order : nullptr;
 }
 
-void OrderTable::free(OwnOrder& order) noexcept {
+void OwnOrders::free(OwnOrder& order) noexcept {
   NFX_ASSERT(order.in_use && open_ > 0);
   expose(order, false);
   slots_[place(order.model, order.slot)] = none;
@@ -107,7 +107,7 @@ void OrderTable::free(OwnOrder& order) noexcept {
   free_.push_back(static_cast<std::uint32_t>(&order - orders_.data()));
 }
 
-std::optional<Report> OrderTable::apply(const VenueReport& report) noexcept {
+std::optional<Report> OwnOrders::apply(const VenueReport& report) noexcept {
   OwnOrder* const found = find(report.number);
   if (found == nullptr) {
     ++unknown_;
