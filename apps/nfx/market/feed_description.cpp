@@ -36,21 +36,6 @@ std::optional<FeedDescription> FeedDescription::read(std::string_view text) {
   return made;
 }
 
-FeedBooksOptions FeedDescription::books(std::uint64_t every) const {
-  FeedBooksOptions options{.every = every};
-  if (feed == "itch") options.limits = itch_book_limits;
-  if (feed == "fix") options.limits.orders = 1u << 20;
-  if (feed != "itch") options.limits.instruments = static_cast<std::uint32_t>(std::max<std::size_t>(names.size(), 1));
-  if (feed == "ws") options.shape = BookShape::by_level;
-  return options;
-}
-
-ItchFeedOptions FeedDescription::itch() const {
-  ItchFeedOptions options;
-  options.midnight = midnight;
-  return options;
-}
-
 WebsocketFeedOptions FeedDescription::websocket() const {
   WebsocketFeedOptions options;
   options.host = options.snapshot_host = "replay";

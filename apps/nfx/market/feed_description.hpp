@@ -4,24 +4,21 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "nexusfix/base/time.hpp"
 #include "nexusfix/live/fix_handler.hpp"
-#include "nexusfix/live/live_feed.hpp"
 #include "nexusfix/live/websocket_handler.hpp"
-#include "nexusfix/market/feed_books.hpp"
-#include "nexusfix/market/itch_feed.hpp"
 
 namespace nfx::app::market {
 
 struct FeedDescription {
   static constexpr std::uint16_t line = 0xFFFF;  // of the recording
 
-  std::string feed = {};  // itch, ws, fix
+  std::string feed = {};  // its name
   UtcTime midnight{};
   std::uint32_t scale = 0;
   bool tickers = false;
@@ -30,9 +27,7 @@ struct FeedDescription {
   [[nodiscard]] std::string text() const;
   [[nodiscard]] static std::optional<FeedDescription> read(std::string_view text);
 
-  // The options of books and handlers, the same live and in a replay.
-  [[nodiscard]] nfx::market::FeedBooksOptions books(std::uint64_t every) const;
-  [[nodiscard]] nfx::market::ItchFeedOptions itch() const;
+  // The options of handlers, the same live and in a replay.
   [[nodiscard]] nfx::market::WebsocketFeedOptions websocket() const;
   [[nodiscard]] nfx::market::FixHandlerOptions fix() const;
 };

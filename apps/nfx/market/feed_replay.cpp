@@ -1,11 +1,10 @@
-// One of three handlers, given what was recorded.
+// A feed's handler, given what was recorded.
 #include "market/feed_replay.hpp"
 
 #include <chrono>
-#include <variant>
 
+#include "market/feeds.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/live/itch_handler.hpp"
 
 namespace nfx::app::market {
 
@@ -23,38 +22,23 @@ void HashLines::hashed(std::uint64_t events, std::uint64_t hash) noexcept {
 }
 
 struct FeedReplay::Parts {
-  using Itch = ItchHandler<FeedBooks>;
+  Parts(const FeedRow& row, const FeedDescription& description, std::uint64_t every)
+      : books(row.books(description, every), &lines), feed(row.replay(description, books)) {}
 
-  Parts(const FeedDescription& description, std::uint64_t every) : books(description.books(every), &lines) {
-    if (description.feed == "itch") handler.emplace<Itch>(description.itch(), books, ports);
-    if (description.feed == "ws") handler.emplace<WebsocketHandler>(description.websocket(), books, ports);
-    if (description.feed == "fix") handler.emplace<FixHandler>(description.fix(), books, ports);
-  }
-
-  template <class Use>
-  void use(Use&& with) {
-    std::visit(
-        [&]<class Handler>(Handler& which) {
-          if constexpr (!std::is_same_v<Handler, std::monostate>) with(which);
-        },
-        handler);
-  }
-
-  NoPorts ports;
   HashLines lines;
   FeedBooks books;
-  std::variant<std::monostate, Itch, WebsocketHandler, FixHandler> handler;
+  std::unique_ptr<ReplayedFeed> feed;
 };
 
-FeedReplay::FeedReplay(std::string feed, std::uint64_t every) : feed_(std::move(feed)), every_(every) {}
+FeedReplay::FeedReplay(const std::string& feed, std::uint64_t every) : row_(feed_named(feed)), every_(every) {}
 FeedReplay::~FeedReplay() = default;
 
 void FeedReplay::begin(const FeedDescription& description) {
-  if (description.feed != feed_) {
-    throw ConfigError("--feed " + feed_ + ": this is a recording of the feed " + description.feed + "; give --feed " +
-                      description.feed);
+  if (description.feed != row_.name) {
+    throw ConfigError("--feed " + std::string{row_.name} + ": this is a recording of the feed " + description.feed +
+                      "; give --feed " + description.feed);
   }
-  parts_ = std::make_unique<Parts>(description, every_);
+  parts_ = std::make_unique<Parts>(row_, description, every_);
 }
 
 void FeedReplay::take(const RecordedPacket& packet, SafeText& out) {
@@ -69,15 +53,15 @@ void FeedReplay::take(const RecordedPacket& packet, SafeText& out) {
     return;
   }
   if (!parts_) {
-    if (feed_ != "itch") {
-      throw ConfigError("--feed " + feed_ +
+    if (!row_.datagrams) {
+      throw ConfigError("--feed " + std::string{row_.name} +
                         ": the recording does not name its instruments; 'nfx market live' "
                         "records feeds of this kind");
     }
     // Datagrams that 'nfx market record' recorded.
-    begin({.feed = "itch", .midnight = std::chrono::floor<std::chrono::days>(packet.from.at)});
+    begin({.feed = std::string{row_.name}, .midnight = std::chrono::floor<std::chrono::days>(packet.from.at)});
   }
-  parts_->use([&](auto& handler) { handler.take(*input); });
+  parts_->feed->take(*input);
   if (parts_->lines.text.empty()) return;
   out += parts_->lines.text;
   parts_->lines.text.clear();
@@ -88,11 +72,9 @@ void FeedReplay::print_end(SafeText& out) {
     out += "no packet of a feed\n";
     return;
   }
-  std::string_view state = "waiting";
-  parts_->use([&](auto& handler) { state = to_string(handler.state()); });
   out.add("{} events of {} instruments, {} packets left out; the feed is {}; books {}\n",
-          parts_->books.counters().events, parts_->books.instruments().size(), left_out_, state,
-          hexadecimal(parts_->books.hash()));
+          parts_->books.counters().events, parts_->books.instruments().size(), left_out_,
+          to_string(parts_->feed->state()), hexadecimal(parts_->books.hash()));
 }
 
 }  // namespace nfx::app::market

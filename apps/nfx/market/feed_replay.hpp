@@ -15,6 +15,8 @@
 
 namespace nfx::app::market {
 
+struct FeedRow;
+
 [[nodiscard]] std::string hexadecimal(std::uint64_t number);  // 16 digits
 
 // "1000 events: books 0123456789abcdef"
@@ -26,8 +28,8 @@ class HashLines final : public nfx::market::BookHashes {
 
 class FeedReplay {
  public:
-  // `feed`: itch, ws or fix. The hash of all books is printed again after `every` events.
-  FeedReplay(std::string feed, std::uint64_t every);
+  // `feed`: the name of one. The hash of all books is printed again after `every` events.
+  FeedReplay(const std::string& feed, std::uint64_t every);
   ~FeedReplay();
 
   void take(const nfx::market::RecordedPacket& packet, SafeText& out);
@@ -37,7 +39,7 @@ class FeedReplay {
   struct Parts;
   void begin(const FeedDescription& description);
 
-  std::string feed_;
+  const FeedRow& row_;
   std::uint64_t every_;
   std::unique_ptr<Parts> parts_;
   std::uint64_t left_out_ = 0;

@@ -9,8 +9,8 @@
 #include "command.hpp"
 #include "concurrent/snapshot_box.hpp"
 #include "market/feed_replay.hpp"
+#include "market/feeds.hpp"
 #include "market/market.hpp"
-#include "market/running_feed.hpp"
 #include "market/stop_flag.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/transport/udp.hpp"
@@ -38,23 +38,6 @@ struct Snapshot {
   Duration lag{};
 };
 
-FeedDescription description_of(const LiveOptions& options) {
-  if (options.feed == "itch") {
-    return {.feed = options.feed,
-            .midnight = options.midnight.empty() ? midnight_in_new_york(read_utc())
-                                                 : parse_time("--midnight", options.midnight)};
-  }
-  const bool websocket = options.feed == "ws";
-  if (options.names.empty()) {
-    throw ConfigError("--name is needed for --feed " + options.feed + ": write --name " +
-                      (websocket ? "BTCUSDT" : "ALFA"));
-  }
-  return {.feed = options.feed,
-          .scale = options.scale.value_or(websocket ? 8 : 0),
-          .tickers = websocket && options.tickers,
-          .names = options.names};
-}
-
 class LiveRun {
  public:
   explicit LiveRun(const LiveOptions& options) : options_(options) {
@@ -65,11 +48,9 @@ class LiveRun {
               .folder = options.folder, .ring_directory = options.ring_directory, .buffer_bytes = options.buffer},
           flusher_, read_utc());
     }
-    const FeedDescription description = description_of(options);
-    const RunningFeedParts parts{options, description, &hashes_, recorder_ ? &*recorder_ : nullptr};
-    feed_ = options.feed == "itch" ? make_itch_feed(parts)
-            : options.feed == "ws" ? make_websocket_feed(parts)
-                                   : make_fix_feed(parts);
+    const FeedRow& row = feed_named(options.feed);
+    const FeedDescription description = row.describe(options);
+    feed_ = row.live({options, description, &hashes_, recorder_ ? &*recorder_ : nullptr});
     if (!options.metrics.empty()) {
       metrics_.emplace(MetricsFileOptions{.path = options.metrics, .period = tend_every, .on_failure = {}},
                        [this](MetricsPage& page) { fill(page); });
@@ -291,16 +272,13 @@ int run(const LiveOptions& options) {
 
 cli::Command live_command() {
   static LiveOptions options;
+  static const std::string feed_text = feed_help(&FeedRow::about);
   return {
       .name = "live",
       .summary = "Order books of a live feed, recorded if you want: NASDAQ ITCH, a websocket, or a FIX session",
       .run = [] { return run(options); },
       .options =
-          {{.names = "--feed",
-            .target = &options.feed,
-            .help = "itch: MoldUDP64 over UDP; ws: a crypto venue's websocket; fix: market data by FIX",
-            .required = true,
-            .one_of = {"itch", "ws", "fix"}},
+          {{.names = "--feed", .target = &options.feed, .help = feed_text, .required = true, .one_of = feed_names()},
            {.names = "--line",
             .target = &options.lines,
             .help = "itch: name and address of a line, given for A and for B",

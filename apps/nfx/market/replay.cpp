@@ -11,6 +11,7 @@
 #include "cli/progress.hpp"
 #include "command.hpp"
 #include "market/feed_replay.hpp"
+#include "market/feeds.hpp"
 #include "market/market.hpp"
 #include "market/stop_flag.hpp"
 #include "nexusfix/config/engine_config.hpp"
@@ -273,7 +274,7 @@ cli::Command replay_command() {
                   {.names = "--feed",
                    .target = &options.feed,
                    .help = "Make order books as the live feed did, and print their hash",
-                   .one_of = {"itch", "ws", "fix"},
+                   .one_of = feed_names(),
                    .excludes = {"--list", "--to"}},
                   {.names = "--every",
                    .target = &options.every,

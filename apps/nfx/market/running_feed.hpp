@@ -1,11 +1,8 @@
 // A live feed as `nfx market live` runs it: one of the kinds, chosen at the start, with its books, states and counters.
-// Thread: poll() on one; everything else on that one too. Errors: the makers throw ConfigError for wrong options and
-// UdpError, TlsError or std::runtime_error for what this host cannot do.
+// Thread: poll() on one; everything else on that one too. feeds.hpp has what makes it.
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -90,9 +87,5 @@ struct RunningFeedParts {
   nfx::market::BookHashes* hashes;
   nfx::market::Recorder* recorder;
 };
-
-[[nodiscard]] std::unique_ptr<RunningFeed> make_itch_feed(const RunningFeedParts& parts);
-[[nodiscard]] std::unique_ptr<RunningFeed> make_websocket_feed(const RunningFeedParts& parts);
-[[nodiscard]] std::unique_ptr<RunningFeed> make_fix_feed(const RunningFeedParts& parts);
 
 }  // namespace nfx::app::market

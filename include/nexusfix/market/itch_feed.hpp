@@ -38,9 +38,9 @@ namespace nfx::market {
 
 struct ItchFeedOptions {
   UtcTime midnight{};  // in New York, on the day of the feed
-  MoldOptions mold;
+  MoldOptions mold{};
   SoupOptions soup{.silence_timeout = Duration{3'000'000'000}};  // servers send a heartbeat every second
-  SoupLogin snapshot_login;                                      // for sequence 1, as GLIMPSE wants it
+  SoupLogin snapshot_login{};                                    // for sequence 1, as GLIMPSE wants it
   Duration connect_timeout{3'000'000'000};                       // until the connection is open
   Duration snapshot_timeout{60'000'000'000};                     // for a whole snapshot, from there
   Duration retry_min{100'000'000};  // from a snapshot that failed to the next try, doubled each time

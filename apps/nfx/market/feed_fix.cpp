@@ -1,11 +1,14 @@
-// A live feed by a FIX session.
+// Market data by a FIX session.
+#include <algorithm>
 #include <chrono>
+#include <memory>
 #include <optional>
 
 #include "base/clocks.hpp"
 #include "config/quickfix_settings.hpp"
+#include "market/feeds.hpp"
+#include "market/fix_venue.hpp"
 #include "market/market.hpp"
-#include "market/running_feed.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/live/fix_handler.hpp"
 
@@ -14,6 +17,15 @@ namespace nfx::app::market {
 using namespace nfx::market;
 
 namespace {
+
+FeedDescription describe(const LiveOptions& options) { return describe_names(options, "ALFA", 0); }
+
+FeedBooksOptions books_of(const FeedDescription& description, std::uint64_t every) {
+  FeedBooksOptions made{.every = every};
+  made.limits.orders = 1u << 20;
+  made.limits.instruments = static_cast<std::uint32_t>(std::max<std::size_t>(description.names.size(), 1));
+  return made;
+}
 
 // One initiator, with space for large snapshots.
 EngineConfig config_of(const LiveOptions& options) {
@@ -50,7 +62,7 @@ class LiveFix final : public RunningFeed {
  public:
   explicit LiveFix(const RunningFeedParts& parts)
       : description_(parts.description),
-        books_(description_.books(parts.options.every), parts.hashes),
+        books_(books_of(description_, parts.options.every), parts.hashes),
         handler_(description_.fix(), books_, ports_),
         feed_({.lag_max = std::chrono::milliseconds{parts.options.max_lag_ms}}, ports_, handler_, books_,
               parts.recorder),
@@ -103,8 +115,58 @@ class LiveFix final : public RunningFeed {
   Engine engine_;
 };
 
+class PublishFix final : public Publishing {
+ public:
+  explicit PublishFix(const PublishOptions& options)
+      : left_(options.messages),
+        listen_(parse_endpoint("--listen", options.listen)),
+        venue_({.listen = listen_, .seed = options.seed, .left_out = options.lost}) {}
+
+  bool publish(Instant now) override {
+    if (left_ == 0) return false;
+    --left_;
+    venue_.step(now.utc);
+    return true;
+  }
+  void serve(Instant, Duration longest) override { venue_.serve(longest); }
+  [[nodiscard]] bool ready(std::uint32_t subscribers) const override { return venue_.subscribers() >= subscribers; }
+  void end(Instant) override { venue_.end(); }
+  [[nodiscard]] std::uint64_t hash() const override { return venue_.publisher().books().hash(); }
+  [[nodiscard]] SafeText start_text() const override {
+    SafeText text = made("listens on {}; names:", to_string(Endpoint{listen_.host, venue_.port()}));
+    for (const std::string_view name : demo::symbols) text.add(" {}", name);
+    return text += "\n";
+  }
+  void print_end(SafeText& out) const override {
+    const FixPublisherCounters& of = venue_.publisher().counters();
+    out.add("{} requests, {} snapshots, {} increments, {} left out on purpose, {} not sent\n", of.requests,
+            of.snapshots, of.increments, of.left_out, of.unsent);
+  }
+
+ private:
+  std::uint64_t left_;
+  Endpoint listen_;
+  FixVenue venue_;
+};
+
 }  // namespace
 
-std::unique_ptr<RunningFeed> make_fix_feed(const RunningFeedParts& parts) { return std::make_unique<LiveFix>(parts); }
+extern const FeedRow fix_feed;
+const FeedRow fix_feed{
+    .name = "fix",
+    .about = "market data by FIX",
+    .venue = "the demonstration's venue, which takes orders too",
+    .describe = describe,
+    .books = books_of,
+    .live = [](const RunningFeedParts& parts) -> std::unique_ptr<RunningFeed> {
+      return std::make_unique<LiveFix>(parts);
+    },
+    .replay = [](const FeedDescription& description, FeedBooks& books) -> std::unique_ptr<ReplayedFeed> {
+      return std::make_unique<ReplayedHandler<FixHandler>>(description.fix(), books);
+    },
+    .publish = [](const PublishOptions& options) -> std::unique_ptr<Publishing> {
+      return std::make_unique<PublishFix>(options);
+    },
+};
 
 }  // namespace nfx::app::market

@@ -1,17 +1,21 @@
-// A live NASDAQ ITCH feed.
+// NASDAQ ITCH: two lines of datagrams, requests, and snapshots by TCP.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <memory>
 
 #include "base/clocks.hpp"
 #include "config/schedule_config.hpp"
+#include "market/feeds.hpp"
+#include "market/itch_generator.hpp"
 #include "market/market.hpp"
-#include "market/running_feed.hpp"
 #include "market/udp_lines.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/live/itch_handler.hpp"
 #include "nexusfix/live/live_feed.hpp"
 #include "nexusfix/session/schedule.hpp"
+#include "nexusfix/transport/udp.hpp"
+#include "publish/itch_publisher.hpp"
 
 namespace nfx::app::market {
 
@@ -31,6 +35,16 @@ Endpoint parse_endpoint(const std::string& option, const std::string& text) {
 }
 
 namespace {
+
+FeedDescription describe(const LiveOptions& options) {
+  return {.feed = options.feed,
+          .midnight =
+              options.midnight.empty() ? midnight_in_new_york(read_utc()) : parse_time("--midnight", options.midnight)};
+}
+
+FeedBooksOptions books_of(const FeedDescription&, std::uint64_t every) {
+  return {.limits = itch_book_limits, .every = every};
+}
 
 FeedSocketsOptions sockets_of(const LiveOptions& options) {
   if (options.lines.empty() || options.lines.size() > 2) {
@@ -55,7 +69,7 @@ FeedSocketsOptions sockets_of(const LiveOptions& options) {
 }
 
 ItchFeedOptions feed_options(const FeedDescription& description, const LiveOptions& options) {
-  ItchFeedOptions made = description.itch();
+  ItchFeedOptions made{.midnight = description.midnight};
   made.snapshot_login.username = options.user;
   if (options.password_env.empty()) return made;
   const char* const password = std::getenv(options.password_env.c_str());
@@ -93,7 +107,7 @@ class LiveItch final : public RunningFeed {
       : description_(parts.description),
         sockets_(sockets_of(parts.options)),
         ports_(sockets_, parts.options),
-        books_(description_.books(parts.options.every), parts.hashes),
+        books_(books_of(description_, parts.options.every), parts.hashes),
         handler_(feed_options(description_, parts.options), books_, ports_),
         live_({.lag_max = std::chrono::milliseconds{parts.options.max_lag_ms}}, sockets_, handler_, books_,
               parts.recorder) {
@@ -152,8 +166,83 @@ class LiveItch final : public RunningFeed {
   LiveFeed<ItchHandler<FeedBooks>, FeedBooks> live_;
 };
 
+class PublishItch final : public Publishing {
+ public:
+  explicit PublishItch(const PublishOptions& options)
+      : generator_({.seed = options.seed,
+                    .messages = options.messages,
+                    .stocks = static_cast<std::uint16_t>(options.names),
+                    .resting_orders = 100}),
+        publisher_(options_of(options)) {}
+
+  bool publish(Instant now) override {
+    const auto message = generator_.next();
+    if (message.empty()) return false;
+    publisher_.add(message, now.utc);
+    return true;
+  }
+  void flush(Instant now) override { publisher_.flush(now.monotonic); }
+  void serve(Instant now, Duration) override { publisher_.serve(now.monotonic); }
+  [[nodiscard]] bool ready(std::uint32_t) const override { return true; }
+  void published(Instant now) override { publisher_.end(now.monotonic); }
+  void end(Instant now) override { publisher_.end(now.monotonic); }
+  [[nodiscard]] std::uint64_t hash() const override { return publisher_.books().hash(); }
+  [[nodiscard]] SafeText start_text() const override {
+    return made("requests: listens on {}\nsnapshots: listens on {}\n",
+                to_string(Endpoint{requests_at_, publisher_.request_port()}),
+                to_string(Endpoint{snapshots_at_, publisher_.snapshot_port()}));
+  }
+  void print_end(SafeText& out) const override {
+    const ItchPublisherCounters& of = publisher_.counters();
+    out.add("{} messages, {} packets sent, {} lost on purpose, {} requests, {} snapshots\n", of.messages, of.packets,
+            of.lost, of.requests, of.snapshots);
+  }
+
+ private:
+  ItchPublisherOptions options_of(const PublishOptions& options) {
+    ItchPublisherOptions made;
+    if (options.lines.empty() || options.lines.size() > 2) {
+      throw ConfigError("--line: an ITCH feed has one or two lines; write --line 239.1.1.1:5000@lo");
+    }
+    for (const std::string& text : options.lines) {
+      made.lines.push_back(
+          parse_udp_address(text.substr(text.find('=') == std::string::npos ? 0 : text.find('=') + 1)));
+    }
+    made.faults.fill({options.lost, options.duplicated, options.reordered});
+    made.seed = options.seed;
+    if (!options.rerequest.empty()) made.requests = parse_udp_address(options.rerequest);
+    if (!options.snapshot.empty()) made.snapshots = parse_endpoint("--snapshot", options.snapshot);
+    made.midnight = midnight_in_new_york(read_utc());
+    if (made.requests) requests_at_ = made.requests->host;
+    if (made.snapshots) snapshots_at_ = made.snapshots->host;
+    return made;
+  }
+
+  ItchGenerator generator_;
+  std::string requests_at_, snapshots_at_;
+  ItchPublisher publisher_;
+};
+
 }  // namespace
 
-std::unique_ptr<RunningFeed> make_itch_feed(const RunningFeedParts& parts) { return std::make_unique<LiveItch>(parts); }
+extern const FeedRow itch_feed;
+const FeedRow itch_feed{
+    .name = "itch",
+    .about = "MoldUDP64 over UDP",
+    .venue = "two UDP lines, and servers of missed messages and snapshots",
+    .datagrams = true,
+    .describe = describe,
+    .books = books_of,
+    .live = [](const RunningFeedParts& parts) -> std::unique_ptr<RunningFeed> {
+      return std::make_unique<LiveItch>(parts);
+    },
+    .replay = [](const FeedDescription& description, FeedBooks& books) -> std::unique_ptr<ReplayedFeed> {
+      return std::make_unique<ReplayedHandler<ItchHandler<FeedBooks>>>(
+          ItchFeedOptions{.midnight = description.midnight}, books);
+    },
+    .publish = [](const PublishOptions& options) -> std::unique_ptr<Publishing> {
+      return std::make_unique<PublishItch>(options);
+    },
+};
 
 }  // namespace nfx::app::market

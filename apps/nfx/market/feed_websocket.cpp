@@ -1,13 +1,18 @@
-// A live feed of a crypto venue: websocket and HTTP, plain or with TLS.
+// A crypto venue: websocket and HTTP, plain or with TLS.
 #include <algorithm>
 #include <chrono>
+#include <memory>
+#include <optional>
 
 #include "base/clocks.hpp"
+#include "market/feeds.hpp"
 #include "market/market.hpp"
-#include "market/running_feed.hpp"
+#include "market/recorded_messages.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/live/live_feed.hpp"
 #include "nexusfix/live/websocket_handler.hpp"
+#include "publish/depth_generator.hpp"
+#include "publish/websocket_venue.hpp"
 #include "transport/tls_context.hpp"
 
 namespace nfx::app::market {
@@ -15,6 +20,18 @@ namespace nfx::app::market {
 using namespace nfx::market;
 
 namespace {
+
+FeedDescription describe(const LiveOptions& options) {
+  FeedDescription made = describe_names(options, "BTCUSDT", 8);
+  made.tickers = options.tickers;
+  return made;
+}
+
+FeedBooksOptions books_of(const FeedDescription& description, std::uint64_t every) {
+  FeedBooksOptions made{.shape = BookShape::by_level, .every = every};
+  made.limits.instruments = static_cast<std::uint32_t>(std::max<std::size_t>(description.names.size(), 1));
+  return made;
+}
 
 // "wss://stream.example:9443/stream?streams=btcusdt@depth"
 struct Url {
@@ -99,7 +116,7 @@ class LiveWebsocket final : public RunningFeed {
       : description_(parts.description),
         urls_(urls_of(parts.options)),
         sockets_(sockets_of(parts.options, urls_)),
-        books_(description_.books(parts.options.every), parts.hashes),
+        books_(books_of(description_, parts.options.every), parts.hashes),
         handler_(feed_options(description_, urls_, parts.options.subscribe), books_, sockets_),
         live_({.lag_max = std::chrono::milliseconds{parts.options.max_lag_ms}}, sockets_, handler_, books_,
               parts.recorder) {
@@ -143,10 +160,95 @@ class LiveWebsocket final : public RunningFeed {
   LiveFeed<WebsocketHandler, FeedBooks> live_;
 };
 
+class PublishWebsocket final : public Publishing {
+ public:
+  explicit PublishWebsocket(const PublishOptions& options) : left_(options.messages), venue_(options_of(options)) {
+    if (options.recording.empty()) return;
+    recorded_ = read_messages(options.recording, options.ring_directory, options.messages);
+    left_ = recorded_->messages.size();
+    for (const auto& [symbol, body] : recorded_->snapshots) venue_.set_snapshot(symbol, body);
+  }
+
+  bool publish(Instant now) override {
+    if (left_ == 0) return false;
+    if (recorded_) {
+      const RecordedMessages::Message& message = recorded_->messages[recorded_->messages.size() - left_];
+      venue_.send(message.symbol, message.text);
+    } else {
+      venue_.publish(now.utc);
+    }
+    --left_;
+    return true;
+  }
+  void serve(Instant, Duration longest) override { venue_.serve(longest); }
+  [[nodiscard]] bool ready(std::uint32_t subscribers) const override { return venue_.subscribers() >= subscribers; }
+  // What waits for a subscriber that does not read is given up.
+  void end(Instant now) override {
+    venue_.close_all();
+    const MonotonicTime until = now.monotonic + longest_end;
+    while (!venue_.idle() && read_monotonic() < until) venue_.serve(std::chrono::milliseconds{10});
+  }
+  [[nodiscard]] std::uint64_t hash() const override { return venue_.hash(); }
+  [[nodiscard]] SafeText start_text() const override {
+    SafeText text = made("listens on {}; names:", to_string(Endpoint{listens_at_, venue_.port()}));
+    if (recorded_) {
+      for (const std::string& name : recorded_->names) text.add(" {}", name);
+    } else {
+      for (std::uint32_t i = 0; i < names_; ++i) text.add(" {}", depth_name(i));
+    }
+    return text += "\n";
+  }
+  void print_end(SafeText& out) const override {
+    const WebsocketVenueCounters& of = venue_.counters();
+    out.add("{} messages, {} sent, {} left out on purpose, {} snapshots, {} subscribers, {} of them too slow\n",
+            of.messages, of.sent, of.left_out, of.snapshots, of.subscribers, venue_.slow_subscribers());
+  }
+
+ private:
+  WebsocketVenueOptions options_of(const PublishOptions& options) {
+    names_ = options.names;
+    WebsocketVenueOptions made;
+    made.listen = parse_endpoint("--listen", options.listen);
+    listens_at_ = made.listen.host;
+    made.names = options.recording.empty() ? options.names : 0;
+    made.seed = options.seed;
+    made.left_out = options.lost;
+    if (!options.certificate.empty()) {
+      TlsOptions tls;
+      tls.certificate = options.certificate;
+      tls.key = options.key;
+      made.tls = std::make_shared<TlsContext>(tls);
+    }
+    return made;
+  }
+
+  static constexpr Duration longest_end = std::chrono::seconds{3};
+
+  std::uint64_t left_;
+  std::uint32_t names_ = 0;
+  std::string listens_at_;
+  std::optional<RecordedMessages> recorded_;
+  WebsocketVenue venue_;
+};
+
 }  // namespace
 
-std::unique_ptr<RunningFeed> make_websocket_feed(const RunningFeedParts& parts) {
-  return std::make_unique<LiveWebsocket>(parts);
-}
+extern const FeedRow websocket_feed;
+const FeedRow websocket_feed{
+    .name = "ws",
+    .about = "a crypto venue's websocket",
+    .venue = "websocket and HTTP",
+    .describe = describe,
+    .books = books_of,
+    .live = [](const RunningFeedParts& parts) -> std::unique_ptr<RunningFeed> {
+      return std::make_unique<LiveWebsocket>(parts);
+    },
+    .replay = [](const FeedDescription& description, FeedBooks& books) -> std::unique_ptr<ReplayedFeed> {
+      return std::make_unique<ReplayedHandler<WebsocketHandler>>(description.websocket(), books);
+    },
+    .publish = [](const PublishOptions& options) -> std::unique_ptr<Publishing> {
+      return std::make_unique<PublishWebsocket>(options);
+    },
+};
 
 }  // namespace nfx::app::market
