@@ -222,7 +222,9 @@ struct Rig {
 };
 
 using Quotes = OnlyFor<Quoter>;
-Quotes quotes(FeedKind feed) { return {nfx::app::t2m::first_instrument(feed), Quoter{}}; }
+Quotes quotes(FeedKind feed) {
+  return {nfx::market::InstrumentId{nfx::app::t2m::row_of(feed).first_instrument}, Quoter{}};
+}
 
 struct Row {
   std::string name;

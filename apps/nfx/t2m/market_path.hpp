@@ -32,11 +32,6 @@ struct PathOptions {
   std::uint32_t orders_expected = 1u << 14;
 };
 
-// The number by which a feed knows its first name.
-[[nodiscard]] constexpr nfx::market::InstrumentId first_instrument(FeedKind feed) noexcept {
-  return nfx::market::InstrumentId{feed == FeedKind::itch || feed == FeedKind::dbn ? 1u : 0u};
-}
-
 template <class Stages, class Orders, class... Models>
 class MarketPath {
  public:
@@ -51,7 +46,7 @@ class MarketPath {
                 .orders = 1u << 20,
                 .levels = 1u << 16,
                 .orders_expected = options.orders_expected,
-                .orders_unique = options.feed != FeedKind::fix}),
+                .orders_unique = row_of(options.feed).orders_unique}),
         pipeline_(pipeline, std::move(models)...) {
     if (options.feed == FeedKind::ws) {
       for (std::uint32_t i = 0; i < options.names; ++i)

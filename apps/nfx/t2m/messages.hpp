@@ -23,8 +23,28 @@
 namespace nfx::app::t2m {
 
 enum class FeedKind : std::uint8_t { itch, dbn, ws, fix };
-inline constexpr std::array feed_kinds{std::string_view{"itch"}, std::string_view{"dbn"}, std::string_view{"ws"},
-                                       std::string_view{"fix"}};
+
+// What a run has to know of a feed.
+struct FeedKindRow {
+  std::string_view name;
+  bool datagrams = false;              // by UDP, a message in each, whose events have the time at which it was due
+  std::uint32_t first_instrument = 0;  // the number by which the feed knows its first name
+  bool orders_unique = true;           // an order's number is of one instrument alone
+};
+inline constexpr std::array<FeedKindRow, 4> feed_rows{{
+    {.name = "itch", .datagrams = true, .first_instrument = 1},
+    {.name = "dbn", .datagrams = true, .first_instrument = 1},
+    {.name = "ws"},
+    {.name = "fix", .orders_unique = false},
+}};
+[[nodiscard]] constexpr const FeedKindRow& row_of(FeedKind feed) noexcept {
+  return feed_rows[static_cast<std::size_t>(feed)];
+}
+inline constexpr auto feed_kinds = [] {
+  std::array<std::string_view, feed_rows.size()> names;
+  std::ranges::transform(feed_rows, names.begin(), &FeedKindRow::name);
+  return names;
+}();
 
 enum class LoadKind : std::uint8_t { poisson, bursts, recorded };
 inline constexpr std::array load_kinds{std::string_view{"poisson"}, std::string_view{"bursts"},

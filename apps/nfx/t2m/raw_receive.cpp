@@ -24,7 +24,7 @@ class RawDatagrams final : public Receiver {
  public:
   RawDatagrams(Reader& reader, UdpReceiver& socket, const Messages& messages, FeedKind feed)
       : reader_(reader), socket_(socket), messages_(messages), feed_(feed) {
-    NFX_REQUIRE(feed == FeedKind::itch || feed == FeedKind::dbn);
+    NFX_REQUIRE(row_of(feed).datagrams);
   }
 
   bool turn() override {

@@ -116,8 +116,8 @@ class Reader {
         schedule_(messages.packets()),
         path_({.feed = options.messages.feed, .names = options.messages.names, .midnight = messages.midnight()},
               stages_, orders_, limits(options.messages.names),
-              has_schedule(options.messages.feed) ? &schedule_ : nullptr, SlowModel{options.slow_model_every},
-              Quotes{first_instrument(options.messages.feed), strategy::Quoter{}}) {}
+              row_of(options.messages.feed).datagrams ? nullptr : &schedule_, SlowModel{options.slow_model_every},
+              Quotes{nfx::market::InstrumentId{row_of(options.messages.feed).first_instrument}, strategy::Quoter{}}) {}
 
   void begin(UtcTime start) noexcept { schedule_.begin(start); }
 
@@ -173,9 +173,6 @@ class Reader {
  private:
   static constexpr Duration patience{2'000'000'000};  // without a message before the last one came
 
-  [[nodiscard]] static bool has_schedule(FeedKind feed) noexcept {
-    return feed == FeedKind::ws || feed == FeedKind::fix;
-  }
   [[nodiscard]] static strategy::PipelineOptions limits(std::uint16_t names) {
     return {.risk = {.orders_per_second = 50'000, .burst = 5'000},
             .instruments = std::vector<strategy::InstrumentLimits>(names + 1u)};

@@ -23,7 +23,7 @@ class Replay {
       : options_(options_of(of)),
         messages_(with_midnight(options_, of.midnight)),
         reader_(options_, messages_, nullptr) {
-    const app::market::FeedDescription description{.feed = std::string{feed_kinds[std::to_underlying(of.feed)]},
+    const app::market::FeedDescription description{.feed = std::string{row_of(of.feed).name},
                                                    .scale = of.feed == FeedKind::ws ? 8u : 0u,
                                                    .tickers = of.feed == FeedKind::ws,
                                                    .names = names_of(of.feed, of.names)};
@@ -91,8 +91,8 @@ class Replay {
 }  // namespace
 
 std::string describe(const MessageOptions& messages, UtcTime midnight) {
-  return "t2m " + std::string{feed_kinds[std::to_underlying(messages.feed)]} + ' ' + std::to_string(messages.names) +
-         ' ' + std::to_string(midnight.time_since_epoch().count());
+  return "t2m " + std::string{row_of(messages.feed).name} + ' ' + std::to_string(messages.names) + ' ' +
+         std::to_string(midnight.time_since_epoch().count());
 }
 
 std::optional<Described> read_description(std::string_view text) {

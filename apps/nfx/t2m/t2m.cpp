@@ -204,10 +204,7 @@ struct CompareOptions {
   bool no_isolate = false;
 };
 
-bool by_datagrams(const Options& options) {
-  const FeedKind feed = read(options).messages.feed;
-  return feed == FeedKind::itch || feed == FeedKind::dbn;
-}
+bool by_datagrams(const Options& options) { return row_of(read(options).messages.feed).datagrams; }
 
 std::vector<ComparisonRow> table_of(const CompareOptions& options, std::uint16_t names) {
   std::vector<ComparisonRow> table;
