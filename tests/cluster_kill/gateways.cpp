@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "nats_cluster/three_servers.hpp"
+#include "pause_process.hpp"
 
 namespace nfx::cluster_kill {
 namespace {
@@ -101,12 +102,7 @@ void Gateways::kill(int gateway) {
 }
 
 void Gateways::pause(int gateway) {
-  const pid_t pid = pids_[at(gateway)];
-  if (pid == 0) return;
-  ::kill(pid, SIGSTOP);
-  siginfo_t stopped{};
-  ::waitid(P_PID, static_cast<id_t>(pid), &stopped,
-           WSTOPPED | WEXITED | WNOWAIT);  // some threads run for a while after the signal
+  if (pids_[at(gateway)] != 0) test::pause_process(pids_[at(gateway)]);
 }
 void Gateways::resume(int gateway) {
   if (pids_[at(gateway)] != 0) ::kill(pids_[at(gateway)], SIGCONT);

@@ -18,7 +18,7 @@
 #include "cluster/owner.hpp"
 #include "cluster_simulate/ledger.hpp"
 #ifdef NFX_WITH_PLANTS
-#include "plants/planted.hpp"
+#include "plants/find_bugs.hpp"
 #endif
 
 namespace {
@@ -464,6 +464,24 @@ class Explorer {
   std::uint64_t visited_ = 0, takeovers_ = 0, fenced_ = 0;
 };
 
+#ifdef NFX_WITH_PLANTS
+// Whether the same search finds owners without a protection: those that a takeover depends on most.
+int find_plants(int depth) {
+  const auto search = [depth] {
+    Explorer explorer{Durability::replicated};
+    explorer.explore(explorer.begin(), depth);
+    const std::string moves = std::to_string(explorer.visited()) + " moves";
+    if (explorer.finding().empty()) return nfx::plants::Search{false, "in " + moves};
+    std::string text = "after " + moves + ": " + explorer.finding();
+    for (const std::string& move : explorer.path()) text += "\n  " + move;
+    return nfx::plants::Search{true, std::move(text)};
+  };
+  std::vector<nfx::plants::Bug> bugs;
+  for (const char* name : {"early-release", "epoch-not-compared", "barrier-skipped", "attempt-not-counted"})
+    bugs.push_back(nfx::plants::planted_bug(name, search));
+  return nfx::plants::find_bugs(bugs);
+}
+#else
 bool run(Durability durability, const char* name, int depth) {
   Explorer explorer{durability};
   explorer.explore(explorer.begin(), depth);
@@ -475,21 +493,6 @@ bool run(Durability durability, const char* name, int depth) {
   std::printf("%s: %s, after:\n", name, explorer.finding().c_str());
   for (const std::string& move : explorer.path()) std::printf("  %s\n", move.c_str());
   return false;
-}
-
-#ifdef NFX_WITH_PLANTS
-// Whether the same search finds owners without a protection: those that a takeover depends on most.
-bool finds_plants(int depth) {
-  int missed = 0;
-  const auto rows = nfx::plants::rows();
-  for (const std::string_view name :
-       {"early-release", "epoch-not-compared", "barrier-skipped", "attempt-not-counted"}) {
-    const auto row = std::ranges::find(rows, name, &nfx::plants::PlantRow::name);
-    nfx::plants::planted = row == rows.end() ? -1 : static_cast<int>(row - rows.begin());
-    if (run(Durability::replicated, name.data(), depth)) ++missed;
-  }
-  std::printf("%d not found\n", missed);
-  return missed == 0;
 }
 #endif
 
@@ -504,7 +507,7 @@ int main(int argc, char** argv) {
   };
   if (const auto exit_code = nfx::cli::parse(program, argc, argv)) return *exit_code;
 #ifdef NFX_WITH_PLANTS
-  return finds_plants(static_cast<int>(depth)) ? 0 : 1;
+  return find_plants(static_cast<int>(depth));
 #else
   const bool replicated = run(Durability::replicated, "replicated", static_cast<int>(depth));
   const bool async = run(Durability::async, "async", static_cast<int>(depth));

@@ -4,20 +4,15 @@
 #include <cstdio>
 #include <string>
 
-#include "base/seed_range.hpp"
-#include "cli/command_line.hpp"
 #include "cluster_simulate/world.hpp"
+#include "seed_program.hpp"
 
 namespace {
 
 using nfx::cluster_simulate::WorldResult;
+using nfx::test::SeedRange;
 
-struct Row {
-  const char* name;
-  std::uint64_t WorldResult::* value;
-};
-
-constexpr Row rows[] = {
+constexpr nfx::test::CountRow<WorldResult> rows[] = {
     {"steps of owners", &WorldResult::steps},
     {"frames stored", &WorldResult::frames},
     {"records released", &WorldResult::records},
@@ -39,32 +34,29 @@ constexpr Row rows[] = {
     {"frames removed by them", &WorldResult::purged},
 };
 
+int run(const SeedRange& seeds, double hours) {
+  WorldResult sum;
+  const unsigned long long findings = nfx::test::run_seeds(seeds, [&](unsigned long long seed) {
+    const WorldResult result = nfx::cluster_simulate::run_world({.seed = seed, .hours = hours});
+    sum.hours += result.hours;
+    nfx::test::add_counts(rows, sum, result);
+    return result.finding.empty() ? std::string{}
+                                  : "after " + std::to_string(result.hours) + " hours: " + result.finding;
+  });
+  std::printf("seeds %llu..%llu, %.1f hours, %llu findings\n", seeds.first, seeds.last, sum.hours, findings);
+  nfx::test::print_counts(rows, sum);
+  return findings == 0 ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::string text = "1..100";
   double hours = 1;
   const nfx::cli::Command program{
       .name = "cluster_simulate",
       .summary = "Owners of sessions on a stream under random faults in virtual time, compared with rules of their own",
-      .options = {{.names = "--seeds", .target = &text, .help = "The runs", .value = "FIRST..LAST"},
-                  {.names = "--hours", .target = &hours, .help = "Of virtual time, each", .value = "H"}},
+      .options = {{.names = "--hours", .target = &hours, .help = "Of virtual time, each", .value = "H"}},
   };
-  if (const auto exit_code = nfx::cli::parse(program, argc, argv)) return *exit_code;
-  const auto range = nfx::test::read_seeds(text);
-  if (!range) return 2;
-  WorldResult sum;
-  unsigned long long findings = 0;
-  for (unsigned long long seed = range->first; seed <= range->last; ++seed) {
-    const WorldResult result = nfx::cluster_simulate::run_world({.seed = seed, .hours = hours});
-    sum.hours += result.hours;
-    for (const Row& row : rows) sum.*row.value += result.*row.value;
-    if (result.finding.empty()) continue;
-    ++findings;
-    std::printf("seed %llu, after %.3f hours: %s\n", seed, result.hours, result.finding.c_str());
-  }
-  std::printf("seeds %llu..%llu, %.1f hours, %llu findings\n", range->first, range->last, sum.hours, findings);
-  for (const Row& row : rows)
-    std::printf("  %-44s %12llu\n", row.name, static_cast<unsigned long long>(sum.*row.value));
-  return findings == 0 ? 0 : 1;
+  return nfx::test::run_seed_program(program, "1..100", argc, argv,
+                                     [&hours](const SeedRange& seeds) { return run(seeds, hours); });
 }

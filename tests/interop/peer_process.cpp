@@ -16,6 +16,8 @@
 #include <system_error>
 #include <utility>
 
+#include "pause_process.hpp"
+
 namespace nfx::interop {
 namespace {
 
@@ -87,11 +89,7 @@ void PeerProcess::send_command(std::string_view command) {
 }
 
 void PeerProcess::freeze() {
-  if (pid_ <= 0) return;
-  ::kill(pid_, SIGSTOP);
-  siginfo_t stopped{};
-  ::waitid(P_PID, static_cast<id_t>(pid_), &stopped,
-           WSTOPPED | WEXITED | WNOWAIT);  // some threads run for a while after the signal
+  if (pid_ > 0) test::pause_process(pid_);
 }
 
 void PeerProcess::thaw() {
