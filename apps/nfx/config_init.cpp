@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.hpp"
 #include "command.hpp"
 #include "config/commented_config.hpp"
 #include "control_access.hpp"
@@ -228,12 +229,6 @@ std::string problem_with(const Answers& known) {
     if ((probe.*question.answer).empty()) probe.*question.answer = placeholder(question);
   }
   return problem_of(probe);
-}
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
 struct Line {

@@ -15,6 +15,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/text.hpp"
 #include "differential/guarded_memory.hpp"
 #include "differential/kernel_comparer.hpp"
 #include "differential/message_generator.hpp"
@@ -75,16 +76,6 @@ std::string escaped(std::string_view bytes) {
       std::snprintf(code, sizeof code, "\\x%02x", static_cast<unsigned>(static_cast<unsigned char>(c)));
       text += code;
     }
-  }
-  return text;
-}
-
-std::string hex(std::string_view bytes) {
-  std::string text;
-  for (const char c : bytes) {
-    char code[4];
-    std::snprintf(code, sizeof code, "%02x", static_cast<unsigned>(static_cast<unsigned char>(c)));
-    text += code;
   }
   return text;
 }
@@ -183,7 +174,7 @@ class Worker {
     const bool in_front = against_ == Against::page_in_front;
     std::fprintf(stderr, "capacity %u, part from %zu, %zu bytes next to the untouchable page %s\nhex: %s\ntext: %s\n",
                  question_.capacity, question_.part_from, bytes.size(), in_front ? "before them" : "after them",
-                 hex(bytes).c_str(), escaped(bytes).c_str());
+                 hexadecimal(bytes).c_str(), escaped(bytes).c_str());
   }
 
   void print_how_to_repeat() const {

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "base/json_text.hpp"
+#include "base/text.hpp"
 #include "cluster/options.hpp"
 #include "cluster/session_reader.hpp"
 #include "command.hpp"
@@ -32,13 +33,6 @@ struct TailOptions {
 };
 
 constexpr Duration follow_interval = std::chrono::milliseconds{50};
-
-std::string hexadecimal(std::uint64_t number) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text(16, '0');
-  for (std::size_t i = 16; i-- > 0; number >>= 4) text[i] = digits[number & 15];
-  return text;
-}
 
 // What a line has besides its frame.
 struct Line {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "base/text.hpp"
 #include "market/price_text.hpp"
 
 namespace nfx::app::market {
@@ -29,12 +30,7 @@ std::string Sha256Stream::hex() {
   if (EVP_DigestFinal_ex(static_cast<EVP_MD_CTX*>(context_), digest.data(), nullptr) != 1) {
     throw std::runtime_error("the crypto library cannot end a SHA-256");
   }
-  std::string text;
-  for (const unsigned char byte : digest) {
-    text += "0123456789abcdef"[byte >> 4];
-    text += "0123456789abcdef"[byte & 15];
-  }
-  return text;
+  return hexadecimal(text_of_bytes(digest));
 }
 
 BestPrices::BestPrices(std::uint32_t instruments) : tops_(map_array<Top>(instruments, "best prices")) {}

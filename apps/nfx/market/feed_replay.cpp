@@ -3,19 +3,13 @@
 
 #include <chrono>
 
+#include "base/text.hpp"
 #include "market/feeds.hpp"
 #include "nexusfix/config/engine_config.hpp"
 
 namespace nfx::app::market {
 
 using namespace nfx::market;
-
-std::string hexadecimal(std::uint64_t number) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text(16, '0');
-  for (std::size_t i = text.size(); i-- > 0; number >>= 4) text[i] = digits[number & 15];
-  return text;
-}
 
 void HashLines::hashed(std::uint64_t events, std::uint64_t hash) noexcept {
   text.add("{} events: books {}\n", events, hexadecimal(hash));

@@ -17,8 +17,6 @@ namespace nfx::app::market {
 
 struct FeedRow;
 
-[[nodiscard]] std::string hexadecimal(std::uint64_t number);  // 16 digits
-
 // "1000 events: books 0123456789abcdef"
 class HashLines final : public nfx::market::BookHashes {
  public:

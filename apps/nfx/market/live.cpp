@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "base/clocks.hpp"
+#include "base/text.hpp"
 #include "command.hpp"
 #include "concurrent/snapshot_box.hpp"
 #include "market/feed_replay.hpp"

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "base/clocks.hpp"
+#include "base/text.hpp"
 #include "command.hpp"
 #include "market/feed_replay.hpp"
 #include "market/feeds.hpp"

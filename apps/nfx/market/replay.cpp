@@ -8,6 +8,7 @@
 
 #include "base/clocks.hpp"
 #include "base/crc32c.hpp"
+#include "base/text.hpp"
 #include "cli/progress.hpp"
 #include "command.hpp"
 #include "market/feed_replay.hpp"
@@ -88,18 +89,6 @@ struct Tally {
     checksum = crc32c(packet.bytes, checksum);
   }
 };
-
-std::string hexadecimal(std::string_view bytes) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  text.reserve(2 * bytes.size());
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    text += digits[byte >> 4];
-    text += digits[byte & 15];
-  }
-  return text;
-}
 
 // "17 2026-01-05T09:30:00.000000001Z kernel 0 datagram 0102ff"
 void list(SafeText& out, const RecordedPacket& packet) {

@@ -7,6 +7,7 @@
 #include <set>
 #include <system_error>
 
+#include "base/text.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/dictionary/version.hpp"
 #include "nexusfix/wire/message_view.hpp"
@@ -43,16 +44,12 @@ std::optional<std::string> read_small(const fs::path& path) {
   return text;
 }
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blank{" \t\r\n\0", 5};
-  const std::size_t begin = text.find_first_not_of(blank);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(blank) - begin + 1);
-}
+// Also without the zeros that its files end with.
+std::string_view without_padding(std::string_view text) { return trimmed(text, {" \t\r\n\0", 5}); }
 
 std::optional<std::uint64_t> read_number(std::string_view text) {
   std::uint64_t number = 0;
-  text = trimmed(text);
+  text = without_padding(text);
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return number;
@@ -120,7 +117,7 @@ void read_creation_time(QuickfixStore& store) {
   const auto bytes = read_small(store.file("session"));
   if (bytes) {
     const auto text = store.kind == QuickfixKind::quickfixj ? java_text(*bytes) : bytes;
-    const std::string_view time = text ? trimmed(*text) : std::string_view{};
+    const std::string_view time = text ? without_padding(*text) : std::string_view{};
     if (const auto parsed = parse_utc_timestamp(time)) store.created = parsed->time;
     if (!store.created) store.created = rfc3339(time);
   }

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/text.hpp"
 #include "nexusfix/base/printable.hpp"
 
 namespace nfx::app::top {
@@ -178,10 +179,7 @@ void add_table(std::vector<Line>& lines, const Snapshot& snapshot, const ViewSta
 
 bool passes(const MessageRow& message, const std::string& filter) {
   if (filter.empty()) return true;
-  const auto has = [&](std::string_view text) {
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-    return !std::ranges::search(text, filter, {}, lower, lower).empty();
-  };
+  const auto has = [&](std::string_view text) { return !std::ranges::search(text, filter, {}, lower, lower).empty(); };
   return has(message.type_name) || has(message.type) || has(message.direction) ||
          std::ranges::any_of(message.fields, has);
 }

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/text.hpp"
+
 namespace nfx::app::top {
 namespace {
 
@@ -117,8 +119,6 @@ Row row_of(const MomentRow& moment) {
                     text_cell(moment.ended), moment.session.empty() ? Cell{} : text_cell(moment.session),
                     count_cell(moment.poll_thread), moment.evidence.empty() ? Cell{} : text_cell(moment.evidence)}};
 }
-
-char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 bool contains(std::string_view text, std::string_view part) {
   return !std::ranges::search(text, part, {}, lower, lower).empty() || part.empty();

@@ -13,6 +13,7 @@
 
 #include "base/regular_file.hpp"
 #include "base/sha256.hpp"
+#include "base/text.hpp"
 #include "nexusfix/config/engine_config.hpp"
 
 namespace nfx::control {
@@ -175,10 +176,9 @@ ClientCertificates ClientCertificates::parse(std::string_view text, std::string_
     std::string_view line = take_line(text);
     const std::string_view role = take_word(line);
     if (role.empty() || role.starts_with('#')) continue;
-    const auto begin = line.find_first_not_of(" \t\r");
-    if ((role != "operator" && role != "viewer") || begin == std::string_view::npos)
+    const std::string_view name = trimmed(line);
+    if ((role != "operator" && role != "viewer") || name.empty())
       fail(file, number, "expected \"operator NAME\" or \"viewer NAME\", with a name of a certificate");
-    const std::string_view name = line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin);
     if (name.size() > TlsPeer::max_name_size) fail(file, number, "a name has 256 characters at most");
     if (clients.entries_.size() == most_lines) fail(file, number, "1000 names at most");
     if (std::ranges::find(clients.entries_, name, &Entry::name) != clients.entries_.end())

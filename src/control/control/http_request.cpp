@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/text.hpp"
 #include "nexusfix/base/assert.hpp"
 
 namespace nfx::control {
@@ -12,8 +13,6 @@ namespace {
 constexpr std::array<std::string_view, http_field_count> field_names{
     "host",       "origin", "authorization", "if-match", "content-type", "content-length", "transfer-encoding",
     "connection", "accept"};
-
-char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 bool same_word(std::string_view text, std::string_view lower_case) noexcept {
   return std::ranges::equal(text, lower_case, {}, lower);
@@ -26,11 +25,7 @@ bool is_name_char(char c) noexcept {
 
 bool is_name(std::string_view text) noexcept { return !text.empty() && std::ranges::all_of(text, is_name_char); }
 
-std::string_view without_spaces(std::string_view text) noexcept {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
+std::string_view without_spaces(std::string_view text) noexcept { return trimmed(text, " \t"); }
 
 // Whether a list, "keep-alive, Close", has the word.
 bool list_has(std::string_view list, std::string_view word) noexcept {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/text.hpp"
 #include "config/key_depth.hpp"
 #include "config/quickfix_keys.hpp"
 #include "config/quickfix_settings.hpp"
@@ -17,7 +18,6 @@ namespace {
 
 constexpr std::string_view prefix = "secret-";
 constexpr std::size_t digits = 64;
-using quickfix::trimmed;
 
 bool is_name(std::string_view text) noexcept {
   if (text.size() != prefix.size() + digits || !text.starts_with(prefix)) return false;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/suggest.hpp"
+#include "base/text.hpp"
 
 namespace nfx::quickfix {
 namespace {

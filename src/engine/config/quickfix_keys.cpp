@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/text.hpp"
 #include "config/version_text.hpp"
 
 namespace nfx::quickfix {
@@ -447,8 +448,6 @@ const std::vector<KeyRow>& rows() {
   return table;
 }
 
-constexpr char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 // Whether a name of the table matches a key of a file.
 bool stands_for(std::string_view name, std::string_view key) {
   constexpr std::string_view number = "<n>", version = "<BeginString>";
@@ -467,17 +466,10 @@ bool stands_for(std::string_view name, std::string_view key) {
 }  // namespace
 
 bool starts_with_key(std::string_view text, std::string_view prefix) noexcept {
-  return text.size() >= prefix.size() && std::ranges::equal(text.substr(0, prefix.size()), prefix, {}, lower, lower);
+  return same_ignoring_case(text.substr(0, prefix.size()), prefix);
 }
 
-std::string_view trimmed(std::string_view text) noexcept {
-  constexpr std::string_view blanks = " \t\r\n\v\f";
-  const auto begin = text.find_first_not_of(blanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
-}
-
-bool same_key(std::string_view a, std::string_view b) noexcept { return a.size() == b.size() && starts_with_key(a, b); }
+bool same_key(std::string_view a, std::string_view b) noexcept { return same_ignoring_case(a, b); }
 
 std::optional<std::size_t> numbered(std::string_view name, std::string_view prefix) noexcept {
   if (!starts_with_key(name, prefix)) return std::nullopt;

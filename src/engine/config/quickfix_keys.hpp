@@ -46,9 +46,6 @@ inline constexpr std::string_view ours_only = "NexusFIX";
 // Every name, for suggestions.
 [[nodiscard]] const std::vector<std::string_view>& key_names();
 
-// Without blanks at both ends, of any kind that the engines skip.
-[[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
-
 // Comparisons of keys ignore letter case.
 [[nodiscard]] bool same_key(std::string_view a, std::string_view b) noexcept;
 [[nodiscard]] bool starts_with_key(std::string_view text, std::string_view prefix) noexcept;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <variant>
 
+#include "base/text.hpp"
 #include "config/quickfix_values.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "transport/tls_facts.hpp"
@@ -21,8 +22,7 @@ enum class Protocol : std::uint8_t { too_old, tls_1_2, tls_1_3, all };
 std::optional<Protocol> protocol_named(std::string_view text) {
   std::string name;
   for (const char c : text) {
-    const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    if (lower != 'v' && lower != '_' && lower != '.' && lower != ' ') name += lower;
+    if (!std::string_view{"vV_. "}.contains(c)) name += lower(c);
   }
   constexpr std::array<std::string_view, 9> old{"ssl2",  "ssl3",  "ssl30",     "tls", "tls1",
                                                 "tls10", "tls11", "ssl2hello", "ssl"};

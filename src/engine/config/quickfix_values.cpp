@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 
+#include "base/text.hpp"
 #include "config/quickfix_keys.hpp"
 
 namespace nfx::quickfix {
@@ -13,11 +14,7 @@ namespace {
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 bool is_letter(char c) noexcept { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 
-std::string_view without_blanks(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
+std::string_view without_blanks(std::string_view text) { return trimmed(text, " \t"); }
 
 }  // namespace
 
@@ -86,7 +83,6 @@ std::optional<std::string_view> read_day(std::string_view text) noexcept {
   constexpr std::array<std::string_view, 7> days{"monday", "tuesday",  "wednesday", "thursday",
                                                  "friday", "saturday", "sunday"};
   if (text.size() < 2) return std::nullopt;
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
   for (const std::string_view day : days) {
     if (lower(text[0]) == day[0] && lower(text[1]) == day[1]) return day;
   }

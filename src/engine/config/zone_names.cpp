@@ -6,6 +6,8 @@
 #include <array>
 #include <charconv>
 
+#include "base/text.hpp"
+
 namespace nfx::config {
 namespace {
 
@@ -225,15 +227,13 @@ constexpr ZoneName rows[] = {
     // clang-format on
 };
 
-constexpr char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 }  // namespace
 
 std::span<const ZoneName> zone_names_of_others() noexcept { return rows; }
 
 const ZoneName* find_zone_name(std::string_view name) noexcept {
-  const auto* const found = std::ranges::find_if(
-      rows, [name](const ZoneName& each) { return std::ranges::equal(each.name, name, {}, lower, lower); });
+  const auto* const found =
+      std::ranges::find_if(rows, [name](const ZoneName& each) { return same_ignoring_case(each.name, name); });
   return found == std::end(rows) ? nullptr : found;
 }
 

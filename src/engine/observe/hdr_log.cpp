@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "base/text.hpp"
 #include "nexusfix/base/assert.hpp"
 
 namespace nfx {
@@ -84,18 +85,6 @@ Bytes zlib_stream(std::string_view bytes) {
     out += block;
   } while (!bytes.empty());
   put(out, check);
-  return out;
-}
-
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::size_t left = std::min<std::size_t>(bytes.size() - i, 3);
-    std::uint32_t group = 0;
-    for (std::size_t k = 0; k < 3; ++k) group = group << 8 | (k < left ? static_cast<unsigned char>(bytes[i + k]) : 0U);
-    for (std::size_t k = 0; k < 4; ++k) out += k <= left ? digits[group >> (18 - 6 * k) & 63] : '=';
-  }
   return out;
 }
 

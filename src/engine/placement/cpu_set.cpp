@@ -1,5 +1,6 @@
 // Sets of CPUs and the kernel's notations for them: lists, masks and strides.
 #include "nexusfix/placement/cpu_set.hpp"
+#include "base/text.hpp"
 #include "nexusfix/base/assert.hpp"
 
 #include <algorithm>
@@ -15,13 +16,6 @@ constexpr int bits = 64;
 
 std::size_t word_of(int cpu) { return static_cast<std::size_t>(cpu) / bits; }
 std::uint64_t bit_of(int cpu) { return std::uint64_t{1} << (static_cast<unsigned>(cpu) % bits); }
-
-std::string_view without_blanks(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(blanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
 
 std::optional<int> number(std::string_view text) {
   int value = 0;
@@ -77,7 +71,7 @@ CpuSet CpuSet::range(int first, int last) {
 
 std::expected<CpuSet, std::string> CpuSet::parse_list(std::string_view text) {
   CpuSet set;
-  std::string_view rest = without_blanks(text);
+  std::string_view rest = trimmed(text);
   while (!rest.empty()) {
     const std::size_t comma = rest.find(',');
     const std::string_view item = rest.substr(0, comma);
@@ -97,7 +91,7 @@ std::expected<CpuSet, std::string> CpuSet::parse_list(std::string_view text) {
 
 std::expected<CpuSet, std::string> CpuSet::parse_mask(std::string_view text) {
   CpuSet set;
-  std::string_view rest = without_blanks(text);
+  std::string_view rest = trimmed(text);
   if (rest.empty()) return std::unexpected("an empty mask: expected hexadecimal digits");
   // From the end: words of 32 bits between commas, the lowest last. A single word may be longer.
   int base = 0;

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "base/text.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
 #include "placement/planner.hpp"
@@ -60,11 +61,7 @@ std::string hash_of(const PlacementPlan& plan) {
     text += thread.name + ' ' + thread.cpus.to_list() + ' ' + std::to_string(thread.priority) + '\n';
   }
   text += "quiet " + plan.isolated_cpus.to_list() + "\nhousekeeping " + plan.housekeeping.to_list() + '\n';
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string hash;
-  const std::uint64_t value = fnv_1a(text);
-  for (int shift = 60; shift >= 0; shift -= 4) hash += digits[value >> shift & 0xF];
-  return hash;
+  return hexadecimal(fnv_1a(text));
 }
 
 // No thread is pinned: every thread may use what the process may use.

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "base/sha256.hpp"
+#include "base/text.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "store/journal_bytes.hpp"
 #include "store/journal_scan.hpp"
@@ -19,31 +20,19 @@ using namespace detail;
 
 namespace {
 
-constexpr std::string_view hex_digits = "0123456789abcdef";
 constexpr std::size_t former_digits = 16;
 constexpr std::size_t digits_of_hash = 32;
 
 std::string digits_of(std::string_view text) {
-  const auto hash = sha256(text);
-  std::string digits(digits_of_hash, '0');
-  for (std::size_t n = 0; n < digits_of_hash; ++n) {
-    const int byte = hash[n / 2];
-    digits[n] = hex_digits[static_cast<std::size_t>(n % 2 == 0 ? byte >> 4 : byte & 15)];
-  }
-  return digits;
+  return hexadecimal(text_of_bytes(sha256(text))).substr(0, digits_of_hash);
 }
 
 // CompIDs can be chosen that have the same: journals of earlier versions have it.
-std::string former_digits_of(std::string_view text) {
-  std::uint64_t number = stable_hash(text);
-  std::string digits(former_digits, '0');
-  for (std::size_t n = former_digits; n-- > 0; number >>= 4) digits[n] = hex_digits[number & 15];
-  return digits;
-}
+std::string former_digits_of(std::string_view text) { return hexadecimal(stable_hash(text)); }
 
 bool is_folder_name(std::string_view name) {
   return (name.size() == digits_of_hash || name.size() == former_digits) &&
-         name.find_first_not_of(hex_digits) == std::string_view::npos;
+         name.find_first_not_of(hexadecimal_digits) == std::string_view::npos;
 }
 
 // The identity in the first header of the folder's segments that is whole; nothing when none is.

@@ -16,6 +16,7 @@
 #include <system_error>
 
 #include "base/regular_file.hpp"
+#include "base/text.hpp"
 #include "nexusfix/transport/transport.hpp"
 #include "transport/tls_material.hpp"
 
@@ -33,13 +34,6 @@ std::string text_of(const X509_NAME* name) {
   const OwnedBio bio{BIO_new(BIO_s_mem())};
   X509_NAME_print_ex(bio.get(), name, 0, (XN_FLAG_ONELINE & ~XN_FLAG_SPC_EQ) | ASN1_STRFLGS_ESC_CTRL);
   return text_of(bio.get());
-}
-
-std::string hexadecimal(const unsigned char* bytes, std::size_t size) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  for (std::size_t i = 0; i < size; ++i) text += {digits[bytes[i] >> 4], digits[bytes[i] & 15]};
-  return text;
 }
 
 std::string text_of(const ASN1_STRING* string) {
@@ -74,7 +68,7 @@ std::string sha256_of(const X509* certificate) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned size = 0;
   if (X509_digest(certificate, EVP_sha256(), digest.data(), &size) != 1) return {};
-  return hexadecimal(digest.data(), size);
+  return hexadecimal(text_of_bytes(digest).substr(0, size));
 }
 
 }  // namespace
@@ -144,7 +138,7 @@ CertificateFacts facts_of(const X509* certificate) {
   facts.subject = subject_of(certificate);
   facts.issuer = text_of(X509_get_issuer_name(certificate));
   const ASN1_INTEGER* serial = X509_get0_serialNumber(certificate);
-  facts.serial = hexadecimal(ASN1_STRING_get0_data(serial), static_cast<std::size_t>(ASN1_STRING_length(serial)));
+  facts.serial = hexadecimal(text_of(serial));
   facts.not_before = time_of(X509_get0_notBefore(certificate));
   facts.not_after = time_of(X509_get0_notAfter(certificate));
   facts.names = names_of(certificate);

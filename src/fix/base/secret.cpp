@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "base/sha256.hpp"
+#include "base/text.hpp"
 #include "nexusfix/base/assert.hpp"
 
 namespace nfx {
@@ -173,13 +174,8 @@ std::string name_of_secret(std::string_view text) {
     ::explicit_bzero(random.data(), random.size());
     return made;
   }();
-  std::string name;
-  for (const std::uint8_t byte :
-       digest_of(std::span<const char, sizeof(Salt)>{key.reveal().data(), sizeof(Salt)}, text)) {
-    name += "0123456789abcdef"[byte >> 4];
-    name += "0123456789abcdef"[byte & 15];
-  }
-  return name;
+  return hexadecimal(
+      text_of_bytes(digest_of(std::span<const char, sizeof(Salt)>{key.reveal().data(), sizeof(Salt)}, text)));
 }
 
 namespace {

@@ -4,12 +4,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/text.hpp"
 #include "nexusfix/base/assert.hpp"
 
 namespace nfx {
 namespace {
-
-char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 // The number of letters to insert, delete or change, or `most` where it is not less: one row of the classic table at a
 // time, and of each row only what can still be less.

@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/text.hpp"
 #include "dictionary/character_rule.hpp"
 #include "dictionary/model_reader.hpp"
 

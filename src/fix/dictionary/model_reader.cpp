@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.hpp"
 #include "dictionary/character_rule.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 

@@ -1,4 +1,5 @@
 // Reads overlay files, in which most attributes are optional because they only change what the base has.
+#include "base/text.hpp"
 #include "dictionary/model_reader.hpp"
 
 namespace nfx {

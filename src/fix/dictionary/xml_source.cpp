@@ -7,6 +7,8 @@
 #include <charconv>
 #include <utility>
 
+#include "base/text.hpp"
+
 namespace nfx {
 namespace {
 
@@ -17,8 +19,7 @@ enum class Encoding : std::uint8_t { utf8, utf16_little, utf16_big, windows_1252
 // What follows encoding= in the declaration, in small letters; empty without one.
 std::string declared_encoding(std::string_view xml) {
   std::string start(xml.substr(0, xml.find('>')).substr(0, 200));
-  std::ranges::transform(start, start.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  std::ranges::transform(start, start.begin(), lower);
   const std::size_t at = start.find("encoding");
   return at == std::string::npos || !start.contains("<?xml") ? std::string() : start.substr(at);
 }
@@ -70,13 +71,6 @@ std::string from_windows_1252(std::string_view xml) {
 }
 
 }  // namespace
-
-std::string_view trimmed(std::string_view text) noexcept {
-  constexpr std::string_view blanks = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(blanks);
-  if (first == std::string_view::npos) return text.substr(text.size());
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
 
 XmlSource::XmlSource(std::string_view xml, std::string_view name, Problems& problems)
     : name_(std::make_shared<const std::string>(name)), problems_(problems) {

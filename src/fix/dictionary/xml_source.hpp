@@ -54,7 +54,4 @@ class XmlSource {
   mutable Suggestions type_suggestions_;
 };
 
-// Without blanks, tabs and line ends around it.
-[[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
-
 }  // namespace nfx

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/jitter.hpp"
+#include "base/text.hpp"
 #include "live/check_added.hpp"
 #include "market/http_answer.hpp"
 #include "market/websocket.hpp"
@@ -15,8 +16,6 @@
 namespace nfx::market {
 
 namespace {
-
-char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 JsonFeedOptions sized_for(const WebsocketFeedOptions& options) {
   JsonFeedOptions feed = options.feed;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/text.hpp"
 #include "market/http_text.hpp"
 #include "nexusfix/base/assert.hpp"
 
@@ -94,15 +95,15 @@ void HttpAnswer::read_head() noexcept {
   while (!lines.empty()) {
     const auto header = http_text::take_header(lines);
     if (!header) return fail();
-    if (http_text::same_text(header->name, "Content-Length")) {
+    if (same_ignoring_case(header->name, "Content-Length")) {
       const auto given = number_in(header->value, 10);
       if (!given || (length && *length != *given)) return fail();
       length = given;
-    } else if (http_text::same_text(header->name, "Transfer-Encoding")) {
-      if (chunked || !http_text::same_text(header->value, "chunked")) return fail();
+    } else if (same_ignoring_case(header->name, "Transfer-Encoding")) {
+      if (chunked || !same_ignoring_case(header->value, "chunked")) return fail();
       chunked = true;
-    } else if (http_text::same_text(header->name, "Content-Encoding")) {
-      if (!http_text::same_text(header->value, "identity")) return fail();
+    } else if (same_ignoring_case(header->name, "Content-Encoding")) {
+      if (!same_ignoring_case(header->value, "identity")) return fail();
     }
   }
   if (chunked && length) return fail();  // two lengths: who sent this is not to be trusted
@@ -114,7 +115,7 @@ void HttpAnswer::read_head() noexcept {
 
 void HttpAnswer::read_chunk_size() noexcept {
   std::string_view line{head_.get(), answer_.head_size - 2};
-  line = http_text::trimmed(line.substr(0, line.find(';')));
+  line = http_text::without_spaces(line.substr(0, line.find(';')));
   const auto size = number_in(line, 16);
   if (!size || *size > limits_.body - answer_.body_size) return fail();
   answer_.left = *size;

@@ -6,24 +6,16 @@
 #include <optional>
 #include <string_view>
 
+#include "base/text.hpp"
+
 namespace nfx::market::http_text {
 
-inline char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-inline bool same_text(std::string_view a, std::string_view b) noexcept {
-  return std::ranges::equal(a, b, [](char x, char y) { return lower(x) == lower(y); });
-}
-
-inline std::string_view trimmed(std::string_view text) noexcept {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
+inline std::string_view without_spaces(std::string_view text) noexcept { return trimmed(text, " \t"); }
 
 inline bool has_token(std::string_view list, std::string_view token) noexcept {
   while (!list.empty()) {
     const std::size_t comma = std::min(list.find(','), list.size());
-    if (same_text(trimmed(list.substr(0, comma)), token)) return true;
+    if (same_ignoring_case(without_spaces(list.substr(0, comma)), token)) return true;
     list.remove_prefix(std::min(comma + 1, list.size()));
   }
   return false;
@@ -57,7 +49,7 @@ inline std::optional<Header> take_header(std::string_view& lines) noexcept {
   lines.remove_prefix(end + 2);
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos || colon == 0 || has_controls(line.substr(0, colon))) return std::nullopt;
-  return Header{line.substr(0, colon), trimmed(line.substr(colon + 1))};
+  return Header{line.substr(0, colon), without_spaces(line.substr(colon + 1))};
 }
 
 }  // namespace nfx::market::http_text

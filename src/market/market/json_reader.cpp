@@ -1,6 +1,7 @@
 // Reads messages by the scan, and by simdjson what the scan leaves.
 #include <stdexcept>
 
+#include "base/text.hpp"
 #include "market/json_fields.hpp"
 #include "market/json_message.hpp"
 
@@ -98,7 +99,7 @@ class Reader final : public JsonReader {
         break;
       case ondemand::json_type::number: {
         double ignored = 0;
-        text = trimmed(value.raw_json_token());
+        text = trimmed(value.raw_json_token());  // which reaches to the next one
         // A number of any other shape is checked, and refused where it is used.
         if (!plain(text) && value.get_double().get(ignored)) return JsonError::not_json;
         kind = JsonType::number;
@@ -149,13 +150,6 @@ class Reader final : public JsonReader {
     return JsonError::none;
   }
 
-  // The token of simdjson reaches to the next one.
-  static std::string_view trimmed(std::string_view text) noexcept {
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\n' || text.back() == '\r' || text.back() == '\t')) {
-      text.remove_suffix(1);
-    }
-    return text;
-  }
   // A whole number without a sign, as JSON has it.
   static bool plain(std::string_view text) noexcept {
     return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos &&

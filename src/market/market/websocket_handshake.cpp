@@ -2,13 +2,14 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/text.hpp"
 #include "market/http_text.hpp"
 #include "market/websocket.hpp"
 #include "nexusfix/base/assert.hpp"
 
 namespace nfx::market {
 
-using http_text::has_controls, http_text::has_token, http_text::same_text;
+using http_text::has_controls, http_text::has_token;
 
 namespace {
 
@@ -68,25 +69,13 @@ class Sha1 {
   std::uint64_t size_ = 0;
 };
 
-// Returns the end of what was written: four characters for each three bytes begun.
-char* write_base64(char* out, std::span<const std::uint8_t> bytes) noexcept {
-  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
-    std::uint32_t word = 0;
-    for (std::size_t k = 0; k < 3; ++k) word = word << 8 | (k < count ? bytes[i + k] : 0u);
-    for (std::size_t k = 0; k < 4; ++k) *out++ = k <= count ? digits[word >> (18 - 6 * k) & 63] : '=';
-  }
-  return out;
-}
-
 }  // namespace
 
 void websocket_accept(std::string_view key, std::span<char, 28> out) noexcept {
   Sha1 sha1;
   sha1.add(key);
   sha1.add("258EAFA5-E914-47DA-95CA-C5AB0DC85B11");
-  write_base64(out.data(), sha1.finish());
+  write_base64(out.data(), text_of_bytes(sha1.finish()));
 }
 
 bool WebsocketClient::connect(const WebsocketRequest& request) {
@@ -98,7 +87,7 @@ bool WebsocketClient::connect(const WebsocketRequest& request) {
     return false;
   }
   std::array<char, 24> key;
-  write_base64(key.data(), request.key);
+  write_base64(key.data(), text_of_bytes(request.key));
   const std::string_view parts[] = {"GET ",
                                     request.path,
                                     " HTTP/1.1\r\nHost: ",
@@ -146,14 +135,14 @@ WebsocketError WebsocketClient::check_answer(std::string_view answer) noexcept {
     const auto header = http_text::take_header(answer);
     if (!header) return WebsocketError::not_http;
     const auto [name, value] = *header;
-    if (same_text(name, "Upgrade")) upgrade = same_text(value, "websocket");
-    if (same_text(name, "Connection")) connection |= has_token(value, "upgrade");
-    if (same_text(name, "Sec-WebSocket-Accept")) {
+    if (same_ignoring_case(name, "Upgrade")) upgrade = same_ignoring_case(value, "websocket");
+    if (same_ignoring_case(name, "Connection")) connection |= has_token(value, "upgrade");
+    if (same_ignoring_case(name, "Sec-WebSocket-Accept")) {
       ++accepts;
       accepted = value == std::string_view{link_.accept.data(), link_.accept.size()};
     }
-    if (same_text(name, "Sec-WebSocket-Extensions") && !value.empty()) return WebsocketError::extension;
-    if (same_text(name, "Sec-WebSocket-Protocol") && !value.empty()) return WebsocketError::protocol;
+    if (same_ignoring_case(name, "Sec-WebSocket-Extensions") && !value.empty()) return WebsocketError::extension;
+    if (same_ignoring_case(name, "Sec-WebSocket-Protocol") && !value.empty()) return WebsocketError::protocol;
   }
   if (!upgrade || !connection) return WebsocketError::bad_upgrade;
   return accepts == 1 && accepted ? WebsocketError::none : WebsocketError::bad_accept;

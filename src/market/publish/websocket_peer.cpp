@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.hpp"
 #include "market/http_text.hpp"
 #include "market/websocket.hpp"
 
@@ -30,8 +31,8 @@ WebsocketPeerEvent WebsocketPeer::next_request(std::string_view& data) {
   while (!lines.empty()) {
     const auto header = http_text::take_header(lines);
     if (!header) return WebsocketPeerEvent::failed;
-    if (http_text::same_text(header->name, "Upgrade")) upgrade = http_text::same_text(header->value, "websocket");
-    if (http_text::same_text(header->name, "Sec-WebSocket-Key")) key_ = header->value;
+    if (same_ignoring_case(header->name, "Upgrade")) upgrade = same_ignoring_case(header->value, "websocket");
+    if (same_ignoring_case(header->name, "Sec-WebSocket-Key")) key_ = header->value;
   }
   if (!upgrade) return WebsocketPeerEvent::get;
   if (key_.size() != 24) return WebsocketPeerEvent::failed;

@@ -5,17 +5,12 @@
 
 #include <string>
 
+#include "base/text.hpp"
+
 namespace nfx {
 namespace {
 
-std::string hex(std::string_view bytes) {
-  std::string text;
-  for (const std::uint8_t byte : sha256(bytes)) {
-    text += "0123456789abcdef"[byte >> 4];
-    text += "0123456789abcdef"[byte & 15];
-  }
-  return text;
-}
+std::string hex(std::string_view bytes) { return hexadecimal(text_of_bytes(sha256(bytes))); }
 
 TEST(Sha256, gives_the_published_digests) {
   EXPECT_EQ(hex(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");

@@ -1,16 +1,10 @@
 // The text of fields.hpp: the enumerations of all fields.
 
+#include "base/text.hpp"
 #include "dictionary/codegen/emit.hpp"
 
 namespace nfx::codegen {
 namespace {
-
-std::string hexadecimal(std::uint64_t digest) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  for (int shift = 60; shift >= 0; shift -= 4) text += digits[digest >> shift & 15];
-  return text;
-}
 
 // A switch rather than a table: it costs a program that does not use it next to nothing to compile.
 void emit_enumeration(std::string& out, const Enumeration& enumeration) {

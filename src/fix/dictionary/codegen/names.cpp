@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.hpp"
+
 namespace nfx::codegen {
 namespace {
 
@@ -11,7 +13,6 @@ constexpr bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 constexpr bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_name_character(char c) { return is_upper(c) || is_lower(c) || is_digit(c); }
-constexpr char to_lower(char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 
 // Keywords, their alternatives, and the macros in small letters that common headers define.
 constexpr std::array unusable = std::to_array<std::string_view>({
@@ -73,7 +74,7 @@ std::string snake_case(std::string_view name, std::string_view prefix) {
     gap = gap || (mixed && begins_word(name, i));
     if (gap && !result.empty()) result += '_';
     const std::string_view whole = gap ? capital_word_at(name, i) : std::string_view{};
-    for (const char c : whole.empty() ? name.substr(i, 1) : whole) result += to_lower(c);
+    for (const char c : whole.empty() ? name.substr(i, 1) : whole) result += lower(c);
     i += std::max<std::size_t>(whole.size(), 1);
     gap = !whole.empty();
   }

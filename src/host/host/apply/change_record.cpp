@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/text.hpp"
 #include "host/apply/tasks.hpp"
 
 namespace nfx {
@@ -208,12 +209,6 @@ json parse_line(std::string_view line) {
                    ": is not a line of a record of changes; move the file away if the host is as it should be");
 }
 
-std::string trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin == std::string_view::npos) return {};
-  return std::string{text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1)};
-}
-
 }  // namespace
 
 std::string_view to_string(ChangeKind kind) noexcept {
@@ -250,7 +245,8 @@ bool same_content(Compare compare, std::string_view content, std::string_view wa
     }
     case Compare::contains_word: {
       // "+cpuset" or "-cpuset" was written where words are listed.
-      const bool there = (' ' + trimmed(content) + ' ').contains(' ' + std::string{wanted.substr(1)} + ' ');
+      const bool there =
+          (' ' + std::string{trimmed(content)} + ' ').contains(' ' + std::string{wanted.substr(1)} + ' ');
       return there == wanted.starts_with('+');
     }
   }

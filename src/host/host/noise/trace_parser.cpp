@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text.hpp"
 #include "host/trace_reader.hpp"
 #include "placement/proc_text.hpp"
 
@@ -11,12 +12,6 @@ namespace nfx {
 namespace {
 
 using Edge = TraceEvent::Edge;
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
 
 // The value of "key=" up to `until`, or to the end of the text when `until` is empty or not there.
 std::string_view field(std::string_view text, std::string_view key, std::string_view until) {
