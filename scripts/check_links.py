@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 
 DOCUMENTS = ("README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs", "examples/README.md", "tests/README.md",
-             "bench/README.md", "tests/conformance/README.md")
+             "bench/README.md", "bench/RESULTS.md", "tests/conformance/README.md")
 CODE = ("apps", "bench", "src", "include/nexusfix", "dev", "examples", "tests")
 CODE_SUFFIXES = (".hpp", ".cpp")
 

@@ -3,6 +3,7 @@
 // One step of the counter may be 10 ns: what is shorter than a microsecond must be timed in batches.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -68,6 +69,13 @@ struct CycleClock {
   double step_ns = 0;  // what every difference between two readings is a multiple of
 
   [[nodiscard]] double to_ns(double ticks) const noexcept { return ticks / ticks_per_ns; }
+  // What two readings are apart, without what they cost themselves.
+  [[nodiscard]] double ns_between(std::uint64_t begin, std::uint64_t end, double own_cost_ticks) const noexcept {
+    return to_ns(std::max(0.0, static_cast<double>(end - begin) - own_cost_ticks));
+  }
+  [[nodiscard]] std::uint64_t ps_between(std::uint64_t begin, std::uint64_t end, double own_cost_ticks) const noexcept {
+    return static_cast<std::uint64_t>(ns_between(begin, end, own_cost_ticks) * 1000);
+  }
 };
 
 // Compares the counter with the kernel's clock for about 100 ms.

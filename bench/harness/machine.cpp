@@ -129,6 +129,12 @@ std::expected<unsigned, std::string> pin_to_core(std::optional<unsigned> core) {
   return static_cast<unsigned>(cpu);
 }
 
+unsigned run_on_core(std::optional<unsigned> core) {
+  const auto pinned = pin_to_core(core);
+  if (!pinned) throw std::runtime_error(pinned.error() + "; choose another core");
+  return *pinned;
+}
+
 void allow_descriptors(std::uint64_t wanted, std::string_view otherwise) {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);

@@ -33,6 +33,8 @@ struct Machine {
 // Confines the calling thread to one core: the given one, or the last that it may use. Returns that core, or the reason
 // why it cannot.
 [[nodiscard]] std::expected<unsigned, std::string> pin_to_core(std::optional<unsigned> core);
+// The same; throws std::runtime_error, which says to choose another one.
+unsigned run_on_core(std::optional<unsigned> core);
 
 // Lets this process have so many file descriptors open. Throws std::runtime_error, which names what else would help,
 // where the system does not allow it.

@@ -1,9 +1,12 @@
 // How every benchmark begins and ends: its command line, and its result as an exit status.
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "cli/command_line.hpp"
 #include "harness/measure.hpp"
@@ -12,6 +15,30 @@ namespace nfx::bench {
 
 inline constexpr int wrong_answer = 1;  // exit statuses
 inline constexpr int cannot_run = 2;
+
+// Options that several benchmarks have. Lifetime: they borrow where their values go.
+inline cli::Option repeats_option(std::uint32_t& repeats) {
+  return {.names = "--repeats",
+          .target = &repeats,
+          .help = "Of all rows in turn; medians are over these",
+          .range = {{1, 1000}}};
+}
+inline cli::Option core_option(std::optional<std::uint32_t>& core) {
+  return {.names = "--core", .target = &core, .help = "The core to pin to", .default_text = "the last allowed one"};
+}
+inline cli::Option seed_option(std::uint64_t& seed) {
+  return {.names = "--seed", .target = &seed, .help = "Of what is generated"};
+}
+inline cli::Option json_option(std::string& file) {
+  return {.names = "--json", .target = &file, .help = "Also write everything to this file", .kind = cli::Kind::file};
+}
+inline cli::Option folder_option(std::string& folder, std::string_view names = "--folder") {
+  return {.names = names,
+          .target = &folder,
+          .help = "Where files are created and removed: on a disk",
+          .kind = cli::Kind::folder,
+          .default_text = "the temporary folder"};
+}
 
 // Reads the command line of `program` and runs. What is thrown becomes words and a status; otherwise `run` gives the
 // status.

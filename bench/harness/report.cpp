@@ -5,18 +5,13 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "base/text.hpp"
 #include "harness/json.hpp"
 
 namespace nfx::bench {
 namespace {
 
 double ns(std::uint64_t ps) noexcept { return static_cast<double>(ps) / 1000; }
-
-std::string hex(std::uint64_t number) {
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(number));
-  return text;
-}
 
 const RowResult* baseline_of(const GroupResult& group, const std::string& section) noexcept {
   for (const RowResult& row : group.rows) {
@@ -111,7 +106,7 @@ void write_facts(Json& json, const RunFacts& facts) {
   json.key("corpora").begin_array();
   for (const CorpusFacts& corpus : facts.corpora) {
     json.begin_object().member("name", corpus.name).member("messages", corpus.messages);
-    json.member("bytes", corpus.bytes).member("digest", hex(corpus.digest)).end_object();
+    json.member("bytes", corpus.bytes).member("digest", hexadecimal(corpus.digest)).end_object();
   }
   json.end_array().key("notes").begin_array();
   for (const std::string& note : facts.notes) json.value(note);
@@ -161,7 +156,7 @@ void print_facts(std::FILE* out, const RunFacts& facts) {
   for (const CorpusFacts& corpus : facts.corpora) {
     std::fprintf(out, "corpus     %-28s %6u messages, %6.1f bytes on average, digest %s\n", corpus.name.c_str(),
                  corpus.messages, static_cast<double>(corpus.bytes) / std::max(1U, corpus.messages),
-                 hex(corpus.digest).c_str());
+                 hexadecimal(corpus.digest).c_str());
   }
   for (const std::string& note : facts.notes) std::fprintf(out, "note       %s\n", note.c_str());
   std::fputs(

@@ -55,9 +55,6 @@ struct RepeatedRow {
   std::string note;  // a condition of the row; without repeats, why it was left out
   std::vector<Figures> repeats;
   CounterRates counters;  // of the calling thread during whole repeats, per operation, their set-up and checks included
-
-  PerfCounters::Totals counted{};
-  std::uint64_t operations = 0;
 };
 
 // A row without results yet.
@@ -69,17 +66,6 @@ struct RepeatedRow {
   row.baseline = baseline;
   row.note = std::move(note);
   return row;
-}
-
-// Appends what `repeat` gives, and counts while it runs.
-template <class Repeat>
-void run_repeat(RepeatedRow& row, const PerfCounters& counters, std::uint64_t operations, Repeat&& repeat) {
-  const PerfCounters::Totals before = counters.read();
-  row.repeats.push_back(repeat());
-  const PerfCounters::Totals counted = difference(counters.read(), before);
-  for (std::size_t i = 0; i < counted.size(); ++i) row.counted[i] += counted[i];
-  row.operations += operations;
-  row.counters = counters.rates(row.counted, row.operations);
 }
 
 struct RepeatedGroup {

@@ -10,8 +10,7 @@ namespace {
 
 using namespace nfx::bench;
 
-constexpr Kind all_kinds[] = {Kind::heartbeat, Kind::new_order_single, Kind::execution_report, Kind::market_data,
-                              Kind::wide};
+constexpr Kind all_kinds[] = {Kind::heartbeat, Kind::new_order_single, Kind::execution_report, Kind::market_data};
 
 // '|' stands for SOH.
 std::string with_soh(std::string text) {

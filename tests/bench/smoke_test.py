@@ -1,29 +1,15 @@
 """Runs benchmarks shortly: their answers are checked, and their tables have all their rows."""
 
-import json
 import os
-import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 import unittest
 
 
 def run(program, *arguments):
     done = subprocess.run([os.environ[program], *arguments], capture_output=True, text=True, timeout=600, check=False)
     return done.returncode, done.stdout, done.stderr
-
-
-def measured_groups(program, *arguments):
-    """Rows by section and name, of each group that the program writes as JSON."""
-    with tempfile.TemporaryDirectory() as folder:
-        target = pathlib.Path(folder) / "result.json"
-        status, _, errors = run(program, *arguments, "--json", str(target))
-        if status != 0:
-            raise AssertionError(errors)
-        groups = json.loads(target.read_text())["groups"]
-    return {group["name"]: {(row["section"], row["name"]): row for row in group["rows"]} for group in groups}
 
 
 class Transport(unittest.TestCase):
@@ -72,50 +58,6 @@ class Sustained(unittest.TestCase):
         self.assertEqual(len(re.findall(r"resident KiB [0-9]+ at the beginning", out)), 2, out)
         self.assertEqual("stable     rate" in out, status == 0, out)
         self.assertEqual("FAILED     " in out, status == 1, out)
-
-
-class Deferred(unittest.TestCase):
-    def test_offers_what_the_worker_can_follow_its_limit_and_more(self):
-        rows = measured_groups("NFX_BENCH_DEFERRED", "--only", "rates", "--repeats", "1", "--messages", "5000")["rates"]
-        names = [name for _, name in rows]
-        self.assertEqual(names, ["one message of the worker at its limit", "50% of the worker's limit", "90%", "100%",
-                                 "200%, blocks when full", "200%, drops when full", "200%, spills when full", "drop", "spill",
-                                 "block, at most 100 us"])
-        for row in rows.values():
-            self.assertGreater(row["repeats"][0]["mean"], 0, row)
-        blocked = rows["worker has stopped, the ring is full", "block, at most 100 us"]["repeats"][0]
-        self.assertGreater(blocked["p50"], 50_000)
-
-    def test_times_the_copy_the_queue_and_the_deferral_of_each_size(self):
-        rows = measured_groups("NFX_BENCH_DEFERRED", "--only", "sizes", "--repeats", "1", "--messages", "1000")["sizes"]
-        for size in (16, 64, 256, 1024, 4096):
-            for name in ("inline: format, append", "deferred, worker busy-polls", "queue alone", "copy alone"):
-                self.assertEqual(len(rows[f"{size} bytes", name]["repeats"]), 1)
-
-
-class Techniques(unittest.TestCase):
-    def test_compares_every_index_of_a_store_with_the_same_messages(self):
-        groups = measured_groups("NFX_BENCH_TECHNIQUES", "--quick", "--only", "message_index")
-        rows = groups["message index, 1,000"]
-        for access in ("look-up, sequential", "look-up, resend range", "look-up, random", "insert, ascending"):
-            for index in ("std::unordered_map", "absl::flat_hash_map", "boost::unordered_flat_map", "NexusFIX dense index",
-                          "NexusFIX MemoryMessageStore"):
-                row = rows[access, index]
-                if row["repeats"]:
-                    self.assertRegex(row["note"], r"^[0-9.]+ bytes a message$")
-                    self.assertGreater(row["repeats"][0]["mean"], 0, index)
-                else:
-                    self.assertEqual((index, "package" in row["note"]), ("boost::unordered_flat_map", True))
-
-    def test_measures_the_path_without_techniques_with_each_and_with_all(self):
-        rows = measured_groups("NFX_BENCH_TECHNIQUES", "--quick", "--only", "path")["path"]
-        names = ["io_uring with DEFER_TASKRUN", "vector code", "views and an index of tags", "dense message index",
-                 "deferred log", "pinned"]
-        wanted = [("each technique alone", name) for name in ["none", *names, "all"]]
-        wanted += [("all but one", name) for name in ["all", *("without " + name for name in names)]]
-        self.assertEqual(list(rows), wanted)
-        for row in rows.values():
-            self.assertTrue(row["repeats"] or row["note"], row)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,235 @@
+// The engine's own time per message, with the kernel left out: from the last byte of an order to on_message, and from
+// send() of a report until its bytes are handed to the transport, with and without a journal. bench_engine_time --help.
+// Exit status 1 when an answer is wrong, 2 when the run cannot be done.
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine_time/account.hpp"
+#include "engine_time/one_session.hpp"
+#include "harness/machine.hpp"
+#include "harness/program.hpp"
+#include "harness/scratch_folder.hpp"
+#include "nexusfix/dictionary/load.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
+
+namespace {
+
+using namespace nfx;
+using namespace nfx::bench;
+
+constexpr std::uint32_t orders_of_long_read = 64;
+constexpr std::uint32_t parts = 4;  // of a repeat
+
+struct Options {
+  std::uint32_t repeats = 21;
+  std::uint32_t warm_up = 5000;
+  std::uint32_t measured = 25'000;
+  std::uint32_t pace_ns = 4000;
+  std::uint32_t latency_every = EngineConfig{}.latency_every;
+  std::string folder;
+  bool dictionary = true;
+  bool waits = false;
+};
+
+// The sessions that are compared.
+struct Variant {
+  const char* name;
+  StoreKind store;
+  Durability durability;
+  bool latency;
+};
+constexpr std::array variants{Variant{"memory", StoreKind::memory, Durability::none, true},
+                              Variant{"memory, not timed", StoreKind::memory, Durability::none, false},
+                              Variant{"journal, none", StoreKind::journal, Durability::none, true},
+                              Variant{"journal, interval", StoreKind::journal, Durability::interval, true}};
+
+void print_row(const char* what, const std::string& condition, const std::vector<Figures>& repeats) {
+  std::printf("%-34s %-18s %8.1f %8.0f %8.0f %8.0f %10.0f\n", what, condition.c_str(), middle(repeats, &Figures::mean),
+              middle(repeats, &Figures::p50), middle(repeats, &Figures::p99), middle(repeats, &Figures::p999),
+              middle(repeats, &Figures::max));
+}
+
+// What is measured of one store in all repeats.
+struct Results {
+  std::vector<Figures> in, out, iteration, idle;
+  std::vector<Figures> long_read;             // an iteration with a read of many orders
+  std::vector<std::vector<Figures>> account;  // by phase
+};
+
+void print_account(const std::vector<Results>& results) {
+  std::printf("\naccount: mean of the undisturbed (p99), medians of the repeats; a reading ends what overlaps\n");
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    double in = 0, out = 0;
+    for (std::size_t phase = 0; phase < engine_phases().size(); ++phase) {
+      const EnginePhase& each = engine_phases()[phase];
+      const std::vector<Figures>& repeats = results[i].account[phase];
+      const double mean = middle(repeats, &Figures::mean);
+      (each.incoming ? in : out) += mean;
+      std::printf("%-10s %-50s %-18s %7.1f", each.name, each.what, variants[i].name, mean);
+      if (each.measured) std::printf(" (%.0f)", middle(repeats, &Figures::p99));
+      std::printf("\n");
+    }
+    std::printf("%-10s %-50s %-18s %7.1f in, %.1f out\n", "sum", "", variants[i].name, in, out);
+  }
+}
+
+// What the engine's own timing of its stages costs: the same session with and without, in each repeat.
+void print_cost(const Results& timed, const Results& not_timed) {
+  const auto cost = [&](std::vector<Figures> Results::* of) {
+    return middle_difference(timed.*of, not_timed.*of, &Figures::mean);
+  };
+  const auto ratio = [&](std::vector<Figures> Results::* of, double Figures::* figure) {
+    return middle_ratio(timed.*of, not_timed.*of, figure);
+  };
+  std::printf("\ntimed against not timed, of an iteration: p50 %.3f, p99 %.3f; of in: %.3f, %.3f; of out: %.3f, %.3f",
+              ratio(&Results::iteration, &Figures::p50), ratio(&Results::iteration, &Figures::p99),
+              ratio(&Results::in, &Figures::p50), ratio(&Results::in, &Figures::p99),
+              ratio(&Results::out, &Figures::p50), ratio(&Results::out, &Figures::p99));
+  std::printf(
+      "\ntiming the stages costs %.1f ns of an iteration, %.1f for each of its two messages (%.1f of in, %.1f of "
+      "out),\n"
+      "and %.1f ns of the idle iteration after it, which counts them; %.1f for each of two messages in a read of %u "
+      "orders,\n"
+      "counting included, of %.0f ns\n",
+      cost(&Results::iteration), cost(&Results::iteration) / 2, cost(&Results::in), cost(&Results::out),
+      cost(&Results::idle), cost(&Results::long_read) / (2 * orders_of_long_read), orders_of_long_read,
+      middle(timed.long_read, &Figures::mean) / (2 * orders_of_long_read));
+}
+
+// Of one session in one repeat.
+struct Samples {
+  std::vector<std::uint32_t> in, out, iteration, idle, long_read;
+};
+
+void measure(OneSession& session, std::uint32_t warm_up, std::uint32_t measured, std::uint32_t pace_ns,
+             const CycleClock& clock, Samples& samples) {
+  session.exchange(warm_up, pace_ns, clock, false, [](const Marks&) {});
+  session.exchange(measured, pace_ns, clock, false, [&](const Marks& marks) {
+    samples.in.push_back(marks.between(Point::bytes_in, Point::delivered));
+    samples.out.push_back(marks.between(Point::send_begins, Point::handed_over));
+    samples.iteration.push_back(static_cast<std::uint32_t>(marks.iteration));
+    samples.idle.push_back(static_cast<std::uint32_t>(marks.idle));
+  });
+  if (session.settings().store_kind != StoreKind::memory) return;
+  session.exchange_reads(measured / orders_of_long_read + 1, orders_of_long_read, [&](const Marks& marks) {
+    samples.long_read.push_back(static_cast<std::uint32_t>(marks.iteration + marks.idle));
+  });
+}
+
+// The i-th variant to be measured: each has each place, forwards and backwards, equally often.
+constexpr std::size_t nth(std::uint32_t round, std::size_t i) {
+  const std::size_t place = (i + round / 2) % variants.size();
+  return round % 2 == 0 ? place : variants.size() - 1 - place;
+}
+
+int run(const Options& options) {
+  const CpuSet allowed = CpuAffinity::get();
+  const unsigned core = run_on_core(std::nullopt);
+  const CycleClock clock = calibrate_clock();
+  const double own = own_cost_ticks();
+  const ScratchFolder folder{"engine-time", options.folder};
+  SessionChoice choice;
+  choice.helpers = allowed.size() == 1 ? allowed : allowed - CpuSet{static_cast<int>(core)};
+  if (options.dictionary)
+    choice.dictionary = std::make_shared<const Dictionary>(load_dictionary(NFX_SOURCE_DIR "/dictionaries/FIX44.xml"));
+  choice.latency_every = options.latency_every;
+  if (options.waits) choice.max_wait = std::chrono::milliseconds{1};
+  std::vector<Results> results(variants.size());
+  for (Results& each : results) each.account.resize(engine_phases().size());
+  std::size_t order_bytes = 0, report_bytes = 0;
+  for (std::uint32_t repeat = 0; repeat < options.repeats; ++repeat) {
+    // New ones each time: where their memory happens to be is some per cent of an iteration.
+    choice.folder = folder.path() / std::to_string(repeat);
+    std::array<std::unique_ptr<OneSession>, variants.size()> sessions;
+    for (std::size_t i = 0; i < variants.size(); ++i) {
+      const std::size_t chosen = nth(repeat, i);
+      const Variant& variant = variants[chosen];
+      choice.name = variant.name;
+      choice.latency = variant.latency;
+      choice.store = variant.store;
+      choice.durability = variant.durability;
+      sessions[chosen] = std::make_unique<OneSession>(choice);
+    }
+    std::vector<Samples> samples(variants.size());
+    for (std::uint32_t part = 0; part < parts; ++part) {
+      for (std::size_t i = 0; i < variants.size(); ++i) {
+        const std::size_t chosen = nth(repeat * parts + part, i);
+        measure(*sessions[chosen], options.warm_up / parts, options.measured / parts, options.pace_ns, clock,
+                samples[chosen]);
+      }
+    }
+    for (std::size_t i = 0; i < variants.size(); ++i) {
+      results[i].in.push_back(figures_of_ticks(samples[i].in, clock, own));
+      results[i].out.push_back(figures_of_ticks(samples[i].out, clock, own));
+      results[i].iteration.push_back(figures_of_ticks(samples[i].iteration, clock, own));
+      results[i].idle.push_back(figures_of_ticks(samples[i].idle, clock, own));
+      if (!samples[i].long_read.empty())
+        results[i].long_read.push_back(figures_of_ticks(samples[i].long_read, clock, own));
+    }
+    const TimeOptions shorter{std::max(options.measured / 5, 100U), options.pace_ns};
+    for (std::size_t i = 0; i < variants.size(); ++i) {
+      const std::vector<Figures> account = account_of(*sessions[i], shorter, clock, own);
+      for (std::size_t phase = 0; phase < account.size(); ++phase) results[i].account[phase].push_back(account[phase]);
+    }
+    order_bytes = sessions[0]->order_bytes();
+    report_bytes = sessions[0]->report_bytes();
+    sessions = {};
+    std::filesystem::remove_all(choice.folder);
+  }
+  std::printf("%s; core %u; clock step %.1f ns; own cost %.1f ns subtracted\n", describe(this_machine()).c_str(), core,
+              clock.step_ns, clock.to_ns(own));
+  std::printf("journals in %s\n", folder.describe().c_str());
+  std::printf("orders of %zu B in, reports of %zu B out, one each %u ns, %s; medians of %u repeats of %u, ns\n\n",
+              order_bytes, report_bytes, options.pace_ns,
+              options.dictionary ? "validated against FIX44.xml" : "header fields validated", options.repeats,
+              options.measured);
+  std::printf("%-34s %-18s %8s %8s %8s %8s %10s\n", "", "store", "mean", "p50", "p99", "p99.9", "max");
+  for (std::size_t i = 0; i < variants.size(); ++i)
+    print_row("last byte in -> on_message", variants[i].name, results[i].in);
+  for (std::size_t i = 0; i < variants.size(); ++i)
+    print_row("send -> handed to the transport", variants[i].name, results[i].out);
+  for (std::size_t i = 0; i < variants.size(); ++i)
+    print_row("iteration, both", variants[i].name, results[i].iteration);
+  print_cost(results[0], results[1]);
+  print_account(results);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  bool header_only = false;
+  const nfx::cli::Command program{
+      .name = "bench_engine_time",
+      .summary = "The engine's own time per message, without the kernel's",
+      .options = {repeats_option(options.repeats),
+                  {.names = "--warm-up", .target = &options.warm_up, .help = "Messages before each repeat"},
+                  {.names = "--measured",
+                   .target = &options.measured,
+                   .help = "Messages of each repeat",
+                   .range = {{100, 10'000'000}}},
+                  {.names = "--pace-ns",
+                   .target = &options.pace_ns,
+                   .help = "Nanoseconds from one message to the next"},
+                  {.names = "--latency-every",
+                   .target = &options.latency_every,
+                   .help = "Time one read in this many, and one message of it",
+                   .range = {{1, 1000}}},
+                  {.names = "--waits",
+                   .target = &options.waits,
+                   .help = "Each iteration may wait for the network, as one of a poll thread that does not busy-poll"},
+                  folder_option(options.folder, "--folder,--directory"),
+                  {.names = "--header-only",
+                   .target = &header_only,
+                   .help = "Validate the header alone, without a dictionary"}},
+  };
+  return run_program(program, argc, argv, [&] {
+    options.dictionary = !header_only;
+    return run(options);
+  });
+}
