@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
@@ -12,7 +13,6 @@
 #include "gate/gate_rows.hpp"
 #include "harness/cycle_clock.hpp"
 #include "harness/figures.hpp"
-#include "harness/json.hpp"
 #include "harness/machine.hpp"
 #include "harness/program.hpp"
 #include "harness/scratch_folder.hpp"
@@ -20,6 +20,8 @@
 
 namespace nfx::bench {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 std::vector<std::string> bodies_of(const Corpus& corpus, std::string_view first_field) {
   std::vector<std::string> bodies;
@@ -125,11 +127,9 @@ class Measured {
 
 // Answers each line of the standard input with one of JSON, until its end.
 int serve(const GateInputs& inputs) {
-  Json hello;
-  hello.begin_object().key("rows").begin_object();
-  for (const GateEntry& entry : all_entries()) hello.member(entry.name, entry.revision);
-  hello.end_object().end_object();
-  std::cout << hello.text() << std::endl;
+  Json revisions;
+  for (const GateEntry& entry : all_entries()) revisions[entry.name] = entry.revision;
+  std::cout << Json{{"rows", revisions}} << std::endl;
   std::map<std::string, std::unique_ptr<Measured>> rows;
   const CycleClock clock = calibrate_clock();
   for (std::string line; std::getline(std::cin, line);) {
@@ -198,24 +198,34 @@ void print(const std::vector<std::unique_ptr<Measured>>& rows, const std::string
 
 std::string json_of(const std::vector<std::unique_ptr<Measured>>& rows, const Machine& machine,
                     const Options& options) {
-  Json json;
-  json.begin_object().member("suite", "gate").member("seed", options.seed).member("rounds", options.rounds);
-  json.key("machine").begin_object().member("cpu", std::string_view{machine.cpu_model});
-  json.member("kernel", std::string_view{machine.kernel}).member("compiler", std::string_view{machine.compiler});
-  json.member("flags", std::string_view{machine.flags}).member("cores", machine.cores).end_object();
-  json.key("rows").begin_array();
+  Json all = Json::array();
   for (const auto& row : rows) {
     const Figures figures = figures_of(row->ps, 1000);
-    json.begin_object().member("name", std::string_view{row->entry.name}).member("revision", row->entry.revision);
-    json.member("what", std::string_view{row->entry.what}).member("reference", std::string_view{row->entry.reference});
-    json.member("ns_p50", figures.p50).member("ns_p99", figures.p99).member("ns_p999", figures.p999);
-    json.member("ns_max", figures.max).member("ops_a_block", row->entry.block_ops);
-    json.member("ns_reference", median(row->reference_ns)).member("ratio", median(row->ratios));
-    json.member("ratio_low", quantile(row->ratios, 0.25)).member("ratio_high", quantile(row->ratios, 0.75));
-    json.end_object();
+    all.push_back({{"name", row->entry.name},
+                   {"revision", row->entry.revision},
+                   {"what", row->entry.what},
+                   {"reference", row->entry.reference},
+                   {"ns_p50", figures.p50},
+                   {"ns_p99", figures.p99},
+                   {"ns_p999", figures.p999},
+                   {"ns_max", figures.max},
+                   {"ops_a_block", row->entry.block_ops},
+                   {"ns_reference", median(row->reference_ns)},
+                   {"ratio", median(row->ratios)},
+                   {"ratio_low", quantile(row->ratios, 0.25)},
+                   {"ratio_high", quantile(row->ratios, 0.75)}});
   }
-  json.end_array().end_object();
-  return json.text();
+  const Json json{{"suite", "gate"},
+                  {"seed", options.seed},
+                  {"rounds", options.rounds},
+                  {"machine",
+                   {{"cpu", machine.cpu_model},
+                    {"kernel", machine.kernel},
+                    {"compiler", machine.compiler},
+                    {"flags", machine.flags},
+                    {"cores", machine.cores}}},
+                  {"rows", all}};
+  return json.dump(1, ' ', false, Json::error_handler_t::replace);
 }
 
 int measure_suite(const Options& options, const GateInputs& inputs) {

@@ -82,13 +82,7 @@ class EngineRow final : public GateRow {
                       "141=Y\x01"));
     wrong_unless(loop_.find(0)->logged_on(), "the session did not log on");
   }
-  void check() override {
-    for (std::uint32_t i = 0; i < gate_messages / block; ++i) {
-      prepare();
-      work();
-      verify();
-    }
-  }
+  void check() override { check_blocks(gate_messages / block); }
   void prepare() override {
     dealt_ = deal_.next(block);
     for (std::uint32_t i = 0; i < block; ++i) orders_[i] = composed("D", inputs_.order_bodies[dealt_[i]]);
@@ -218,13 +212,7 @@ class RoundTripRow final : public GateRow {
   }
   ~RoundTripRow() override { stop_and_join(); }
 
-  void check() override {
-    for (std::uint32_t i = 0; i < gate_messages / block; ++i) {
-      prepare();
-      work();
-      verify();
-    }
-  }
+  void check() override { check_blocks(gate_messages / block); }
   void prepare() override {
     dealt_ = deal_.next(block);
     wanted_ = trader_.received;
@@ -284,18 +272,13 @@ class RoundTripRow final : public GateRow {
   std::array<char, 1024> copy_{};
 };
 
-template <class Row>
-std::unique_ptr<GateRow> make(const GateInputs& inputs) {
-  return std::make_unique<Row>(inputs);
-}
-
 }  // namespace
 
 std::vector<GateEntry> engine_gate_entries() {
   return {{"engine", 1, "poll loop turn, order in to report out, loopback, FIX 4.4 validated",
-           "copy and byte-wise hash of order and report", EngineRow::block, 8, make<EngineRow>},
+           "copy and byte-wise hash of order and report", EngineRow::block, 8, make_row<EngineRow>},
           {"round_trip", 1, "two poll loops on two threads of one CPU, order and report over TCP",
-           "the same bytes with bare send and recv on two threads", RoundTripRow::block, 2, make<RoundTripRow>}};
+           "the same bytes with bare send and recv on two threads", RoundTripRow::block, 2, make_row<RoundTripRow>}};
 }
 
 }  // namespace nfx::bench

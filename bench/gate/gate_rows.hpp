@@ -51,7 +51,22 @@ class GateRow {
   virtual void verify() = 0;
   // Timed: the reference's work for the same block.
   virtual void reference() = 0;
+
+ protected:
+  // For check(), where verify() compares every answer.
+  void check_blocks(std::uint32_t blocks) {
+    for (std::uint32_t i = 0; i < blocks; ++i) {
+      prepare();
+      work();
+      verify();
+    }
+  }
 };
+
+template <class Row>
+std::unique_ptr<GateRow> make_row(const GateInputs& inputs) {
+  return std::make_unique<Row>(inputs);
+}
 
 struct GateEntry {
   std::string name;

@@ -25,13 +25,7 @@ class StoreRow final : public GateRow {
   }
   ~StoreRow() override { flusher_.remove(store_); }
 
-  void check() override {
-    for (std::uint32_t i = 0; i < gate_messages / store_block; ++i) {
-      prepare();
-      work();
-      verify();
-    }
-  }
+  void check() override { check_blocks(gate_messages / store_block); }
   void prepare() override {
     dealt_ = deal_.next(store_block);
     const std::uint64_t waiting = blocks_++ % 8;
@@ -97,13 +91,7 @@ class QueueRow final : public GateRow {
   static constexpr std::uint32_t block = 512;  // records
 
   explicit QueueRow(const GateInputs&) {}
-  void check() override {
-    for (std::uint32_t i = 0; i < 4; ++i) {
-      prepare();
-      work();
-      verify();
-    }
-  }
+  void check() override { check_blocks(4); }
   void prepare() override {
     for (Record& record : in_)
       for (std::uint64_t& word : record) word = random_.next();
@@ -135,18 +123,13 @@ class QueueRow final : public GateRow {
   Random random_{5};
 };
 
-template <class Row>
-std::unique_ptr<GateRow> make(const GateInputs& inputs) {
-  return std::make_unique<Row>(inputs);
-}
-
 }  // namespace
 
 std::vector<GateEntry> memory_gate_entries() {
   return {{"store", 1, "JournalStore::append of one report, synced by interval",
-           "copy into a ring and byte-wise hash of the same reports", store_block, 16, make<StoreRow>},
+           "copy into a ring and byte-wise hash of the same reports", store_block, 16, make_row<StoreRow>},
           {"queue", 1, "SpscRing, one record of 32 bytes in and out on one thread",
-           "copy and word-wise hash of the same records", QueueRow::block, 16, make<QueueRow>}};
+           "copy and word-wise hash of the same records", QueueRow::block, 16, make_row<QueueRow>}};
 }
 
 }  // namespace nfx::bench

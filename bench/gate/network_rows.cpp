@@ -123,8 +123,7 @@ class TransportRow final : public GateRow {
 
 std::vector<GateEntry> network_gate_entries() {
   return {{"transport", 1, "order out, report back over TCP, two EpollTransports on one thread",
-           "the same bytes with bare send and recv", block, 4,
-           [](const GateInputs& inputs) { return std::make_unique<TransportRow>(inputs); }}};
+           "the same bytes with bare send and recv", block, 4, make_row<TransportRow>}};
 }
 
 }  // namespace nfx::bench

@@ -76,13 +76,7 @@ class ReceiveRow final : public SessionRow {
   explicit ReceiveRow(const GateInputs& inputs) : SessionRow(inputs) {
     for (std::uint32_t i = 0; i < block; ++i) views_.emplace_back(fields_per_view);
   }
-  void check() override {
-    for (std::uint32_t i = 0; i < gate_messages / block; ++i) {
-      prepare();
-      work();
-      verify();
-    }
-  }
+  void check() override { check_blocks(gate_messages / block); }
   void prepare() override {
     deal();
     for (std::uint32_t i = 0; i < block; ++i) {
@@ -166,17 +160,12 @@ class SendRow final : public SessionRow {
   std::uint64_t next_ = 0, sizes_ = 0;
 };
 
-template <class Row>
-std::unique_ptr<GateRow> make(const GateInputs& inputs) {
-  return std::make_unique<Row>(inputs);
-}
-
 }  // namespace
 
 std::vector<GateEntry> session_gate_entries() {
   const char* const bytes = "copy and byte-wise hash of the same bodies";
-  return {{"session", 1, "Session::on_message of one order, FIX 4.4 validated", bytes, block, 8, make<ReceiveRow>},
-          {"send", 1, "Session::send of one report", bytes, block, 16, make<SendRow>}};
+  return {{"session", 1, "Session::on_message of one order, FIX 4.4 validated", bytes, block, 8, make_row<ReceiveRow>},
+          {"send", 1, "Session::send of one report", bytes, block, 16, make_row<SendRow>}};
 }
 
 }  // namespace nfx::bench

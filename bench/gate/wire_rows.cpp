@@ -147,19 +147,14 @@ class EncodeRow final : public GateRow {
   std::array<char, 1024> copy_{};
 };
 
-template <class Row>
-std::unique_ptr<GateRow> make(const GateInputs& inputs) {
-  return std::make_unique<Row>(inputs);
-}
-
 }  // namespace
 
 std::vector<GateEntry> wire_gate_entries() {
   const char* const bytes = "copy and byte-wise hash of the same messages";
   const std::uint32_t all = gate_messages / block;
-  return {{"parse", 1, "MessageView::parse of one order or report", bytes, block, all, make<ParseRow>},
-          {"index", 1, "the index kernel alone, on one order or report", bytes, block, all, make<IndexRow>},
-          {"encode", 1, "one report from its values", bytes, block, all, make<EncodeRow>}};
+  return {{"parse", 1, "MessageView::parse of one order or report", bytes, block, all, make_row<ParseRow>},
+          {"index", 1, "the index kernel alone, on one order or report", bytes, block, all, make_row<IndexRow>},
+          {"encode", 1, "one report from its values", bytes, block, all, make_row<EncodeRow>}};
 }
 
 }  // namespace nfx::bench

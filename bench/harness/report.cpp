@@ -3,13 +3,16 @@
 
 #include <algorithm>
 #include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 
 #include "base/text.hpp"
-#include "harness/json.hpp"
 
 namespace nfx::bench {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 double ns(std::uint64_t ps) noexcept { return static_cast<double>(ps) / 1000; }
 
@@ -52,70 +55,96 @@ void print_row(std::FILE* out, const GroupResult& group, const RowResult& row) {
   std::fputc('\n', out);
 }
 
-void write_machine(Json& json, const RunFacts& facts) {
-  const Machine& machine = facts.machine;
-  json.key("machine").begin_object();
-  json.member("cpu", machine.cpu_model).member("architecture", machine.architecture);
-  json.member("cores", machine.cores).member("kernel", machine.kernel);
-  json.member("compiler", machine.compiler).member("flags", machine.flags);
-  json.member("ghz", machine.ghz).member("governor", machine.governor).member("isolated", machine.isolated);
-  json.member("hypervisor", machine.hypervisor).member("assertions", machine.assertions);
-  json.key("instruction_sets").begin_array();
-  for (const std::string& name : facts.instruction_sets) json.value(name);
-  json.end_array().end_object();
-  json.key("clock").begin_object();
-  json.member("source", facts.clock.source).member("hz", facts.clock.ticks_per_ns * 1e9);
-  json.member("step_ns", facts.clock.step_ns);
-  json.member("own_cost_ns", facts.clock.to_ns(facts.own_cost_ticks)).end_object();
-  json.member("counters", facts.counters);
-}
-
-void write_counters(Json& json, const CounterRates& counters) {
-  json.key("counters").begin_object();
-  const auto write = [&](const char* name, const std::optional<double>& rate) {
-    if (rate) json.member(name, *rate);
+Json json_of(const CounterRates& counters) {
+  Json json;
+  const auto add = [&](const char* name, const std::optional<double>& rate) {
+    if (rate) json[name] = *rate;
   };
-  write("instructions", counters.instructions);
-  write("cycles", counters.cycles);
-  write("branch_misses", counters.branch_misses);
-  write("cache_misses", counters.cache_misses);
-  json.member("switches", counters.switches).member("migrations", counters.migrations).end_object();
+  add("instructions", counters.instructions);
+  add("cycles", counters.cycles);
+  add("branch_misses", counters.branch_misses);
+  add("cache_misses", counters.cache_misses);
+  json["switches"] = counters.switches;
+  json["migrations"] = counters.migrations;
+  return json;
 }
 
-void write_row(Json& json, const GroupResult& group, const RowResult& row) {
-  json.begin_object().member("section", row.section).member("name", row.name).member("baseline", row.baseline);
-  json.member("ns_median", row.ns_median);
-  json.key("ns_of_repeats").begin_array();
-  for (const double value : row.ns_of_repeats) json.value(value);
-  json.end_array();
-  json.member("ns_min", ns(row.ps.min())).member("ns_p50", ns(row.ps.percentile(50)));
-  json.member("ns_p99", ns(row.ps.percentile(99))).member("ns_p99_9", ns(row.ps.percentile(99.9)));
-  json.member("ns_max", ns(row.ps.max())).member("batches", row.ps.count());
-  json.member("messages_per_batch", row.messages_per_batch).member("bytes_per_message", row.bytes_per_message);
-  const double ratio = ratio_to_baseline(group, row);
-  if (ratio > 0) json.member("baseline_over_this", ratio);
-  write_counters(json, row.counters);
-  json.end_object();
+Json json_of(const GroupResult& group, const RowResult& row) {
+  Json json{{"section", row.section},
+            {"name", row.name},
+            {"baseline", row.baseline},
+            {"ns_median", row.ns_median},
+            {"ns_of_repeats", row.ns_of_repeats},
+            {"ns_min", ns(row.ps.min())},
+            {"ns_p50", ns(row.ps.percentile(50))},
+            {"ns_p99", ns(row.ps.percentile(99))},
+            {"ns_p99_9", ns(row.ps.percentile(99.9))},
+            {"ns_max", ns(row.ps.max())},
+            {"batches", row.ps.count()},
+            {"messages_per_batch", row.messages_per_batch},
+            {"bytes_per_message", row.bytes_per_message}};
+  if (const double ratio = ratio_to_baseline(group, row); ratio > 0) json["baseline_over_this"] = ratio;
+  json["counters"] = json_of(row.counters);
+  return json;
 }
 
-void write_facts(Json& json, const RunFacts& facts) {
-  json.member("benchmark", facts.benchmark);
-  write_machine(json, facts);
-  json.member("core", facts.core).member("seed", facts.seed).member("repeats", facts.options.repeats);
-  json.member("rounds", facts.options.rounds);
-  json.key("corpora").begin_array();
-  for (const CorpusFacts& corpus : facts.corpora) {
-    json.begin_object().member("name", corpus.name).member("messages", corpus.messages);
-    json.member("bytes", corpus.bytes).member("digest", hexadecimal(corpus.digest)).end_object();
+Json json_of(const RepeatedGroup&, const RepeatedRow& row) {
+  Json repeats = Json::array();
+  for (const Figures& each : row.repeats) {
+    repeats.push_back(
+        {{"mean", each.mean}, {"p50", each.p50}, {"p99", each.p99}, {"p99_9", each.p999}, {"max", each.max}});
   }
-  json.end_array().key("notes").begin_array();
-  for (const std::string& note : facts.notes) json.value(note);
-  json.end_array();
+  return {{"section", row.section}, {"name", row.name},   {"baseline", row.baseline},         {"unit", row.unit},
+          {"note", row.note},       {"repeats", repeats}, {"counters", json_of(row.counters)}};
 }
 
-void write_repeat(Json& json, const Figures& repeat) {
-  json.begin_object().member("mean", repeat.mean).member("p50", repeat.p50).member("p99", repeat.p99);
-  json.member("p99_9", repeat.p999).member("max", repeat.max).end_object();
+Json json_of(const RunFacts& facts) {
+  const Machine& machine = facts.machine;
+  Json corpora = Json::array();
+  for (const CorpusFacts& corpus : facts.corpora) {
+    corpora.push_back({{"name", corpus.name},
+                       {"messages", corpus.messages},
+                       {"bytes", corpus.bytes},
+                       {"digest", hexadecimal(corpus.digest)}});
+  }
+  return {{"benchmark", facts.benchmark},
+          {"machine",
+           {{"cpu", machine.cpu_model},
+            {"architecture", machine.architecture},
+            {"cores", machine.cores},
+            {"kernel", machine.kernel},
+            {"compiler", machine.compiler},
+            {"flags", machine.flags},
+            {"ghz", machine.ghz},
+            {"governor", machine.governor},
+            {"isolated", machine.isolated},
+            {"hypervisor", machine.hypervisor},
+            {"assertions", machine.assertions},
+            {"instruction_sets", facts.instruction_sets}}},
+          {"clock",
+           {{"source", facts.clock.source},
+            {"hz", facts.clock.ticks_per_ns * 1e9},
+            {"step_ns", facts.clock.step_ns},
+            {"own_cost_ns", facts.clock.to_ns(facts.own_cost_ticks)}}},
+          {"counters", facts.counters},
+          {"core", facts.core},
+          {"seed", facts.seed},
+          {"repeats", facts.options.repeats},
+          {"rounds", facts.options.rounds},
+          {"corpora", corpora},
+          {"notes", facts.notes}};
+}
+
+template <class AnyGroup>
+std::string json_text(const RunFacts& facts, const std::vector<AnyGroup>& groups) {
+  Json json = json_of(facts);
+  json["groups"] = Json::array();
+  for (const AnyGroup& group : groups) {
+    Json rows = Json::array();
+    for (const auto& row : group.rows) rows.push_back(json_of(group, row));
+    json["groups"].push_back({{"name", group.name}, {"title", group.title}, {"rows", rows}});
+  }
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
 const RepeatedRow* baseline_of(const RepeatedGroup& group, const std::string& section) noexcept {
@@ -182,19 +211,7 @@ void print_table(std::FILE* out, const GroupResult& group) {
   }
 }
 
-std::string to_json(const RunFacts& facts, const std::vector<GroupResult>& groups) {
-  Json json;
-  json.begin_object();
-  write_facts(json, facts);
-  json.key("groups").begin_array();
-  for (const GroupResult& group : groups) {
-    json.begin_object().member("name", group.name).member("title", group.title).key("rows").begin_array();
-    for (const RowResult& row : group.rows) write_row(json, group, row);
-    json.end_array().end_object();
-  }
-  json.end_array().end_object();
-  return json.text() + '\n';
-}
+std::string to_json(const RunFacts& facts, const std::vector<GroupResult>& groups) { return json_text(facts, groups); }
 
 double ratio_to_baseline(const RepeatedGroup& group, const RepeatedRow& row) {
   const RepeatedRow* const baseline = baseline_of(group, row.section);
@@ -229,24 +246,7 @@ void print_table(std::FILE* out, const RepeatedGroup& group) {
 }
 
 std::string to_json(const RunFacts& facts, const std::vector<RepeatedGroup>& groups) {
-  Json json;
-  json.begin_object();
-  write_facts(json, facts);
-  json.key("groups").begin_array();
-  for (const RepeatedGroup& group : groups) {
-    json.begin_object().member("name", group.name).member("title", group.title).key("rows").begin_array();
-    for (const RepeatedRow& row : group.rows) {
-      json.begin_object().member("section", row.section).member("name", row.name).member("baseline", row.baseline);
-      json.member("unit", row.unit).member("note", row.note).key("repeats").begin_array();
-      for (const Figures& repeat : row.repeats) write_repeat(json, repeat);
-      json.end_array();
-      write_counters(json, row.counters);
-      json.end_object();
-    }
-    json.end_array().end_object();
-  }
-  json.end_array().end_object();
-  return json.text() + '\n';
+  return json_text(facts, groups);
 }
 
 void write_file(const std::string& path, std::string_view text) {

@@ -6,12 +6,14 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine_time/account.hpp"
 #include "engine_time/one_session.hpp"
 #include "harness/machine.hpp"
 #include "harness/program.hpp"
+#include "harness/report.hpp"
 #include "harness/scratch_folder.hpp"
 #include "nexusfix/dictionary/load.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
@@ -46,12 +48,6 @@ constexpr std::array variants{Variant{"memory", StoreKind::memory, Durability::n
                               Variant{"memory, not timed", StoreKind::memory, Durability::none, false},
                               Variant{"journal, none", StoreKind::journal, Durability::none, true},
                               Variant{"journal, interval", StoreKind::journal, Durability::interval, true}};
-
-void print_row(const char* what, const std::string& condition, const std::vector<Figures>& repeats) {
-  std::printf("%-34s %-18s %8.1f %8.0f %8.0f %8.0f %10.0f\n", what, condition.c_str(), middle(repeats, &Figures::mean),
-              middle(repeats, &Figures::p50), middle(repeats, &Figures::p99), middle(repeats, &Figures::p999),
-              middle(repeats, &Figures::max));
-}
 
 // What is measured of one store in all repeats.
 struct Results {
@@ -183,17 +179,22 @@ int run(const Options& options) {
   std::printf("%s; core %u; clock step %.1f ns; own cost %.1f ns subtracted\n", describe(this_machine()).c_str(), core,
               clock.step_ns, clock.to_ns(own));
   std::printf("journals in %s\n", folder.describe().c_str());
-  std::printf("orders of %zu B in, reports of %zu B out, one each %u ns, %s; medians of %u repeats of %u, ns\n\n",
+  std::printf("orders of %zu B in, reports of %zu B out, one each %u ns, %s; medians of %u repeats of %u\n",
               order_bytes, report_bytes, options.pace_ns,
               options.dictionary ? "validated against FIX44.xml" : "header fields validated", options.repeats,
               options.measured);
-  std::printf("%-34s %-18s %8s %8s %8s %8s %10s\n", "", "store", "mean", "p50", "p99", "p99.9", "max");
-  for (std::size_t i = 0; i < variants.size(); ++i)
-    print_row("last byte in -> on_message", variants[i].name, results[i].in);
-  for (std::size_t i = 0; i < variants.size(); ++i)
-    print_row("send -> handed to the transport", variants[i].name, results[i].out);
-  for (std::size_t i = 0; i < variants.size(); ++i)
-    print_row("iteration, both", variants[i].name, results[i].iteration);
+  RepeatedGroup rows{"engine time", "ns, by store", {}};
+  constexpr std::array<std::pair<const char*, std::vector<Figures> Results::*>, 3> paths{
+      {{"last byte in -> on_message", &Results::in},
+       {"send -> handed to the transport", &Results::out},
+       {"iteration, both", &Results::iteration}}};
+  for (const auto& [path, figures] : paths) {
+    for (std::size_t i = 0; i < variants.size(); ++i) {
+      rows.rows.push_back(empty_row(path, variants[i].name));
+      rows.rows.back().repeats = results[i].*figures;
+    }
+  }
+  print_table(stdout, rows);
   print_cost(results[0], results[1]);
   print_account(results);
   return 0;

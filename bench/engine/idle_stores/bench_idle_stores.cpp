@@ -1,8 +1,6 @@
 // What sessions cost that have a journal each and are not used: seconds until they listen, disk and memory, compared
 // with QuickFIX's acceptor with FileStores. Each row is a process of its own. Exit status 1 when a limit is exceeded:
 // 1,000 sessions within 1.5 s, with 64 KiB of disk and 24 KiB of memory for each.
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,6 +20,7 @@
 #include "harness/scratch_folder.hpp"
 #include "idle_stores/quickfix_idle.hpp"
 #include "nexusfix/engine/engine.hpp"
+#include "transport/loopback.hpp"
 
 namespace {
 
@@ -73,19 +72,6 @@ std::uint64_t private_memory() {
   return kib * 1024;
 }
 
-int free_port() {
-  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  const bool known = fd >= 0 && ::bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
-                     ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0;
-  ::close(fd);
-  if (!known) throw std::runtime_error("no free port");
-  return ntohs(address.sin_port);
-}
-
 EngineConfig config_for(std::uint32_t sessions, const fs::path& store, const fs::path& rings) {
   EngineConfig config;
   config.idle = IdleMode::block;
@@ -124,7 +110,7 @@ Figures measure_quickfix(std::uint32_t sessions, const fs::path& store) {
   Figures figures;
   const std::uint64_t before = private_memory();
   const auto begin = Clock::now();
-  const auto acceptor = make_quickfix_acceptor(store.string(), sessions, free_port());
+  const auto acceptor = make_quickfix_acceptor(store.string(), sessions, test::free_port());
   if (acceptor == nullptr) return figures;
   figures.present = true;
   figures.seconds = std::chrono::duration<double>(Clock::now() - begin).count();

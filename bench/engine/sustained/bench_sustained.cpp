@@ -17,6 +17,7 @@
 #include "harness/program.hpp"
 #include "harness/scratch_folder.hpp"
 #include "sustained/verdict.hpp"
+#include "transport/loopback.hpp"
 
 namespace {
 
@@ -100,7 +101,7 @@ class Runs {
     if (!options_.no_dictionary) plan.dictionary = NFX_SOURCE_DIR "/dictionaries/FIX44.xml";
     plan.folder = (folder_.path() / std::to_string(++count_)).string();
     std::filesystem::create_directories(plan.folder);
-    if (quickfix) plan.port = free_port();
+    if (quickfix) plan.port = nfx::test::free_port();  // it takes no port 0
     Both both;
     {
       const SideProcess venue{quickfix ? run_quickfix_venue : run_nexusfix_venue, plan, true};
@@ -120,9 +121,6 @@ class Runs {
   }
 
  private:
-  // QuickFIX takes no port 0.
-  static std::uint16_t free_port() { return static_cast<std::uint16_t>(20000 + ::getpid() % 20000); }
-
   const Options& options_;
   ScratchFolder folder_;
   int count_ = 0;

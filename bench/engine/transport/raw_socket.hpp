@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <system_error>
 
+#include "transport/loopback.hpp"
+
 namespace nfx::bench {
 
 class RawSocket {
@@ -31,19 +33,11 @@ class RawSocket {
 
 inline int new_socket() { return ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0); }
 
-inline sockaddr_in here(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
-
 // Listens on any port, reports the port, and accepts one connection.
 template <class ReportPort>
 int accept_one(const ReportPort& report_port) {
   const RawSocket listener{new_socket()};
-  sockaddr_in address = here(0);
+  sockaddr_in address = test::loopback();
   socklen_t size = sizeof address;
   if (::bind(listener.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
       ::listen(listener.fd(), 1) != 0 ||
@@ -56,7 +50,7 @@ int accept_one(const ReportPort& report_port) {
 
 inline int connect_to(std::uint16_t port) {
   const int fd = new_socket();
-  const sockaddr_in address = here(port);
+  const sockaddr_in address = test::loopback(port);
   if (fd >= 0 && ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     ::close(fd);
     return -1;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdio>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -13,7 +14,6 @@
 #include "fabric/bare_libfabric.hpp"
 #include "fabric/other_programs.hpp"
 #include "fabric/rail_bench.hpp"
-#include "harness/json.hpp"
 #include "harness/machine.hpp"
 #include "harness/measure.hpp"
 #include "harness/program.hpp"
@@ -245,20 +245,16 @@ void print(const FabricGroup& group) {
 }
 
 std::string to_json(const std::vector<FabricGroup>& groups, const Machine& machine) {
-  Json json;
-  json.begin_object().member("benchmark", "fabric").member("machine", describe(machine)).key("groups").begin_array();
+  using Json = nlohmann::ordered_json;
+  Json all = Json::array();
   for (const FabricGroup& group : groups) {
-    json.begin_object().member("name", group.name).key("rows").begin_array();
-    for (const FabricRow& row : group.rows) {
-      json.begin_object().member("name", row.name).member("unit", row.unit).member("left_out", row.left_out);
-      json.key("repeats").begin_array();
-      for (const double value : row.repeats) json.value(value);
-      json.end_array().end_object();
-    }
-    json.end_array().end_object();
+    Json rows = Json::array();
+    for (const FabricRow& row : group.rows)
+      rows.push_back({{"name", row.name}, {"unit", row.unit}, {"left_out", row.left_out}, {"repeats", row.repeats}});
+    all.push_back({{"name", group.name}, {"rows", rows}});
   }
-  json.end_array().end_object();
-  return json.text() + '\n';
+  const Json json{{"benchmark", "fabric"}, {"machine", describe(machine)}, {"groups", all}};
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
 int run(const Options& options) {

@@ -15,6 +15,7 @@
 #include "harness/figures.hpp"
 #include "harness/machine.hpp"
 #include "harness/program.hpp"
+#include "harness/report.hpp"
 #include "nexusfix/live/websocket_handler.hpp"
 #include "nexusfix/session/composer.hpp"
 #include "nexusfix/session/session.hpp"
@@ -226,12 +227,6 @@ Quotes quotes(FeedKind feed) {
   return {nfx::market::InstrumentId{nfx::app::t2m::row_of(feed).first_instrument}, Quoter{}};
 }
 
-struct Row {
-  std::string name;
-  std::vector<Figures> repeats;
-  std::uint64_t operations = 0;
-};
-
 // Each datagram alone. `orders_only`: of those that caused an order.
 template <class Model>
 LatencyHistogram time_packets(const Day& day, Model model, bool orders_only, const CycleClock& clock, double own_cost) {
@@ -334,12 +329,6 @@ void check(const Day& ws) {
               static_cast<unsigned long long>(rig->orders.count()));
 }
 
-void print(const Row& row) {
-  std::printf("%-44s %9.1f %9.1f %9.1f %10.0f %12llu\n", row.name.c_str(), middle(row.repeats, &Figures::p50),
-              middle(row.repeats, &Figures::p99), middle(row.repeats, &Figures::p999),
-              middle(row.repeats, &Figures::max), static_cast<unsigned long long>(row.operations));
-}
-
 int run(const Options& options) {
   std::printf("machine   %s\n", describe(this_machine()).c_str());
   run_on_core(options.core);
@@ -351,12 +340,10 @@ int run(const Options& options) {
   check(itch, dbn);
   check(ws);
 
-  std::array<Row, 6> rows{{{"ITCH datagram to model", {}, 0},
-                           {"DBN datagram to model", {}, 0},
-                           {"JSON book ticker to model", {}, 0},
-                           {"ITCH datagram to FIX order, encoded", {}, 0},
-                           {"DBN datagram to FIX order, encoded", {}, 0},
-                           {"JSON book ticker to FIX order, encoded", {}, 0}}};
+  RepeatedGroup alone{"alone", "ns of each, after the read", {}};
+  for (const char* section : {"to the model", "to a FIX order, encoded"})
+    for (const char* name : {"ITCH datagram", "DBN datagram", "JSON book ticker"})
+      alone.rows.push_back(empty_row(section, name));
   std::vector<Together> off, on, switched_off;
   // The first round warms up and is left out.
   for (std::uint32_t repeat = 0; repeat <= options.repeats; ++repeat) {
@@ -369,16 +356,15 @@ int run(const Options& options) {
     const Together all = time_all(itch, StageRecorder<>{}, 1 / clock.ticks_per_ns);
     const Together idle = time_all(itch, StageRecorder<>{{.on = false}}, 1);
     if (repeat == 0) continue;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      rows[i].repeats.push_back(figures_of(histograms[i], 1000));
-      rows[i].operations = histograms[i].count();
+    for (std::size_t i = 0; i < histograms.size(); ++i) {
+      alone.rows[i].repeats.push_back(figures_of(histograms[i], 1000));
+      alone.rows[i].note = "of " + std::to_string(histograms[i].count());
     }
     off.push_back(none);
     on.push_back(all);
     switched_off.push_back(idle);
   }
-  std::printf("\n%-44s %9s %9s %9s %10s %12s\n", "ns, each alone, after the read", "p50", "p99", "p99.9", "max", "of");
-  for (const Row& row : rows) print(row);
+  print_table(stdout, alone);
   std::printf("\n%-44s %9s\n", "ns a datagram of ITCH, all together", "mean");
   const auto row = [](const char* name, double ns) { std::printf("%-44s %9.1f\n", name, ns); };
   row("compiled without stamps", middle(off, &Together::all));
