@@ -209,8 +209,7 @@ set(NFX_HOT_FILES
   src/fix/dictionary/validator.cpp)
 
 # Files that have names of others.
-set(NFX_ALONE engine/config/quickfix_tls.cpp control/control/openapi.cpp control/control/openapi_responses.cpp
-  control/control/openapi_schemas.cpp host/host/apply/report.cpp host/host/boot/kernel.cpp host/host/boot/network.cpp
+set(NFX_ALONE engine/config/quickfix_tls.cpp host/host/apply/report.cpp host/host/boot/kernel.cpp host/host/boot/network.cpp
   host/host/noise/noise_json.cpp host/host/topology/topology_json.cpp host/host/topology/topology_svg.cpp
   host/host/topology/topology_text.cpp market/market/itch_generator.cpp engine/transport/tls_facts.cpp)
 
@@ -318,7 +317,7 @@ function(nfx_add_modules layers_file)
       list(APPEND beast BOOST_ASIO_DISABLE_FENCED_BLOCK)
     endif()
     set_source_files_properties(
-      ${PROJECT_SOURCE_DIR}/src/control/control/http_server.cpp ${PROJECT_SOURCE_DIR}/src/control/control/http_server_absent.cpp
+      ${PROJECT_SOURCE_DIR}/src/control/control/http_server.cpp
       ${PROJECT_SOURCE_DIR}/src/control/control/client.cpp PROPERTIES
       COMPILE_DEFINITIONS "${beast}" SKIP_PRECOMPILE_HEADERS ON)
   endif()

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "control/api.hpp"
-#include "control/documents.hpp"
 #include "control/fake_target.hpp"
 #include "fuzz_target.hpp"
 #include "nexusfix/base/assert.hpp"

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "command.hpp"
+#include "control/routes.hpp"
 #include "control_access.hpp"
+#include "output.hpp"
 #include "text.hpp"
 
 namespace nfx::app {
@@ -144,7 +146,9 @@ cli::Command engine_command() {
                        "threads", "Show where the threads run and should run, and how the kernel has run them",
                        [] { return ask_and_show(threads_options, {.target = "/v1/threads"}, append_threads); },
                        threads_options, "nfx engine threads", true),
-                   std::move(placement), std::move(health_command), std::move(drain),
+                   std::move(placement),
+                   std::move(health_command),
+                   std::move(drain),
                    command(
                        "end-drain", "Take Logons again, and enable the sessions that drain has disabled",
                        [] { return change(end_drain_options, "/v1/engine/end-drain"); }, end_drain_options,
@@ -153,7 +157,17 @@ cli::Command engine_command() {
                        "reload-tls", "Reload certificates, keys, revocation lists and who may use HTTP, as SIGHUP does",
                        [] { return change(reload_tls_options, "/v1/engine/reload-tls"); }, reload_tls_options,
                        "nfx engine reload-tls"),
-                   std::move(reload), std::move(log_level_command),
+                   std::move(reload),
+                   std::move(log_level_command),
+                   {.name = "openapi",
+                    .summary = "Print the description of the API in OpenAPI 3.1, of which clients are generated",
+                    .run =
+                        [] {
+                          print(SafeText::lines(control::openapi()));
+                          return exit_done;
+                        },
+                    .details = "A running engine answers the same at /v1/openapi.json.",
+                    .examples = {{.line = "nfx engine openapi > openapi.json"}}},
                    command(
                        "stop", "Log all sessions out and end the engine, as SIGTERM does",
                        [] { return change(stop_options, "/v1/engine/stop"); }, stop_options, "nfx engine stop")},

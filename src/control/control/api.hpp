@@ -1,4 +1,5 @@
-// From a request of a known caller to its answer: rights, arguments, the command, the audit log, the document.
+// From a request of a known caller to the handler of its route: rights, limits, the audit log. Handlers carry out what
+// they change through change(), which writes both of its lines.
 // Thread: the control plane's, and Work on another. Cost: waits for poll threads, two seconds for each at most; what
 // reads files is Work. Errors: every fault of a request is an answer, a problem document (RFC 9457).
 #pragma once
@@ -13,42 +14,13 @@
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <variant>
 
-#include "control/access.hpp"
 #include "control/audit_log.hpp"
 #include "control/routes.hpp"
 #include "control/target.hpp"
 #include "nexusfix/session/token_bucket.hpp"
 
 namespace nfx::control {
-
-struct Request {
-  std::string_view method;
-  std::string_view target;
-  std::string_view if_match{};
-  std::string_view content_type{};
-  std::string_view accept{};
-  std::string_view body{};
-  Caller caller{};
-};
-
-struct Answer {
-  unsigned status = 200;
-  std::string type = "application/json";
-  std::string body{};
-  std::string etag{};
-  std::string allow{};        // of 405
-  bool try_again = false;     // in a second
-  bool authenticate = false;  // of 401
-};
-
-// What a request leaves to another thread. It owns what it needs, and no two of an Api run at the same time.
-struct Work {
-  std::function<Answer()> run{};
-  bool changes = false;
-};
-using AnswerOrWork = std::variant<Answer, Work>;
 
 class Api {
  public:
@@ -70,38 +42,28 @@ class Api {
   // The same, and does the work on this thread.
   [[nodiscard]] Answer answer(const Request& request);
 
- private:
-  // Who requests what, for the audit log.
-  struct Audited {
-    explicit Audited(const Request& request)
-        : caller(request.caller), what(std::string{request.method} + ' ' + std::string{request.target}) {}
-    Caller caller;
-    std::string what;
-  };
-
-  [[nodiscard]] AnswerOrWork permitted(const Match& match, const Request& request);
-  [[nodiscard]] Answer read(const Route& route, const Request& request, const Query& query);
-  [[nodiscard]] Answer metrics(std::string_view accept);
-  [[nodiscard]] AnswerOrWork plan_reload(const Request& request);
-  [[nodiscard]] Answer latency(const Query& query);
-  [[nodiscard]] Answer slowest(const Query& query);
-  [[nodiscard]] AnswerOrWork read_session(const Route& route, const Request& request, const std::string& session,
-                                          const Query& query);
-  [[nodiscard]] AnswerOrWork read_store(Resource resource, std::size_t session, const Query& query);
-  [[nodiscard]] Answer messages(std::size_t session, const Query& query);
-  [[nodiscard]] AnswerOrWork add(const Request& request);
-  [[nodiscard]] Work reload(const Audited& by);
-  [[nodiscard]] AnswerOrWork change_session(const Request& request, const std::string& session);
-  [[nodiscard]] Answer set_log_level(const Request& request);
-  [[nodiscard]] AnswerOrWork change(const Route& route, const Request& request);
-  [[nodiscard]] Answer carry_out(Resource resource, std::string_view text, const Audited& by);
-  [[nodiscard]] Answer command(const Route& route, const Request& request, const std::string& session);
-  [[nodiscard]] std::expected<std::size_t, CommandStatus> number_of(const std::string& session);
+  // For handlers.
+  [[nodiscard]] Target& target() noexcept { return target_; }
+  // Whether all poll threads answer, or have within health_lasts.
   [[nodiscard]] bool answers();
-  [[nodiscard]] bool begins_to_read(const std::string& caller, std::size_t session, Resource resource);
-  [[nodiscard]] Work leave(bool changes, std::function<Answer()> run);
+  // Whether one more plan of a reload may be made now: it reads the file with all its dictionaries.
+  [[nodiscard]] bool may_plan() { return plans_.take(clock_().monotonic); }
+  // The session's number, or the answer that there is none.
+  [[nodiscard]] std::expected<std::size_t, Answer> session_of(const Call& call);
+  // The same for a route that reads, with a line in the audit log where it shows messages or journals.
+  [[nodiscard]] std::expected<std::size_t, Answer> session_read_by(const Call& call);
+  [[nodiscard]] bool audit(const Request& request, std::string_view event, std::string_view detail = {});
+  // Here, or on the worker's thread where the route is left to it.
+  [[nodiscard]] AnswerOrWork read(const Call& call, std::function<Answer()> run);
+  // The same between the line "requested" in the audit log, without which nothing is done, and the outcome's.
+  [[nodiscard]] AnswerOrWork change(const Call& call, std::string_view detail, std::function<Outcome()> run);
+
+ private:
+  [[nodiscard]] AnswerOrWork permitted(const Match& match, const Request& request);
+  [[nodiscard]] bool begins_to_read(const Call& call, std::size_t session);
   [[nodiscard]] bool within_rate(const std::string& caller);
-  [[nodiscard]] bool audit(const Audited& by, std::string_view event, std::string_view detail);
+  [[nodiscard]] bool write_line(const Caller& caller, std::string_view what, std::string_view event,
+                                std::string_view detail);
 
   Target& target_;
   AuditLog& audit_;
@@ -110,23 +72,13 @@ class Api {
   std::map<std::string, TokenBucket, std::less<>> rates_;
   // Who reads the messages or the journal of which session, and when last: a line of the audit log for each that
   // begins.
-  std::map<std::tuple<std::string, std::size_t, Resource>, MonotonicTime> readers_;
+  std::map<std::tuple<std::string, std::size_t, const Route*>, MonotonicTime> readers_;
   bool answered_ = false;  // all poll threads, at `answered_at_`
   std::optional<MonotonicTime> answered_at_;
   // Attempts without the right have so many lines in the audit log, so that they cannot fill its disk.
   TokenBucket forbidden_lines_{1, 10};
   std::atomic<std::size_t> work_{0};  // that is not done yet
-  // A plan of a reload reads the file with all its dictionaries.
-  TokenBucket plans_{1, 4};
+  TokenBucket plans_{1, 4};           // of all callers
 };
-
-// "\"3.120.97\"": number, next in and next out, so that it changes with them.
-[[nodiscard]] std::string etag_of(const SessionStatus& session);
-
-// A problem document. `kind` ends its type: "urn:nexusfix:problem:no-such-session".
-[[nodiscard]] Answer problem(unsigned status, std::string_view kind, std::string_view detail);
-
-// The description of the routes, docs/control-openapi.json.
-[[nodiscard]] std::string openapi();
 
 }  // namespace nfx::control

@@ -1,13 +1,14 @@
 // The threads of the control plane, and where they begin.
 #include "nexusfix/control/control.hpp"
 
+#include <memory>
 #include <thread>
 
 #include "base/clocks.hpp"
 #include "control/api.hpp"
 #include "control/audit_log.hpp"
-#include "control/engine_target.hpp"
 #include "control/http_server.hpp"
+#include "control/target.hpp"
 #include "engine/engine_operations.hpp"
 #include "nexusfix/engine/program.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
@@ -18,9 +19,9 @@ namespace {
 class EngineControl final : public Control {
  public:
   EngineControl(Engine& engine, const std::string& file)
-      : target_(engine, file),
+      : target_(control::engine_target(engine, file)),
         audit_(engine.config().control.audit),
-        api_(target_, audit_, [] { return Instant{read_utc(), read_monotonic()}; }),
+        api_(*target_, audit_, [] { return Instant{read_utc(), read_monotonic()}; }),
         server_({.config = engine.config().control,
                  .answer = [this](const control::Request& request) { return api_.begin(request); }}),
         thread_([this, &engine] {
@@ -39,7 +40,7 @@ class EngineControl final : public Control {
   std::uint16_t http_port() const noexcept override { return server_.http_port(); }
 
  private:
-  control::EngineTarget target_;
+  const std::unique_ptr<control::Target> target_;
   control::AuditLog audit_;
   control::Api api_;
   control::HttpServer server_;

@@ -1,136 +1,49 @@
-// JSON in and out.
+// JSON, and the documents of several routes.
 #include "control/documents.hpp"
 
-#include <array>
-#include <cstddef>
-#include <nlohmann/json.hpp>
-#include <set>
+#include <algorithm>
 
-#include "control/routes.hpp"
 #include "engine/engine_counter_rows.hpp"
-#include "nexusfix/base/enum_values.hpp"
 #include "nexusfix/session/session.hpp"
 
 namespace nfx::control {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-std::string text_of(const Json& json) { return json.dump(-1, ' ', true, Json::error_handler_t::replace) + '\n'; }
-
-std::string utc(UtcTime time) {
-  std::array<char, max_utc_timestamp_size> text;
-  return {text.data(), write_utc_timestamp(text.data(), time, 3)};
-}
-
-Json optional_time(const std::optional<UtcTime>& time) { return time ? Json(utc(*time)) : Json(nullptr); }
-
-Json json_of(const SessionEnd& end) {
-  if (!end.exists()) return nullptr;
-  const EndReasonRow& row = row_of(end.reason());
-  return Json{{"time", utc(end.at())}, {"reason", row.name}, {"reason_text", row.text}, {"text", end.text()}};
-}
-
-Json json_of(const SessionStatus& of) {
-  Json json{{"name", of.name},
-            {"number", of.number},
-            {"role", to_string(of.role)},
-            {"state", phase_name(of.phase)},
-            {"enabled", of.enabled},
-            {"held", of.sending_held},
-            {"connected", of.connected},
-            {"peer", of.peer},
-            {"next_in", value(of.next_in)},
-            {"next_out", value(of.next_out)},
-            {"gap_open", of.gap_open},
-            {"queued", of.queued},
-            {"resending", of.resending},
-            {"pending_bytes", of.pending_bytes},
-            {"heartbeat_s", of.heartbeat_s},
-            {"from_template", of.from_template},
-            {"store", of.has_journal ? to_string(of.store) : "memory"}};
-  json["in_hours"] = of.times.in_hours;
-  json["logged_on_since"] = optional_time(of.times.logged_on_since);
-  json["last_in"] = optional_time(of.times.last_in);
-  json["last_out"] = optional_time(of.times.last_out);
-  json["unhandled_since"] = optional_time(of.times.unhandled_since);
-  json["last_end"] = json_of(of.last_end);
-  Json counters;
-  for (const auto& row : counter_rows<SessionCounters>) {
-    counters[counter_name(row.metric, row.label_value)] = of.counters.*row.member;
+std::string_view phase_name(Phase phase) noexcept {
+  switch (phase) {
+    case Phase::disconnected: return "disconnected";
+    case Phase::awaiting_logon: return "awaiting_logon";
+    case Phase::logged_on: return "logged_on";
+    case Phase::logout_sent: return "logout_sent";
   }
-  json["counters"] = std::move(counters);
-  return json;
+  return "?";
 }
 
-Json optional_count(const std::optional<std::uint64_t>& count) { return count ? Json(*count) : Json(nullptr); }
-
-Json json_of(const LatencyCounts& counts) {
-  const std::uint64_t count = counts.count();
-  Json json{{"count", count}};
-  if (count == 0) return json;
-  json["p50_ns"] = counts.percentile_ns(50);
-  json["p99_ns"] = counts.percentile_ns(99);
-  json["p999_ns"] = counts.percentile_ns(99.9);
-  json["max_ns"] = counts.percentile_ns(100);
-  return json;
+std::vector<std::string_view> phase_names() {
+  std::vector<std::string_view> names;
+  for (const Phase each : enum_values<Phase>()) names.push_back(phase_name(each));
+  return names;
 }
 
-Json json_of(const LatencySet& set) {
-  Json json = Json::object();
-  for (std::size_t i = 0; i < session_stage_count; ++i) {
-    if (set.of[i].count() != 0) json[std::string{latency_stages[i].name}] = json_of(set.of[i]);
+std::vector<std::string_view> end_reasons() {
+  std::vector<std::string_view> names;
+  for (const EndReasonRow& row : end_reason_rows) {
+    if (row.reason != EndReason::none) names.push_back(row.name);
   }
-  return json;
+  return names;
 }
 
-Json json_of(const std::vector<KeyChange>& keys) {
-  Json all = Json::array();
-  for (const KeyChange& each : keys) {
-    all.push_back(Json{{"section", each.section},
-                       {"key", each.key},
-                       {"before", each.before},
-                       {"after", each.after},
-                       {"place", each.place},
-                       {"when", to_string(each.needs)}});
-  }
-  return all;
+std::vector<std::string_view> store_conditions() {
+  std::vector<std::string_view> names{"memory"};
+  for (const StoreCondition each : enum_values<StoreCondition>()) names.push_back(to_string(each));
+  return names;
 }
 
-Json json_of(const std::vector<ThreadReport>& threads) {
-  Json all = Json::array();
-  for (const ThreadReport& each : threads) {
-    all.push_back(Json{{"name", each.name},
-                       {"planned_cpus", each.planned.to_list()},
-                       {"cpus", each.cpus.to_list()},
-                       {"as_planned", each.cpus == each.planned},
-                       {"migrations", optional_count(each.migrations)},
-                       {"voluntary_switches", optional_count(each.voluntary_switches)},
-                       {"involuntary_switches", optional_count(each.involuntary_switches)},
-                       {"worst_idle_gap_ns", each.worst_idle_gap.count()}});
-  }
-  return all;
-}
+const SessionStatus& session_of(const SessionResult& of) { return of.session; }
+const ReloadReport& report_of(const ReloadPlan& of) { return of.report; }
 
-Json json_of(const std::vector<RecentMessage>& messages) {
-  Json all = Json::array();
-  for (const RecentMessage& each : messages) {
-    Json fields = Json::array();
-    for (const ShownField& field : each.fields) fields.push_back(Json::array({value(field.tag), field.value}));
-    all.push_back(Json{{"number", each.number},
-                       {"time", utc(each.time)},
-                       {"direction", each.direction == Direction::in ? "in" : "out"},
-                       {"size", each.size},
-                       {"cut", each.cut},
-                       {"fields", std::move(fields)}});
-  }
-  return all;
-}
-
-Json json_of(const FileSum& sum) { return Json{{"files", sum.files}, {"bytes", sum.bytes}}; }
-
-std::string_view result_of(ReloadStatus status) noexcept {
-  switch (status) {
+std::string_view result_of_reload(const ReloadReport& report) noexcept {
+  switch (report.status) {
     case ReloadStatus::planned: return "planned";
     case ReloadStatus::nothing_to_do: return "nothing_to_do";
     case ReloadStatus::done: return "done";
@@ -145,86 +58,113 @@ std::string_view result_of(ReloadStatus status) noexcept {
   return "incomplete";
 }
 
-// The members of an object, each at most once and of those that are allowed. Throws std::string.
-Json members_of(std::string_view body) {
-  if (body.find_first_not_of(" \t\r\n") == std::string_view::npos) return Json::object();
-  constexpr std::size_t deepest = 4;
-  bool too_deep = false;
-  std::string twice;
-  std::array<std::set<std::string>, deepest + 2> names;  // of the objects that are open
-  const Json::parser_callback_t look = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    const auto at = static_cast<std::size_t>(depth);
-    too_deep = too_deep || at > deepest;
-    if (too_deep) return false;
-    if (event == Json::parse_event_t::object_start) names[at + 1].clear();
-    if (event == Json::parse_event_t::key && !names[at].insert(parsed.get<std::string>()).second)
-      twice = parsed.get<std::string>();
-    return true;
-  };
-  Json json = Json::parse(body, look, false);
-  if (too_deep || json.is_discarded() || !json.is_object())
-    throw std::string{"the body is not a JSON object: expected such as {\"next_out\": 120}"};
-  if (!twice.empty()) throw "the member \"" + twice + "\" is there twice";
-  return json;
-}
-
-SeqNum number_of(const Json& json, const std::string& name) {
-  if (!json.is_number_unsigned() || json.get<std::uint64_t>() == 0 ||
-      json.get<std::uint64_t>() >= value(Session::seq_num_limit))
-    throw name + ": expected a sequence number, 1 or more";
-  return SeqNum{json.get<std::uint64_t>()};
-}
-
-void read_numbers(const Json& json, const std::string& prefix, NextNumbers& into) {
-  if (!json.is_object()) throw prefix + ": expected an object with next_in, next_out or both";
-  for (const auto& [name, member] : json.items()) {
-    if (name == "next_in") {
-      into.in = number_of(member, prefix + name);
-    } else if (name == "next_out") {
-      into.out = number_of(member, prefix + name);
-    } else {
-      throw prefix + name + ": there is no such member; expected next_in or next_out";
-    }
+// What became of it, for the audit log: each session with its keys, without their values.
+std::string detail_of(const ReloadReport& report) {
+  if (!report.problem.empty()) return report.problem;
+  std::string detail;
+  for (const SessionChange& each : report.sessions) {
+    detail.append(detail.empty() ? "" : "; ").append(to_string(each.kind)).append(" ").append(each.name);
+    for (const KeyChange& key : each.keys) detail.append(" ").append(key.key);
+    if (each.needs != ChangeNeeds::nothing) detail.append(" (").append(to_string(each.needs)).append(")");
   }
+  for (const std::string& each : report.problems) detail.append("; failed: ").append(each);
+  return detail;
 }
 
-std::string text_member(const Json& json, const std::string& name) {
-  constexpr std::size_t longest = 256;
-  if (!json.is_string()) throw name + ": expected a text";
-  std::string text = json.get<std::string>();
-  const bool printable = std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) >= 0x20; });
-  if (text.size() > longest || !printable) throw name + ": expected at most 256 bytes without control characters";
-  return text;
+std::string title_of(const Problem& problem) {
+  std::string title{problem.kind};
+  std::ranges::replace(title, '-', ' ');
+  return title;
 }
 
-void read_member(const std::string& name, const Json& member, const SessionCommandRow& row, SessionCommand& into) {
-  const auto is = [&](std::string_view wanted, unsigned argument) { return name == wanted && row.takes(argument); };
-  if (is("next_in", CommandArguments::numbers)) {
-    into.numbers.in = number_of(member, name);
-  } else if (is("next_out", CommandArguments::numbers)) {
-    into.numbers.out = number_of(member, name);
-  } else if (is("expected", CommandArguments::expected)) {
-    read_numbers(member, "expected.", into.expected);
-  } else if (is("from", CommandArguments::from)) {
-    into.from = number_of(member, name);
-  } else if (is("text", CommandArguments::text)) {
-    into.text = text_member(member, name);
-  } else {
-    throw std::string{row.name} + " takes no \"" + name + '"';
+Omitted<SessionStatus> known_session_of(const Problem& problem) {
+  const bool is_known = problem.session != nullptr && !problem.session->name.empty();
+  return is_known ? Omitted<SessionStatus>{*problem.session} : Omitted<SessionStatus>{};
+}
+
+struct Kind {
+  unsigned status;
+  std::string_view name;
+};
+
+// What a command's refusal is in HTTP.
+Kind kind_of(const CommandOutcome& outcome) noexcept {
+  switch (outcome.status) {
+    case CommandStatus::done:
+    case CommandStatus::nothing_to_do: return {200, ""};
+    case CommandStatus::store_refuses: return {503, "store-refuses"};
+    case CommandStatus::stopping: return {409, "stopping"};
+    case CommandStatus::no_such_session: return {404, "no-such-session"};
+    case CommandStatus::busy: return {503, "busy"};
+    case CommandStatus::timed_out: return {504, "timed-out"};
+    case CommandStatus::being_removed: return {409, "being-removed"};
+    case CommandStatus::refused: break;
   }
+  switch (outcome.refusal) {
+    case OperatorResult::numbers_differ: return {412, "numbers-differ"};
+    case OperatorResult::settings_differ: return {412, "settings-differ"};
+    case OperatorResult::bad_number: return {422, "bad-number"};
+    case OperatorResult::would_end_session: return {409, "would-end-session"};
+    case OperatorResult::not_logged_on: return {409, "not-logged-on"};
+    case OperatorResult::not_now: return {409, "not-now"};
+    case OperatorResult::not_possible: return {409, "not-possible"};
+    case OperatorResult::done:
+    case OperatorResult::nothing_to_do: break;
+  }
+  return {409, "refused"};
+}
+
+Answer answer_of(const Problem& problem) {
+  return {.status = problem.status,
+          .type = "application/problem+json",
+          .body = text_of(json_of(problem)),
+          .try_again = passes(problem.status)};
 }
 
 }  // namespace
 
-std::string_view phase_name(Phase phase) noexcept {
-  switch (phase) {
-    case Phase::disconnected: return "disconnected";
-    case Phase::awaiting_logon: return "awaiting_logon";
-    case Phase::logged_on: return "logged_on";
-    case Phase::logout_sent: return "logout_sent";
+Json text_schema() { return {{"type", "string"}}; }
+Json count_schema(std::uint64_t least) { return {{"type", "integer"}, {"minimum", least}}; }
+Json time_schema() { return {{"type", "string"}, {"pattern", "^[0-9]{8}-[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}$"}}; }
+Json always(const Json& value) { return {{"const", value}}; }
+Json one_of(const std::vector<std::string_view>& values) { return {{"type", "string"}, {"enum", values}}; }
+Json either(std::vector<Json> schemas) { return {{"oneOf", std::move(schemas)}}; }
+Json list_schema(Json each) { return {{"type", "array"}, {"items", std::move(each)}}; }
+Json empty_list(Json each) { return {{"type", "array"}, {"maxItems", 0}, {"items", std::move(each)}}; }
+Json filled_list(Json each) { return {{"type", "array"}, {"minItems", 1}, {"items", std::move(each)}}; }
+
+Json object_schema(const std::vector<std::pair<std::string_view, Json>>& members) {
+  Json required = Json::array(), properties = Json::object();
+  for (const auto& [name, schema] : members) {
+    required.push_back(name);
+    properties[std::string{name}] = schema;
   }
-  return "?";
+  return {{"type", "object"},
+          {"required", std::move(required)},
+          {"additionalProperties", false},
+          {"properties", std::move(properties)}};
 }
+
+Json with_help(Json schema, std::string_view help) {
+  if (!help.empty()) schema["description"] = help;
+  return schema;
+}
+
+Json refer(Json& schemas, std::string_view name, const std::function<Json()>& make) {
+  const std::string key{name};
+  if (!schemas.contains(key)) {
+    Json made = make();  // which may add others
+    schemas[key] = std::move(made);
+  }
+  return {{"$ref", "#/components/schemas/" + key}};
+}
+
+std::string time_text(UtcTime time) {
+  std::array<char, max_utc_timestamp_size> text;
+  return {text.data(), write_utc_timestamp(text.data(), time, 3)};
+}
+
+std::string text_of(const Json& json) { return json.dump(-1, ' ', true, Json::error_handler_t::replace) + '\n'; }
 
 std::string counter_name(std::string_view metric, std::string_view label_value) {
   constexpr std::string_view prefix = "nfx_", suffix = "_total";
@@ -235,241 +175,165 @@ std::string counter_name(std::string_view metric, std::string_view label_value) 
   return name.append(suffix);
 }
 
-std::string document_of(const SessionStatus& session, std::string_view result) {
-  Json json = json_of(session);
-  if (!result.empty()) json["result"] = result;
-  return text_of(json);
-}
+template <>
+const Document<Done> Document<Done>::self{"Done", {{"result", [](auto&) { return "done"; }, "", always("done")}}};
 
-std::string document_of(const SessionList& list) {
-  Json sessions = Json::array();
-  for (const SessionStatus& each : list.sessions) sessions.push_back(json_of(each));
-  return text_of(Json{{"complete", list.complete}, {"sessions", std::move(sessions)}});
-}
+template <>
+const Document<SessionEnd> Document<SessionEnd>::self{
+    "SessionEnd",
+    {{"time", &SessionEnd::at, "In UTC."},
+     {"reason", [](auto& of) { return row_of(of.reason()).name; }, "docs/metrics.md explains each.",
+      one_of(end_reasons())},
+     {"reason_text", [](auto& of) { return row_of(of.reason()).text; }, "The same in words."},
+     {"text", &SessionEnd::text, "What the peer, the network or the program said. Empty: nothing."}},
+    "How a session, or an attempt to log on, ended last."};
 
-std::string document_of(const EngineView& engine) {
-  return text_of(Json{{"version", engine.version},
-                      {"pid", engine.pid},
-                      {"control_since", utc(engine.started)},
-                      {"poll_threads", engine.poll_threads},
-                      {"idle", engine.idle},
-                      {"transport", engine.transport},
-                      {"log_level", to_string(engine.log_level)},
-                      {"state", engine.stopping   ? "stopping"
-                                : engine.draining ? "draining"
-                                                  : "serving"}});
-}
+template <>
+const Document<SessionCounters> Document<SessionCounters>::self =
+    document_of_counters<SessionCounters>("SessionCounters");
 
-std::string document_of(const std::vector<ThreadReport>& threads, const std::vector<std::string>& warnings,
-                        const std::vector<RunningThread>& running) {
-  Json of_process = Json::array();
-  for (const RunningThread& each : running) {
-    const ThreadSample& sample = each.sample;
-    of_process.push_back(Json{{"name", sample.name},
-                              {"tid", sample.tid},
-                              {"poll_thread", each.poll_thread ? Json(*each.poll_thread) : Json(nullptr)},
-                              {"cpu", sample.cpu},
-                              {"state", std::string(1, sample.state)},
-                              {"run_ns", optional_count(sample.run_ns)},
-                              {"wait_ns", optional_count(sample.wait_ns)},
-                              {"migrations", optional_count(sample.migrations)},
-                              {"voluntary_switches", sample.voluntary_switches},
-                              {"involuntary_switches", sample.involuntary_switches},
-                              {"cpu_stolen_ns", each.cpu_stolen ? Json(each.cpu_stolen->count()) : Json(nullptr)}});
+template <>
+const Document<SessionStatus> Document<SessionStatus>::self{
+    "Session",
+    {{"name", &SessionStatus::name, "Such as FIX.4.4:DESK->VENUE."},
+     {"number", &SessionStatus::number, "Stands for the name in paths."},
+     {"role", &SessionStatus::role},
+     {"state", [](auto& of) { return phase_name(of.phase); }, "", one_of(phase_names())},
+     {"enabled", &SessionStatus::enabled, "Takes connections."},
+     {"held", &SessionStatus::sending_held, "Messages of the program are not sent."},
+     {"connected", &SessionStatus::connected, "A TCP connection is open, logged on or not."},
+     {"peer", &SessionStatus::peer, "Address of the peer. Empty: not known, or no connection."},
+     {"next_in", &SessionStatus::next_in, "The next sequence number expected from the peer."},
+     {"next_out", &SessionStatus::next_out, "The sequence number of the next message sent."},
+     {"gap_open", &SessionStatus::gap_open, "A ResendRequest of this side is not answered completely."},
+     {"queued", &SessionStatus::queued, "Messages received ahead of the gap."},
+     {"resending", &SessionStatus::resending, "Answers a ResendRequest of the peer."},
+     {"pending_bytes", &SessionStatus::pending_bytes, "Encoded, and not taken by the network yet."},
+     {"heartbeat_s", &SessionStatus::heartbeat_s, "HeartBtInt(108)."},
+     {"from_template", &SessionStatus::from_template, "Made at a Logon, from a template of the configuration."},
+     {"store", [](auto& of) { return of.has_journal ? to_string(of.store) : "memory"; },
+      "Condition of the journal. memory: there is none.", one_of(store_conditions())},
+     {"in_hours", [](auto& of) { return of.times.in_hours; }, "The schedule allows a Logon now, or there is none."},
+     {"logged_on_since", [](auto& of) { return of.times.logged_on_since; }, "null: it is not logged on."},
+     {"last_in", [](auto& of) { return of.times.last_in; },
+      "When the peer's last message was received. null: none since the start."},
+     {"last_out", [](auto& of) { return of.times.last_out; },
+      "When the last message was sent. null: none since the start."},
+     {"unhandled_since", [](auto& of) { return of.times.unhandled_since; },
+      "When the message that the application does not handle yet was delivered first. null: there is none."},
+     {"last_end", [](auto& of) { return of.last_end.exists() ? std::optional{of.last_end} : std::nullopt; },
+      "null: it has not ended since the start."},
+     {"counters", &SessionStatus::counters}},
+    "A session at one moment."};
+
+template <>
+const Document<SessionResult> Document<SessionResult>::self = [] {
+  Document<SessionResult> all{"SessionResult", {}, "A session after a command."};
+  for (const auto& each : Document<SessionStatus>::self.members) all.members.emplace_back(each, session_of);
+  all.members.emplace_back("result", &SessionResult::result, "nothing_to_do: it was so already.",
+                           one_of({"done", "nothing_to_do"}));
+  return all;
+}();
+
+template <>
+const Document<KeyChange> Document<KeyChange>::self{
+    "KeyChange",
+    {{"section", &KeyChange::section},
+     {"key", &KeyChange::key},
+     {"before", &KeyChange::before},
+     {"after", &KeyChange::after},
+     {"place", &KeyChange::place, "Of the new value; of the old one where it is not given any more."},
+     {"when", &KeyChange::needs}}};
+
+template <>
+const Document<SessionChange> Document<SessionChange>::self{
+    "SessionChange",
+    {{"name", &SessionChange::name},
+     {"change", &SessionChange::kind},
+     {"when", &SessionChange::needs},
+     {"why", [](auto& of) { return unless_empty(of.why); }, "Where the keys do not show it."},
+     {"keys", &SessionChange::keys}}};
+
+template <>
+const Document<ReloadReport> Document<ReloadReport>::self{
+    "ReloadReport",
+    {{"result", result_of_reload, "", one_of({"done", "nothing_to_do", "incomplete"})},
+     {"sessions", &ReloadReport::sessions},
+     {"engine", &ReloadReport::engine, "Of other sections."},
+     {"problems", [](auto& of) { return unless_empty(of.problems); }, "What failed while it was carried out.",
+      filled_list(text_schema())}}};
+
+// As of a report, but that the result is always the same.
+template <>
+const Document<ReloadPlan> Document<ReloadPlan>::self = [] {
+  Document<ReloadPlan> all{"ReloadPlan", {}};
+  all.members.emplace_back("result", [](auto&) { return "planned"; }, "", always("planned"));
+  for (const auto& each : Document<ReloadReport>::self.members) {
+    if (each.name != "result" && !each.is_omitted) all.members.emplace_back(each, report_of);
   }
-  return text_of(Json{{"threads", json_of(threads)}, {"warnings", warnings}, {"running", std::move(of_process)}});
+  return all;
+}();
+
+template <>
+const Document<Problem> Document<Problem>::self{
+    "Problem",
+    {{"type",
+      [](auto& of) { return "urn:nexusfix:problem:" + std::string{of.kind}; },
+      "",
+      {{"type", "string"}, {"pattern", "^urn:nexusfix:problem:[a-z-]+$"}}},
+     {"title", title_of},
+     {"status", &Problem::status, "", {{"type", "integer"}, {"minimum", 400}, {"maximum", 599}}},
+     {"detail", &Problem::detail, "What is wrong, and what to do."},
+     {"session", known_session_of, "At that moment."}},
+    "RFC 9457."};
+
+bool passes(unsigned status) noexcept { return status == 429 || status == 503 || status == 504; }
+
+Answer problem(unsigned status, std::string_view kind, std::string_view detail) {
+  return answer_of(Problem{.status = status, .kind = kind, .detail = detail});
 }
 
-std::string document_of(LatencyWindow window, const std::optional<LatencyReport>& report) {
-  Json json{{"window", to_string(window)}, {"measured", report.has_value()}};
-  Json sessions = Json::array(), threads = Json::array();
-  if (report) {
-    json["from"] = utc(report->from);
-    json["to"] = utc(report->to);
-    for (const SessionLatency& each : report->sessions) {
-      sessions.push_back(
-          Json{{"name", each.session}, {"poll_thread", each.poll_thread}, {"stages", json_of(each.stages)}});
-    }
-    for (const ThreadLatency& each : report->threads) {
-      threads.push_back(Json{{"poll_thread", each.poll_thread},
-                             {"handling", json_of(each.loop.handling)},
-                             {"poll_gap", json_of(each.loop.poll_gap)},
-                             {"stages", json_of(each.stages)}});
-    }
+Answer refused(const CommandOutcome& outcome) {
+  const Kind kind = kind_of(outcome);
+  Answer answer = answer_of(
+      Problem{.status = kind.status, .kind = kind.name, .detail = explain(outcome), .session = &outcome.session});
+  if (!outcome.session.name.empty()) answer.etag = etag_of(outcome.session);
+  return answer;
+}
+
+std::string etag_of(const SessionStatus& session) {
+  return '"' + std::to_string(session.number) + '.' + std::to_string(value(session.next_in)) + '.' +
+         std::to_string(value(session.next_out)) + '.' + std::to_string(session.revision) + '"';
+}
+
+Answer session_answer(const SessionStatus& session, std::string_view result) {
+  Answer answer = result.empty() ? answer_of(session) : answer_of(SessionResult{session, result});
+  answer.etag = etag_of(session);
+  return answer;
+}
+
+Answer answer_of(const ReloadReport& report) {
+  switch (report.status) {
+    case ReloadStatus::planned:
+    case ReloadStatus::nothing_to_do:
+    case ReloadStatus::done:
+    case ReloadStatus::incomplete: return {.body = text_of(json_of(report))};
+    case ReloadStatus::invalid: return problem(422, "bad-configuration", report.problem);
+    case ReloadStatus::no_file: return problem(409, "no-file", report.problem);
+    case ReloadStatus::stopping: return problem(409, "stopping", report.problem);
+    case ReloadStatus::no_such_session: return refused({.status = CommandStatus::no_such_session});
+    case ReloadStatus::being_removed: return refused({.status = CommandStatus::being_removed});
+    case ReloadStatus::not_answering: break;
   }
-  json["sessions"] = std::move(sessions);
-  json["threads"] = std::move(threads);
-  return text_of(json);
+  return problem(504, "timed-out", report.problem);
 }
 
-std::string document_of(LatencyWindow window, const std::vector<SlowMoment>& moments) {
-  Json all = Json::array();
-  for (const SlowMoment& each : moments) {
-    all.push_back(Json{{"ended", utc(each.ended)},
-                       {"took_ns", each.took.count()},
-                       {"stage", to_string(each.stage)},
-                       {"session", each.session},
-                       {"poll_thread", each.poll_thread},
-                       {"cause", to_string(each.cause)},
-                       {"ran_ns", each.host.ran.count()},
-                       {"waited_ns", each.host.waited.count()},
-                       {"stolen_ns", each.host.stolen.count()},
-                       {"interrupts", each.host.interrupts},
-                       {"involuntary_switches", each.host.involuntary_switches},
-                       {"migrations", each.host.migrations},
-                       {"minor_faults", each.host.minor_faults},
-                       {"major_faults", each.host.major_faults}});
-  }
-  return text_of(Json{{"window", to_string(window)}, {"moments", std::move(all)}});
-}
-
-std::string document_of(const RecentMessages& recent) {
-  return text_of(Json{{"began", recent.began}, {"dropped", recent.dropped}, {"messages", json_of(recent.messages)}});
-}
-
-std::string document_of(const std::vector<RecentMessage>& messages) {
-  return text_of(Json{{"messages", json_of(messages)}});
-}
-
-std::string document_of(const std::optional<PlacementReport>& placement, const std::vector<ThreadReport>& threads) {
-  if (!placement) return text_of(Json{{"result", "no_plan"}, {"problems", Json::array()}});
-  return text_of(Json{{"result", placement->problems.empty() ? "as_planned" : "differs"},
-                      {"plan", placement->plan},
-                      {"problems", placement->problems},
-                      {"threads", json_of(threads)}});
-}
-
-std::string document_of(const StoreView& store) {
-  const JournalStatus& journal = store.journal;
-  Json counters;
-  for (const auto& row : counter_rows<JournalCounters>)
-    counters[counter_name(row.metric, row.label_value)] = journal.counters.*row.member;
-  return text_of(Json{{"session", journal.session},
-                      {"folder", journal.folder.string()},
-                      {"durability", to_string(journal.durability)},
-                      {"condition", to_string(journal.condition)},
-                      {"condition_text", journal.condition_text},
-                      {"oldest", value(journal.oldest)},
-                      {"last", value(journal.last)},
-                      {"stored_bytes", journal.stored_bytes},
-                      {"position", journal.position},
-                      {"durable", journal.durable},
-                      {"segments", json_of(store.segments)},
-                      {"archived", json_of(store.archived)},
-                      {"counters", std::move(counters)}});
-}
-
-std::string document_of(const StoreVerification& verified) {
-  const bool damaged = (verified.damage && !verified.torn) || verified.found != 0;
-  Json findings = Json::array();
-  for (const JournalCheck::Finding& each : verified.findings)
-    findings.push_back(Json{{"file", each.file}, {"offset", each.offset}, {"what", each.what}});
-  if (verified.damage) {
-    findings.push_back(
-        Json{{"file", verified.damage->file}, {"offset", verified.damage->offset}, {"what", verified.damage->reason}});
-  }
-  return text_of(Json{{"result", damaged           ? "damaged"
-                                 : verified.damage ? "torn"
-                                                   : "ok"},
-                      {"complete", verified.complete},
-                      {"from", verified.from},
-                      {"to", verified.to},
-                      {"segments", verified.segments},
-                      {"records", verified.records},
-                      {"messages", verified.messages},
-                      {"found", verified.found},
-                      {"findings", std::move(findings)}});
-}
-
-std::string result_document(std::string_view result, const std::vector<std::string>& problems) {
-  Json json{{"result", result}};
-  if (!problems.empty()) json["problems"] = problems;
-  return text_of(json);
-}
-
-std::string document_of(const ReloadReport& report) {
-  Json sessions = Json::array();
-  for (const SessionChange& each : report.sessions) {
-    Json json{{"name", each.name}, {"change", to_string(each.kind)}, {"when", to_string(each.needs)}};
-    if (!each.why.empty()) json["why"] = each.why;
-    json["keys"] = json_of(each.keys);
-    sessions.push_back(std::move(json));
-  }
-  Json json{
-      {"result", result_of(report.status)}, {"sessions", std::move(sessions)}, {"engine", json_of(report.engine)}};
-  if (!report.problems.empty()) json["problems"] = report.problems;
-  return text_of(json);
-}
-
-std::string problem_document(unsigned status, std::string_view kind, std::string_view detail,
-                             const SessionStatus* session) {
-  std::string title{kind};
-  std::ranges::replace(title, '-', ' ');
-  Json json{
-      {"type", "urn:nexusfix:problem:" + std::string{kind}}, {"title", title}, {"status", status}, {"detail", detail}};
-  if (session != nullptr && !session->name.empty()) json["session"] = json_of(*session);
-  return text_of(json);
-}
-
-std::expected<SessionCommand, std::string> command_of(std::string_view body, const SessionCommandRow& row) {
-  SessionCommand command{.kind = row.kind};
-  try {
-    const Json json = members_of(body);
-    for (const auto& [name, member] : json.items()) read_member(name, member, row, command);
-    if (row.takes(CommandArguments::numbers) && command.numbers == NextNumbers{})
-      throw std::string{"set: expected next_in, next_out or both"};
-    if (row.takes(CommandArguments::from) && command.from == SeqNum{})
-      throw std::string{"resend: expected from, the first sequence number"};
-  } catch (const std::string& text) {
-    return std::unexpected(text);
-  }
-  return command;
-}
-
-std::string compact(std::string_view body) {
-  const Json json = Json::parse(body, nullptr, false);
-  return json.is_discarded() ? std::string{} : json.dump(-1, ' ', true, Json::error_handler_t::replace);
-}
-
-std::expected<std::string, std::string> text_of(std::string_view body) {
-  std::string text;
-  try {
-    const Json json = members_of(body);
-    for (const auto& [name, member] : json.items()) {
-      if (name != "text") throw "there is no member \"" + name + "\"; expected text";
-      text = text_member(member, name);
-    }
-  } catch (const std::string& what) {
-    return std::unexpected(what);
-  }
-  return text;
-}
-
-std::expected<LogLevel, std::string> level_of(std::string_view body) {
-  const std::string expected = "expected \"level\": " + enum_names(LogLevel::error) + ", and no other member";
-  try {
-    const Json json = members_of(body);
-    if (json.size() != 1 || !json.contains("level") || !json["level"].is_string()) return std::unexpected(expected);
-    const auto level = parse_enum(json["level"].get<std::string>(), LogLevel::error);
-    if (!level) return std::unexpected(expected);
-    return *level;
-  } catch (const std::string& what) {
-    return std::unexpected(what);
-  }
-}
-
-std::expected<std::string, std::string> config_of(std::string_view body) {
-  try {
-    const Json json = members_of(body);
-    for (const auto& [name, member] : json.items()) {
-      if (name != "config" || !member.is_string())
-        throw "\"" + name + "\": expected config, a text, and no other member";
-    }
-    if (json.empty()) throw std::string{"expected config: a text with one [[session]] as in the configuration file"};
-    return json["config"].get<std::string>();
-  } catch (const std::string& what) {
-    return std::unexpected(what);
-  }
+Outcome outcome_of(const ReloadReport& report) {
+  Answer answer = answer_of(report);
+  const std::string_view event = answer.status != 200 || report.status == ReloadStatus::planned ? "refused"
+                                 : report.status == ReloadStatus::incomplete                    ? "incomplete"
+                                                                                                : "done";
+  return {.answer = std::move(answer), .event = event, .detail = detail_of(report)};
 }
 
 }  // namespace nfx::control

@@ -1,7 +1,9 @@
 // Boost.Beast waits for bytes and writes answers; what a request is and may do is decided elsewhere.
-#ifdef NFX_WITH_BEAST
-
 #include "control/http_server.hpp"
+
+#include "nexusfix/config/engine_config.hpp"
+
+#ifdef NFX_WITH_BEAST
 
 #include <grp.h>
 #include <pwd.h>
@@ -38,7 +40,6 @@
 #include "base/private_files.hpp"
 #include "control/http_request.hpp"
 #include "control/work_queue.hpp"
-#include "nexusfix/config/engine_config.hpp"
 #include "transport/tls_context.hpp"
 #include "transport/tls_material.hpp"
 
@@ -598,6 +599,23 @@ std::function<std::string()> HttpServer::reload() const {
     return problem;
   };
 }
+
+}  // namespace nfx::control
+
+#else  // the constructor names the package
+
+namespace nfx::control {
+
+struct HttpServer::Parts {};
+
+bool http_supported() noexcept { return false; }
+HttpServer::HttpServer(HttpServerOptions) { throw ConfigError(std::string{http_unsupported}); }
+HttpServer::~HttpServer() = default;
+void HttpServer::run() {}
+void HttpServer::run_work() {}
+void HttpServer::stop() noexcept {}
+std::uint16_t HttpServer::http_port() const noexcept { return 0; }
+std::function<std::string()> HttpServer::reload() const { return {}; }
 
 }  // namespace nfx::control
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -86,7 +87,7 @@ class Target {
   virtual void stop() = 0;
   virtual void set_log_level(LogLevel level) = 0;
 
-  // From here on on the worker's thread: the work of routes with Route::for_worker().
+  // From here on on the worker's thread: the work of routes that are left to it.
   virtual StoreOutcome<StoreView> store(std::size_t session) = 0;
   virtual StoreOutcome<StoreVerification> verify_store(std::size_t session, JournalPosition from) = 0;
   virtual StoreOutcome<std::vector<RecentMessage>> store_tail(std::size_t session, std::size_t most) = 0;
@@ -101,5 +102,8 @@ class Target {
   // `config` as of add(), for the session of this number.
   virtual ReloadReport change(std::size_t session, std::string_view config, std::string_view who) = 0;
 };
+
+// An engine, which is borrowed. `file` as make_control() has it.
+[[nodiscard]] std::unique_ptr<Target> engine_target(Engine& engine, std::string file);
 
 }  // namespace nfx::control

@@ -8,8 +8,10 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <utility>
 
 #include "control/api.hpp"
+#include "nexusfix/base/assert.hpp"
 
 namespace nfx::control {
 
@@ -18,10 +20,36 @@ class WorkQueue {
   // Called on the worker's thread.
   using Done = std::function<void(Answer)>;
 
-  void put(Work work, Done done);
+  void put(Work work, Done done) {
+    {
+      const std::lock_guard lock{mutex_};
+      NFX_ASSERT(changes_.size() + reads_.size() < Api::most_work);
+      (work.changes ? changes_ : reads_).push_back({std::move(work), std::move(done)});
+    }
+    changed_.notify_one();
+  }
   // Until stop(): what has begun ends first.
-  void run();
-  void stop() noexcept;
+  void run() {
+    std::unique_lock lock{mutex_};
+    for (;;) {
+      changed_.wait(lock, [this] { return stops_ || !changes_.empty() || !reads_.empty(); });
+      if (stops_) return;
+      std::deque<Job>& jobs = changes_.empty() ? reads_ : changes_;
+      Job job = std::move(jobs.front());
+      jobs.pop_front();
+      lock.unlock();
+      job.done(job.work.run());
+      job = {};
+      lock.lock();
+    }
+  }
+  void stop() noexcept {
+    {
+      const std::lock_guard lock{mutex_};
+      stops_ = true;
+    }
+    changed_.notify_one();
+  }
 
  private:
   struct Job {

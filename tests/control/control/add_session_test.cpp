@@ -8,14 +8,10 @@
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <thread>
 #include <vector>
 
-#include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/control/client.hpp"
-#include "nexusfix/control/control.hpp"
-#include "temporary_folder.hpp"
+#include "control/controlled_program.hpp"
 
 namespace nfx {
 namespace {
@@ -48,63 +44,21 @@ class LogonCounter final : public Application {
   int logons_ = 0;
 };
 
-// A program with an acceptor, and its configuration in a folder of its own.
-class AddedSessions : public ::testing::Test {
+class AddedSessions : public test::ControlledProgram {
  protected:
-  void SetUp() override {
-    if (!control_supported()) GTEST_SKIP() << "built without Boost.Beast";
-    socket = folder.file("control.sock");
-    const std::string text =
-        "[control]\nsocket = \"control.sock\"\naudit = \"audit.log\"\n" + session("DESK", "store = \"memory\"\n");
-    engine.emplace(parse_config(text, "engine.toml", folder.path()), application);
-    engine->start();
-    port = engine->local_endpoint(0)->port;
-    control = make_control(*engine, folder.file("engine.toml"));
-    thread = std::jthread{[this] { engine->run(); }};
-  }
-  void TearDown() override {
-    if (engine) engine->stop();
-    if (thread.joinable()) thread.join();
-    control.reset();
-    engine.reset();
+  void begin() override {
+    write(control_section + session("DESK", "store = \"memory\"\n"));
+    serve_file(application);
   }
   static std::string session(const std::string& peer, const std::string& more = {}) {
     return "[[session]]\nsender_comp_id = \"VENUE\"\ntarget_comp_id = \"" + peer + "\"\nlisten = \"127.0.0.1:0\"\n" +
            more;
   }
-  ControlReply add(const std::string& config) { return ask("POST", "/v1/sessions", Json{{"config", config}}.dump()); }
-  ControlReply ask(std::string_view method, std::string target, std::string body = {}, std::string if_match = {}) {
-    const auto reply = ask_control(
-        {.socket = socket},
-        {.method = method, .target = std::move(target), .body = std::move(body), .if_match = std::move(if_match)});
-    EXPECT_TRUE(reply) << (reply ? "" : reply.error());
-    return reply ? *reply : ControlReply{};
-  }
   static std::string type_of(const ControlReply& reply) { return Json::parse(reply.body).value("type", "none"); }
   static std::string detail_of(const ControlReply& reply) { return Json::parse(reply.body)["detail"]; }
-  [[nodiscard]] EngineConfig desk(const std::string& name) const {
-    EngineConfig config;
-    config.sessions.emplace_back();
-    config.sessions[0].session.begin_string = "FIX.4.4";
-    config.sessions[0].session.sender_comp_id = name;
-    config.sessions[0].session.target_comp_id = "VENUE";
-    config.sessions[0].session.role = Role::initiator;
-    config.sessions[0].reconnect_delay = 10ms;
-    config.sessions[0].connect = {{"127.0.0.1", port}};
-    return config;
-  }
-  [[nodiscard]] std::size_t sessions() const {
-    const auto reply = ask_control({.socket = socket}, {.target = "/v1/sessions"});
-    return reply ? Json::parse(reply->body)["sessions"].size() : 0;
-  }
+  [[nodiscard]] std::size_t sessions() const { return answer("GET", "/v1/sessions")["sessions"].size(); }
 
-  test::TemporaryFolder folder;
   LogonCounter application;
-  std::string socket;
-  std::uint16_t port = 0;
-  std::optional<Engine> engine;
-  std::unique_ptr<Control> control;
-  std::jthread thread;
 };
 
 TEST_F(AddedSessions, log_on_and_have_their_journal_next_to_the_configuration) {
@@ -115,7 +69,7 @@ TEST_F(AddedSessions, log_on_and_have_their_journal_next_to_the_configuration) {
   EXPECT_EQ(shown["result"], "done");
   EXPECT_EQ(sessions(), 2U);
   EXPECT_TRUE(std::filesystem::is_directory(folder.file("store")));
-  Engine peer{desk("LATER"), application};  // both acceptors have one listen address
+  Engine peer{peer_config("LATER"), application};  // both acceptors have one listen address
   const std::jthread running{[&peer] { peer.run(); }};
   EXPECT_TRUE(application.wait_for(2)) << "both sides";
   peer.stop();
@@ -146,14 +100,10 @@ TEST_F(AddedSessions, are_added_once_and_not_while_the_engine_drains) {
   EXPECT_EQ(again.status, 409U);
   EXPECT_EQ(detail_of(again), "the session FIX.4.4:VENUE->LATER exists already");
   EXPECT_EQ(add(session("DESK")).status, 409U);
-  const auto drained = ask_control({.socket = socket}, {.method = "POST", .target = "/v1/engine/drain"});
-  ASSERT_TRUE(drained);
+  EXPECT_EQ(ask("POST", "/v1/engine/drain").status, 200U);
   EXPECT_EQ(add(session("LAST", "store = \"memory\"\n")).status, 409U);
   EXPECT_EQ(sessions(), 2U);
-  const auto removed =
-      ask_control({.socket = socket}, {.method = "POST", .target = control_path("FIX.4.4:VENUE->LATER", "remove")});
-  ASSERT_TRUE(removed);
-  EXPECT_EQ(removed->status, 200U);
+  EXPECT_EQ(ask("POST", control_path("FIX.4.4:VENUE->LATER", "remove")).status, 200U);
   EXPECT_EQ(sessions(), 1U);
 }
 
@@ -163,7 +113,7 @@ TEST_F(AddedSessions, that_are_being_removed_are_a_conflict_until_they_are_gone)
   ASSERT_EQ(added.status, 200U) << added.body;
   const std::string name = "FIX.4.4:VENUE->LATER";
   const std::string number = std::to_string(Json::parse(added.body)["number"].get<std::size_t>());
-  auto peer = std::make_unique<Engine>(desk("LATER"), application);
+  auto peer = std::make_unique<Engine>(peer_config("LATER"), application);
   const auto end = std::chrono::steady_clock::now() + 10min;
   while (application.logons() < 2 && std::chrono::steady_clock::now() < end) peer->turn(1ms);
   ASSERT_EQ(application.logons(), 2);

@@ -46,7 +46,6 @@ constexpr std::size_t tokens_of_an_operator = 120;
 // Routes of the engine come after this number of sessions: four times in all, as many plans of a reload as a burst has.
 constexpr std::size_t sessions_between = session_count / 2;
 
-using control::Resource;
 using control::Route;
 
 std::string desk_of(std::size_t number) { return "DESK" + std::to_string(number); }
@@ -246,33 +245,12 @@ std::string name_of(const Route& route) { return std::string{route.method} + ' '
 
 // Answers that refuse a request because of what the other operator has done.
 bool may_refuse(const Route& route, unsigned status) {
-  switch (route.resource) {
-    case Resource::plan_reload: return status == 409 || status == 429;
-    case Resource::messages: return status == 404 || status == 503;  // of eight sessions at a time
-    case Resource::reload:                                           // while the engine drains
-    case Resource::add_session: return status == 409;
-    case Resource::session:
-    case Resource::change_session:
-    case Resource::store:  // also that there is no journal
-    case Resource::store_verify:
-    case Resource::store_tail: return status == 404 || status == 409 || status == 412 || status == 422;
-    case Resource::readiness: return status == 503;
-    case Resource::health:
-    case Resource::metrics:
-    case Resource::engine:
-    case Resource::threads:
-    case Resource::placement:
-    case Resource::latency:
-    case Resource::slowest:
-    case Resource::description:
-    case Resource::stop:
-    case Resource::drain:
-    case Resource::end_drain:
-    case Resource::reload_tls:
-    case Resource::log_level:
-    case Resource::sessions: break;
-  }
-  return false;
+  if (route.operation == "plan_reload") return status == 409 || status == 429;
+  if (route.operation == "get_messages") return status == 404 || status == 503;  // of eight sessions at a time
+  if (route.operation == "reload" || route.operation == "add_session") return status == 409;  // while it drains
+  if (route.operation == "is_ready") return status == 503;
+  // Also that there is no journal.
+  return route.of_session() && (status == 404 || status == 409 || status == 412 || status == 422);
 }
 
 class ControlLoad : public ::testing::Test {
@@ -321,15 +299,14 @@ class ControlLoad : public ::testing::Test {
   // The body of a request, and the state that it is for. False: there is no such session any more.
   static bool complete(Operator& who, const Route& route, const std::string& session, std::size_t number,
                        std::string& body, std::string& if_match) {
-    if (route.resource == Resource::log_level) body = R"({"level": "warning"})";
-    if (route.resource == Resource::change_session) {
+    body = route.body_example;
+    if (route.operation == "change_session") {
       const bool has_journal = number < busy_count;
       const std::string text = session_text(desk_of(number), has_journal, "max_latency_s = 60\n");
       body = Json{{"config", std::string{defaults_text} + text}}.dump();
     }
-    if (route.resource != Resource::session) return true;
-    const SessionCommandRow& row = row_of(route.command);
-    if (!row.takes(CommandArguments::expected)) return true;
+    if (route.command == nullptr || !route.command->takes(CommandArguments::expected)) return true;
+    const SessionCommandRow& row = *route.command;
     // As a person does it: reads the present state, and changes that.
     const Reply seen = who.ask("GET", session);
     if (seen.status != 200) return false;
@@ -360,7 +337,7 @@ class ControlLoad : public ::testing::Test {
       return;
     }
     // That eight sessions are copied already, and that the engine drains, are answers.
-    const bool once = route.resource == Resource::messages || route.resource == Resource::readiness;
+    const bool once = route.operation == "get_messages" || route.operation == "is_ready";
     const Reply reply =
         once ? who.once(route.method, path, body, if_match) : who.ask(route.method, path, body, if_match);
     note(route, reply.status, answers);
@@ -386,7 +363,7 @@ class ControlLoad : public ::testing::Test {
           for (const Route& route : control::routes()) {
             if (!chosen(route) || (!route.of_session() && k % sessions_between != 0)) continue;
             const bool removes = is_command(route, SessionCommandKind::remove);
-            if (route.resource == Resource::add_session) {
+            if (route.operation == "add_session") {
               add_and_remove(*operators[i], route, i, answers[i]);
             } else {
               give(*operators[i], route, session, i == 1 && !removes, answers[i]);
@@ -410,7 +387,7 @@ class ControlLoad : public ::testing::Test {
     }
   }
   static bool is_command(const Route& route, SessionCommandKind kind) {
-    return route.resource == Resource::session && route.command == kind;
+    return route.command != nullptr && route.command->kind == kind;
   }
   // How many lines of the audit log have each event.
   std::map<std::string, std::size_t> audited() const {
@@ -446,7 +423,7 @@ TEST_F(ControlLoad, two_operators_use_every_route_with_a_thousand_sessions_and_n
   // A reset begins a new sequence and a removal ends one: what is on its way then may be lost. They come afterwards,
   // and the end of the engine comes last.
   const auto ends = [](const Route& route) {
-    return route.resource == Resource::stop || is_command(route, SessionCommandKind::reset) ||
+    return route.operation == "stop_engine" || is_command(route, SessionCommandKind::reset) ||
            is_command(route, SessionCommandKind::remove);
   };
   const double before = cpu_seconds();
@@ -484,7 +461,7 @@ TEST_F(ControlLoad, two_operators_use_every_route_with_a_thousand_sessions_and_n
   EXPECT_EQ(answers[0].done + answers[1].done - done, session_count) << "each is removed once";
   EXPECT_EQ(Json::parse(operators[0]->ask("GET", "/v1/sessions").body)["sessions"].size(), 0U);
   for (const Route& route : control::routes()) {
-    if (route.resource != Resource::stop) continue;
+    if (route.operation != "stop_engine") continue;
     for (std::size_t i = 0; i < operators.size(); ++i) give(*operators[i], route, 0, false, answers[i]);
   }
 

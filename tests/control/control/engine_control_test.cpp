@@ -12,11 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "control/controlled_program.hpp"
 #include "engine/session_command.hpp"
-#include "nexusfix/control/client.hpp"
-#include "nexusfix/control/control.hpp"
-#include "nexusfix/engine/engine.hpp"
-#include "temporary_folder.hpp"
 
 namespace nfx {
 namespace {
@@ -53,63 +50,38 @@ class Counting final : public Application {
   std::set<const SessionHandle*> logged_on_;
 };
 
-SessionSettings settings_of(std::string_view us, std::string_view them, Role role) {
-  SessionSettings settings;
+EngineConfig venue_config() {
+  EngineConfig config;
+  SessionSettings& settings = config.sessions.emplace_back();
   settings.session.begin_string = "FIX.4.4";
-  settings.session.sender_comp_id = us;
-  settings.session.target_comp_id = them;
-  settings.session.role = role;
+  settings.session.sender_comp_id = "VENUE";
+  settings.session.target_comp_id = "DESK";
   settings.store_kind = StoreKind::memory;
-  settings.reconnect_delay = 10ms;
-  settings.reconnect_delay_max = 10ms;
-  return settings;
+  settings.listen = {"127.0.0.1", 0};
+  return config;
 }
 
-class ControlledEngine : public ::testing::Test {
+class ControlledEngine : public test::ControlledProgram {
  protected:
-  void SetUp() override {
-    if (!control_supported()) GTEST_SKIP() << "built without Boost.Beast";
-    EngineConfig venue_config;
-    venue_config.sessions = {settings_of("VENUE", "DESK", Role::acceptor)};
-    venue_config.sessions[0].listen = {"127.0.0.1", 0};
-    venue_config.control.socket = folder.file("control.sock");
-    venue_config.control.audit = folder.file("audit.log");
-    socket = venue_config.control.socket;
-    venue.emplace(venue_config, application);
-    venue->start();
-    EngineConfig desk_config;
-    desk_config.sessions = {settings_of("DESK", "VENUE", Role::initiator)};
-    desk_config.sessions[0].connect = {*venue->local_endpoint(0)};
-    desk.emplace(desk_config, application);
-    control = make_control(*venue);
-    threads.emplace_back([this] { venue->run(); });
-    threads.emplace_back([this] { desk->run(); });
+  void begin() override {
+    EngineConfig config = venue_config();
+    config.control.socket = folder.file("control.sock");
+    config.control.audit = folder.file("audit.log");
+    serve(config, application);
+    desk.emplace(peer_config("DESK"), application);
+    desk_thread = std::jthread{[this] { desk->run(); }};
     ASSERT_TRUE(application.wait_for(2));
   }
   void TearDown() override {
     if (desk) desk->stop();
-    if (venue) venue->stop();
-    threads.clear();
-    control.reset();
-    desk.reset();
-    venue.reset();
-  }
-  ControlReply ask(std::string_view method, std::string target, std::string body = {}, std::string if_match = {}) {
-    const auto reply = ask_control(
-        {.socket = socket},
-        {.method = method, .target = std::move(target), .body = std::move(body), .if_match = std::move(if_match)});
-    EXPECT_TRUE(reply) << (reply ? "" : reply.error());
-    return reply ? *reply : ControlReply{};
+    ControlledProgram::TearDown();
   }
   Json shown() { return Json::parse(ask("GET", control_path(name)).body); }
 
-  test::TemporaryFolder folder;
   const std::string name = "FIX.4.4:VENUE->DESK";
   Counting application;
-  std::string socket;
-  std::optional<Engine> venue, desk;
-  std::unique_ptr<Control> control;
-  std::vector<std::jthread> threads;
+  std::optional<Engine> desk;
+  std::jthread desk_thread;
 };
 
 TEST_F(ControlledEngine, shows_its_sessions) {
@@ -256,8 +228,8 @@ TEST_F(ControlledEngine, changes_are_in_the_audit_log_with_who) {
 TEST_F(ControlledEngine, stops) {
   EXPECT_EQ(ask("POST", "/v1/engine/stop").status, 200U);
   EXPECT_TRUE(application.wait_for(0));
-  threads.front().join();
-  EXPECT_TRUE(venue->finished());
+  thread.join();
+  EXPECT_TRUE(engine->finished());
 }
 
 TEST_F(ControlledEngine, has_the_switches_of_its_poll_threads_without_a_placement) {
@@ -287,11 +259,8 @@ TEST_F(ControlledEngine, every_command_of_the_table_answers_while_others_ask_too
 }
 
 TEST(ControlOfEngine, there_is_none_where_nothing_is_configured) {
-  EngineConfig config;
-  config.sessions = {settings_of("VENUE", "DESK", Role::acceptor)};
-  config.sessions[0].listen = {"127.0.0.1", 0};
   Counting application;
-  Engine engine{config, application};
+  Engine engine{venue_config(), application};
   EXPECT_EQ(make_control(engine), nullptr);
 }
 

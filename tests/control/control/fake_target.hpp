@@ -190,6 +190,14 @@ class FakeAudit final : public AuditLog {
   bool works = true;
 };
 
+// A path of the route, and a body that it accepts.
+inline std::string path_of(const Route& route, std::string_view session = "3") {
+  std::string path = route.path;
+  if (const auto at = path.find("{session}"); at != std::string::npos) path.replace(at, 9, session);
+  return path;
+}
+inline std::string body_of(const Route& route) { return route.body_example; }
+
 inline Caller caller_of(Role role, std::string via = "http") {
   return {.role = role, .name = "alice", .via = std::move(via)};
 }

@@ -57,19 +57,6 @@ class ControlTls : public ::testing::Test {
     address.tls->key = files.key;
     return address;
   }
-  [[nodiscard]] static std::string path_of(const Route& route) {
-    std::string path = route.path;
-    if (const auto at = path.find("{session}"); at != std::string::npos) path.replace(at, 9, "3");
-    return path;
-  }
-  [[nodiscard]] static std::string body_of(const Route& route) {
-    if (route.resource == Resource::add_session || route.resource == Resource::change_session)
-      return R"({"config": "[[session]]"})";
-    if (route.resource == Resource::log_level) return R"({"level": "warning"})";
-    if (route.resource != Resource::session) return {};
-    if (row_of(route.command).takes(CommandArguments::numbers)) return R"({"next_out": 12})";
-    return row_of(route.command).takes(CommandArguments::from) ? R"({"from": 2})" : std::string{};
-  }
 
   TemporaryFolder folder;
   Authority authority{folder};

@@ -37,27 +37,22 @@ class OpenApiDescription : public ::testing::Test {
     if (!answer.etag.empty() && !headers.contains("ETag")) return "ETag of " + status;
     if (answer.try_again && !headers.contains("Retry-After")) return "Retry-After of " + status;
     if (answer.status == 200) return {};
+    const Json problem = Json::parse(answer.body);
+    if (problem["status"] != answer.status || problem["detail"] == "") return "status or detail of " + answer.body;
     const Json& types = referred(response["content"][answer.type]["schema"])["allOf"][1]["properties"]["type"]["enum"];
-    const Json type = Json::parse(answer.body)["type"];
+    const Json& type = problem["type"];
     return std::ranges::find(types, type) == types.end() ? status + " of the type " + type.dump() : "";
-  }
-  static std::string target_of(std::string path) {
-    if (const auto at = path.find("{session}"); at != std::string::npos) path.replace(at, 9, "3");
-    return path;
   }
   void expect_described(std::string_view method, const std::string& path, unsigned status, std::string_view body = {}) {
     SCOPED_TRACE(std::string{method} + ' ' + path);
     now.monotonic += std::chrono::seconds{10};
-    const Answer answer = ask(method, target_of(path), body);
+    const Answer answer = ask(method, path_of(*find_route(method, path).route), body);
     EXPECT_EQ(answer.status, status) << answer.body;
     EXPECT_EQ(not_described(method, path, answer), "");
   }
   void expect_described(const SessionCommandRow& row, unsigned status) {
-    const std::string path = row.only_reads ? "" : '/' + std::string{row.name};
-    const std::string_view body = row.takes(CommandArguments::numbers) ? R"({"next_out": 5})"
-                                  : row.takes(CommandArguments::from)  ? R"({"from": 1})"
-                                                                       : "";
-    expect_described(row.only_reads ? "GET" : "POST", "/v1/sessions/{session}" + path, status, body);
+    const auto route = std::ranges::find(routes(), &row, &Route::command);
+    expect_described(route->method, route->path, status, route->body_example);
   }
 
   const Json described = Json::parse(openapi());
@@ -114,6 +109,7 @@ TEST_F(OpenApiDescription, has_engines_that_do_not_answer) {
 TEST_F(OpenApiDescription, has_every_end_of_a_reload) {
   const auto expect = [&](ReloadStatus end, unsigned status, unsigned of_plan) {
     target.next_reload.status = end;
+    target.next_reload.problem = "why";
     expect_described("POST", "/v1/engine/reload", status);
     if (end != ReloadStatus::no_file)
       expect_described("POST", "/v1/sessions/{session}/change", status, R"({"config": ""})");
@@ -131,6 +127,7 @@ TEST_F(OpenApiDescription, has_every_end_of_a_reload) {
 TEST_F(OpenApiDescription, has_every_end_of_an_addition) {
   const auto expect = [&](AddStatus end, unsigned status) {
     target.next_add.status = end;
+    target.next_add.problem = "why";
     expect_described("POST", "/v1/sessions", status, R"({"config": ""})");
   };
   expect(AddStatus::added, 200);
@@ -168,7 +165,7 @@ TEST_F(OpenApiDescription, has_requests_beyond_those_that_wait_for_the_worker) {
         api.begin({.method = "POST", .target = "/v1/engine/drain", .caller = caller_of(Role::operator_)})));
   }
   for (const Route& route : routes()) {
-    if (route.for_worker()) expect_described(route.method, route.path, 503);
+    if (route.on_worker) expect_described(route.method, route.path, 503);
   }
 }
 
@@ -177,7 +174,7 @@ TEST_F(OpenApiDescription, has_users_with_more_requests_than_they_may_send) {
   for (const Route& route : routes()) {
     if (route.role == Role::none) continue;
     SCOPED_TRACE(route.path);
-    const Answer answer = ask(route.method, target_of(route.path));
+    const Answer answer = ask(route.method, path_of(route));
     EXPECT_EQ(answer.status, 429U) << answer.body;
     EXPECT_EQ(not_described(route.method, route.path, answer), "");
   }

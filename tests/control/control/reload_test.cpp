@@ -14,12 +14,9 @@
 #include <thread>
 #include <vector>
 
+#include "control/controlled_program.hpp"
 #include "engine/engine_operations.hpp"
-#include "nexusfix/control/client.hpp"
-#include "nexusfix/control/control.hpp"
-#include "nexusfix/engine/program.hpp"
 #include "nexusfix/observe/line_log.hpp"
-#include "temporary_folder.hpp"
 #include "transport/epoll_transport.hpp"
 
 namespace nfx {
@@ -60,29 +57,21 @@ class LogonsAndLogouts final : public Application {
   int logouts_ = 0;
 };
 
-// A program that serves DESK and OTHER from a file; DESK is logged on, by an engine of its own.
-class Reload : public ::testing::Test {
- protected:
-  static constexpr std::string_view head =
-      "[control]\nsocket = \"control.sock\"\naudit = \"audit.log\"\n"
-      "[defaults]\nsender_comp_id = \"VENUE\"\nlisten = \"127.0.0.1:0\"\n";
+const std::string defaults = "[defaults]\nsender_comp_id = \"VENUE\"\nlisten = \"127.0.0.1:0\"\n";
 
-  void SetUp() override {
-    if (!control_supported()) GTEST_SKIP() << "built without Boost.Beast";
-    write(std::string{engine_section()} + std::string{head} + session("DESK") + session("OTHER"));
-    engine.emplace(load_program_config(file(), "test"), application);
-    engine->start();
-    control = make_control(*engine, file());
-    thread = std::jthread{[this] { engine->run(); }};
-    EngineConfig desk;
-    desk.sessions.emplace_back();
-    desk.sessions[0].session.begin_string = "FIX.4.4";
-    desk.sessions[0].session.sender_comp_id = "DESK";
-    desk.sessions[0].session.target_comp_id = "VENUE";
-    desk.sessions[0].session.role = Role::initiator;
-    desk.sessions[0].reconnect_delay = 10ms;
-    desk.sessions[0].connect = {{"127.0.0.1", engine->local_endpoint(0)->port}};
-    peer.emplace(desk, peer_application);
+std::string session(const std::string& peer, const std::string& more = {}) {
+  return "[[session]]\ntarget_comp_id = \"" + peer + "\"\n" + more;
+}
+
+// A program that serves DESK and OTHER from a file; DESK is logged on, by an engine of its own.
+class Reload : public test::ControlledProgram {
+ protected:
+  const std::string head = control_section + defaults;
+
+  void begin() override {
+    write(std::string{engine_section()} + head + session("DESK") + session("OTHER"));
+    serve_file(application);
+    peer.emplace(peer_config("DESK"), peer_application);
     peer_thread = std::jthread{[this] { peer->run(); }};
     ASSERT_TRUE(application.wait_for_logons(1));
   }
@@ -90,33 +79,10 @@ class Reload : public ::testing::Test {
   void TearDown() override {
     LineLog::set_least_level(LogLevel::info);
     if (peer) peer->stop();
-    if (engine) engine->stop();
-    if (peer_thread.joinable()) peer_thread.join();
-    if (thread.joinable()) thread.join();
-    control.reset();
-    peer.reset();
-    engine.reset();
+    ControlledProgram::TearDown();
   }
 
-  static std::string session(const std::string& peer_name, const std::string& more = {}) {
-    return "[[session]]\ntarget_comp_id = \"" + peer_name + "\"\n" + more;
-  }
   static std::string name_of(const std::string& peer_name) { return "FIX.4.4:VENUE->" + peer_name; }
-  [[nodiscard]] std::string file() const { return folder.file("engine.toml"); }
-  void write(const std::string& text) const { std::ofstream{file(), std::ios::trunc} << text; }
-  ControlReply ask(std::string_view method, std::string target, std::string body = {},
-                   std::string if_match = {}) const {
-    const auto reply = ask_control(
-        {.socket = folder.file("control.sock"), .timeout = 120s},  // of a busy machine
-        {.method = method, .target = std::move(target), .body = std::move(body), .if_match = std::move(if_match)});
-    EXPECT_TRUE(reply) << (reply ? "" : reply.error());
-    return reply ? *reply : ControlReply{};
-  }
-  [[nodiscard]] Json answer(std::string_view method, const std::string& target, const std::string& body = {}) const {
-    const ControlReply reply = ask(method, target, body);
-    EXPECT_EQ(reply.status, 200U) << reply.body;
-    return Json::parse(reply.body);
-  }
   [[nodiscard]] Json plan() const { return answer("GET", "/v1/engine/reload"); }
   [[nodiscard]] Json reload() const { return answer("POST", "/v1/engine/reload"); }
   [[nodiscard]] Json shown(const std::string& peer_name) const {
@@ -135,11 +101,9 @@ class Reload : public ::testing::Test {
     EXPECT_EQ(application.logouts(), 0);
   }
 
-  test::TemporaryFolder folder;
   LogonsAndLogouts application, peer_application;
-  std::optional<Engine> engine, peer;
-  std::unique_ptr<Control> control;
-  std::jthread thread, peer_thread;
+  std::optional<Engine> peer;
+  std::jthread peer_thread;
 };
 
 TEST_F(Reload, of_an_unchanged_file_has_nothing_to_do) {
@@ -152,7 +116,7 @@ TEST_F(Reload, of_an_unchanged_file_has_nothing_to_do) {
 }
 
 TEST_F(Reload, states_each_change_with_its_line_and_carries_out_none_of_the_plan) {
-  write("[engine]\nmax_fields = 600\n" + std::string{head} + session("DESK", "heartbeat_timeout_percent = 300\n") +
+  write("[engine]\nmax_fields = 600\n" + head + session("DESK", "heartbeat_timeout_percent = 300\n") +
         session("OTHER", "timestamp_digits = 6\n") + session("LATER"));
   const Json planned = plan();
   ASSERT_EQ(planned["sessions"].size(), 3U) << planned;
@@ -174,13 +138,13 @@ TEST_F(Reload, states_each_change_with_its_line_and_carries_out_none_of_the_plan
 }
 
 TEST_F(Reload, adds_changes_and_removes_sessions_while_another_is_logged_on) {
-  write(std::string{head} + session("DESK", "heartbeat_timeout_percent = 300\n") + session("LATER"));
+  write(head + session("DESK", "heartbeat_timeout_percent = 300\n") + session("LATER"));
   const Json done = reload();
   EXPECT_EQ(done["result"], "done") << done;
   EXPECT_EQ(names(), (std::vector<std::string>{name_of("DESK"), name_of("LATER")}));
   EXPECT_EQ(reload()["result"], "nothing_to_do");
   expect_undisturbed();
-  write(std::string{head} + session("DESK") + session("OTHER", "timestamp_digits = 6\n"));
+  write(head + session("DESK") + session("OTHER", "timestamp_digits = 6\n"));
   EXPECT_EQ(reload()["result"], "done");
   EXPECT_EQ(names(), (std::vector<std::string>{name_of("DESK"), name_of("OTHER")}));
   expect_undisturbed();
@@ -188,8 +152,7 @@ TEST_F(Reload, adds_changes_and_removes_sessions_while_another_is_logged_on) {
 
 // A changed setting counts from the next event on: the peer's next Logon is refused.
 TEST_F(Reload, changes_what_a_session_looks_up_later) {
-  write(std::string{head} + session("DESK", "password = \"geheim\"\nallowed_addresses = [\"127.0.0.1\"]\n") +
-        session("OTHER"));
+  write(head + session("DESK", "password = \"geheim\"\nallowed_addresses = [\"127.0.0.1\"]\n") + session("OTHER"));
   const ControlReply reply = ask("POST", "/v1/engine/reload");
   EXPECT_EQ(Json::parse(reply.body)["result"], "done") << reply.body;
   EXPECT_EQ(reply.body.find("geheim"), std::string::npos);
@@ -210,14 +173,13 @@ TEST_F(Reload, and_a_change_give_a_session_another_etag) {
     return ask("POST", control_path(name_of("OTHER"), name), {}, if_match).status;
   };
   const auto change = [&](const std::string& keys, const std::string& if_match) {
-    const std::string text = "[defaults]\nsender_comp_id = \"VENUE\"\nlisten = \"127.0.0.1:0\"\n";
-    return ask("POST", control_path(name_of("OTHER"), "change"), Json{{"config", text + session("OTHER", keys)}}.dump(),
-               if_match);
+    return ask("POST", control_path(name_of("OTHER"), "change"),
+               Json{{"config", defaults + session("OTHER", keys)}}.dump(), if_match);
   };
   const std::string first = etag();
   EXPECT_EQ(reload()["result"], "nothing_to_do");
   EXPECT_EQ(etag(), first);
-  write(std::string{head} + session("DESK") + session("OTHER", "heartbeat_timeout_percent = 300\n"));
+  write(head + session("DESK") + session("OTHER", "heartbeat_timeout_percent = 300\n"));
   EXPECT_EQ(reload()["result"], "done");
   for (const std::string_view name : {"disable", "reset", "remove"}) EXPECT_EQ(command(name, first), 412U) << name;
   const std::string second = etag();
@@ -230,7 +192,7 @@ TEST_F(Reload, and_a_change_give_a_session_another_etag) {
 }
 
 TEST_F(Reload, leaves_what_needs_a_disconnect_until_there_is_one) {
-  write(std::string{head} + session("DESK", "timestamp_digits = 6\n") + session("OTHER"));
+  write(head + session("DESK", "timestamp_digits = 6\n") + session("OTHER"));
   const Json waits = reload();
   EXPECT_EQ(waits["result"], "incomplete");
   EXPECT_EQ(waits["sessions"][0]["when"], "disconnected");
@@ -257,7 +219,7 @@ TEST_F(Reload, of_an_invalid_file_names_its_line_and_changes_nothing) {
       EXPECT_TRUE(detail.starts_with(file() + std::string{begin})) << detail;
     }
   };
-  const std::string good = std::string{head} + session("LATER") + session("DESK", "heartbeat_timeout_percent = 300\n");
+  const std::string good = head + session("LATER") + session("DESK", "heartbeat_timeout_percent = 300\n");
   refused(good + "heartbeet = 1\n", ":12:13: [session] heartbeet: unknown key");
   refused(good + session("LATER"), ":13:18: [session] target_comp_id: ");
   refused(good + "[[session", ":12:");
@@ -269,7 +231,7 @@ TEST_F(Reload, of_an_invalid_file_names_its_line_and_changes_nothing) {
 }
 
 TEST_F(Reload, leaves_what_needs_a_restart_and_says_why) {
-  write(std::string{head} + session("DESK") + session("OTHER") + session("*", "template = true\n") +
+  write(head + session("DESK") + session("OTHER") + session("*", "template = true\n") +
         session("SECURE",
                 "listen = \"127.0.0.2:0\"\ntls = true\ntls_certificate = "
                 "\"none.pem\"\n"));
@@ -289,8 +251,7 @@ constexpr std::string_view cluster =
 constexpr const char* replicated = "store = \"journal\"\nstore_directory = \"store\"\ndurability = \"replicated\"\n";
 
 TEST_F(Reload, leaves_a_session_that_becomes_replicated_and_the_cluster_as_they_are) {
-  write(std::string{head} + std::string{cluster} + session("DESK") + session("OTHER", replicated) +
-        session("LATER", replicated));
+  write(head + std::string{cluster} + session("DESK") + session("OTHER", replicated) + session("LATER", replicated));
   for (int turn = 0; turn < 2; ++turn) {
     const Json left = reload();
     EXPECT_EQ(left["result"], "incomplete") << left;
@@ -312,59 +273,44 @@ TEST_F(Reload, leaves_a_session_that_becomes_replicated_and_the_cluster_as_they_
 }
 
 // The gateway that owns the session is another one, or none: this engine does not have it.
-TEST(ReloadOfACluster, leaves_replicated_sessions_to_their_gateways) {
-  if (!control_supported()) GTEST_SKIP() << "built without Boost.Beast";
-  const test::TemporaryFolder folder;
-  const std::string file = folder.file("engine.toml");
-  const auto write = [&](const std::string& sessions) {
-    std::ofstream{file, std::ios::trunc} << "[control]\nsocket = \"control.sock\"\naudit = \"audit.log\"\n"
-                                            "[defaults]\nsender_comp_id = \"VENUE\"\nlisten = \"127.0.0.1:0\"\n"
-                                         << cluster << sessions;
-  };
-  const std::string own = "[[session]]\ntarget_comp_id = \"DESK\"\n";
-  const std::string shared = "[[session]]\ntarget_comp_id = \"SHARED\"\n";
-  write(own + shared + replicated);
-  LogonsAndLogouts application;
-  Engine engine{load_program_config(file, "test"), application};
-  engine.start();
-  const auto control = make_control(engine, file);
-  std::jthread thread{[&] { engine.run(); }};
-  const auto reload = [&] {
-    const auto reply =
-        ask_control({.socket = folder.file("control.sock")}, {.method = "POST", .target = "/v1/engine/reload"});
-    return Json::parse(reply ? reply->body : "{}");
-  };
-  EXPECT_EQ(reload()["result"], "nothing_to_do") << "also where it does not run";
-  const auto expect_left = [&](const std::string& sessions, std::string_view change) {
-    write(sessions);
-    const Json left = reload();
+class ReloadOfACluster : public test::ControlledProgram {
+ protected:
+  void begin() override {
+    write_sessions(session("DESK") + session("SHARED", replicated));
+    serve_file(application);
+  }
+  void write_sessions(const std::string& sessions) const {
+    write(control_section + defaults + std::string{cluster} + sessions);
+  }
+  void expect_left(const std::string& sessions, std::string_view change) {
+    write_sessions(sessions);
+    const Json left = answer("POST", "/v1/engine/reload");
     EXPECT_EQ(left["result"], "incomplete") << left;
     ASSERT_EQ(left["sessions"].size(), 1U) << left;
     EXPECT_EQ(left["sessions"][0]["name"], "FIX.4.4:VENUE->SHARED");
     EXPECT_EQ(left["sessions"][0]["change"], change);
     EXPECT_EQ(left["sessions"][0]["when"], "restart");
-    EXPECT_EQ(EngineOperations{engine}.list_sessions().sessions.size(), 1U);
-  };
-  expect_left(own + shared + replicated + "max_latency_s = 60\n", "change");
-  expect_left(own + shared, "change");
-  expect_left(own, "remove");
-  engine.stop();
-  thread.join();
+    EXPECT_EQ(EngineOperations{*engine}.list_sessions().sessions.size(), 1U);
+  }
+
+  LogonsAndLogouts application;
+};
+
+TEST_F(ReloadOfACluster, leaves_replicated_sessions_to_their_gateways) {
+  EXPECT_EQ(answer("POST", "/v1/engine/reload")["result"], "nothing_to_do") << "also where it does not run";
+  expect_left(session("DESK") + session("SHARED", std::string{replicated} + "max_latency_s = 60\n"), "change");
+  expect_left(session("DESK") + session("SHARED"), "change");
+  expect_left(session("DESK"), "remove");
 }
 
 TEST_F(Reload, keeps_sessions_that_an_operator_has_added) {
-  const Json added = answer("POST", "/v1/sessions",
-                            Json{{"config",
-                                  "[defaults]\nsender_comp_id = \"VENUE\"\nlisten = "
-                                  "\"127.0.0.1:0\"\n" +
-                                      session("GUEST")}}
-                                .dump());
+  const Json added = Json::parse(add(defaults + session("GUEST")).body);
   EXPECT_EQ(added["name"], name_of("GUEST"));
   EXPECT_EQ(reload()["result"], "nothing_to_do");
   EXPECT_EQ(names().size(), 3U);
-  write(std::string{head} + session("DESK") + session("OTHER") + session("GUEST"));
+  write(head + session("DESK") + session("OTHER") + session("GUEST"));
   EXPECT_EQ(reload()["result"], "nothing_to_do") << "the file has what was added";
-  write(std::string{head} + session("DESK") + session("OTHER"));
+  write(head + session("DESK") + session("OTHER"));
   EXPECT_EQ(reload()["result"], "done");
   EXPECT_EQ(names().size(), 2U);
 }
@@ -376,7 +322,7 @@ class LargeReload : public Reload {
 
 TEST_F(LargeReload, does_not_delay_other_requests) {
   constexpr int sessions = 1000;
-  std::string file = std::string{engine_section()} + std::string{head} + session("DESK") + session("OTHER");
+  std::string file = std::string{engine_section()} + head + session("DESK") + session("OTHER");
   for (int i = 0; i < sessions; ++i) file += session("LATER" + std::to_string(i), "store = \"memory\"\n");
   write(file);
   auto reloaded = std::async(std::launch::async, [this] { return reload(); });
@@ -399,7 +345,7 @@ TEST_F(Reload, refuses_commands_to_a_session_while_it_is_replaced) {
   const std::filesystem::path aside = folder.file("aside");
   std::filesystem::rename(journal, aside);
   std::ofstream{journal} << "in the way";
-  write(std::string{head} + session("DESK") + session("OTHER", "timestamp_digits = 6\n"));
+  write(head + session("DESK") + session("OTHER", "timestamp_digits = 6\n"));
   auto reloaded = std::async(std::launch::async, [this] { return reload(); });
   const auto give_up = std::chrono::steady_clock::now() + 10min;
   unsigned status = 0;
@@ -422,7 +368,7 @@ TEST_F(Reload, leaves_a_session_whose_new_address_is_in_use) {
   const auto listener = other->listen({.host = "127.0.0.1", .port = 0});
   ASSERT_TRUE(listener.has_value());
   const std::string there = to_string(other->local_endpoint(*listener).value());
-  write(std::string{head} + session("DESK") + session("OTHER", "listen = \"" + there + "\"\n") +
+  write(head + session("DESK") + session("OTHER", "listen = \"" + there + "\"\n") +
         session("THIRD", "listen = \"" + there + "\"\n"));
   const std::string why =
       "cannot listen: bind " + there + ": Address already in use; choose a free address for 'listen'";
@@ -440,7 +386,7 @@ TEST_F(Reload, leaves_a_session_whose_new_address_is_in_use) {
 }
 
 TEST_F(Reload, is_refused_while_the_engine_drains_and_is_in_the_audit_log) {
-  write(std::string{head} + session("DESK", "username = \"me\"\n") + session("OTHER"));
+  write(head + session("DESK", "username = \"me\"\n") + session("OTHER"));
   EXPECT_EQ(reload()["result"], "done");
   ASSERT_EQ(ask("POST", "/v1/engine/drain").status, 200U);
   EXPECT_EQ(ask("POST", "/v1/engine/reload").status, 409U);
@@ -457,7 +403,6 @@ TEST_F(Reload, of_one_session_takes_its_text_from_the_operator) {
   const auto change = [&](const std::string& text) {
     return ask("POST", control_path(name_of("DESK"), "change"), Json{{"config", text}}.dump());
   };
-  const std::string defaults = "[defaults]\nsender_comp_id = \"VENUE\"\nlisten = \"127.0.0.1:0\"\n";
   ControlReply reply = change(defaults + session("DESK", "max_latency_s = 60\n"));
   EXPECT_EQ(reply.status, 200U) << reply.body;
   EXPECT_EQ(Json::parse(reply.body)["result"], "done");
@@ -477,7 +422,7 @@ TEST_F(Reload, of_one_session_takes_its_text_from_the_operator) {
 }
 
 TEST_F(Reload, sets_the_level_of_the_lines) {
-  write("[log]\nlevel = \"warning\"\n" + std::string{head} + session("DESK") + session("OTHER"));
+  write("[log]\nlevel = \"warning\"\n" + head + session("DESK") + session("OTHER"));
   EXPECT_EQ(reload()["result"], "done");
   EXPECT_EQ(LineLog::least_level(), LogLevel::warning);
   EXPECT_EQ(answer("POST", "/v1/engine/log-level", R"({"level": "error"})")["result"], "done");
@@ -487,28 +432,23 @@ TEST_F(Reload, sets_the_level_of_the_lines) {
   EXPECT_EQ(ask("POST", "/v1/engine/log-level", R"({"level": "loud"})").status, 400U);
 }
 
-TEST(ReloadOfAProgram, is_refused_as_there_is_no_file) {
-  if (!control_supported()) GTEST_SKIP() << "built without Boost.Beast";
-  const test::TemporaryFolder folder;
-  EngineConfig config;
-  config.control.socket = folder.file("control.sock");
-  config.control.audit = folder.file("audit.log");
-  config.sessions.emplace_back();
-  config.sessions[0].session.sender_comp_id = "VENUE";
-  config.sessions[0].session.target_comp_id = "DESK";
-  config.sessions[0].listen = {"127.0.0.1", 0};
-  config.sessions[0].store_kind = StoreKind::memory;
+class ReloadOfAProgram : public test::ControlledProgram {
+ protected:
+  void begin() override {
+    EngineConfig config;
+    config.control.socket = folder.file("control.sock");
+    config.control.audit = folder.file("audit.log");
+    config.sessions.emplace_back();
+    config.sessions[0].session.sender_comp_id = "VENUE";
+    config.sessions[0].session.target_comp_id = "DESK";
+    config.sessions[0].listen = {"127.0.0.1", 0};
+    config.sessions[0].store_kind = StoreKind::memory;
+    serve(config, application);
+  }
   LogonsAndLogouts application;
-  Engine engine{config, application};
-  engine.start();
-  const auto control = make_control(engine);
-  std::jthread thread{[&] { engine.run(); }};
-  const auto reply = ask_control({.socket = config.control.socket}, {.method = "POST", .target = "/v1/engine/reload"});
-  ASSERT_TRUE(reply);
-  EXPECT_EQ(reply->status, 409U) << reply->body;
-  engine.stop();
-  thread.join();
-}
+};
+
+TEST_F(ReloadOfAProgram, is_refused_as_there_is_no_file) { EXPECT_EQ(ask("POST", "/v1/engine/reload").status, 409U); }
 
 }  // namespace
 }  // namespace nfx

@@ -1,16 +1,11 @@
 // Sessions that an operator adds or reloads at a listen address that another one has: what both must share.
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <thread>
 
-#include "nexusfix/control/client.hpp"
-#include "nexusfix/control/control.hpp"
+#include "control/controlled_program.hpp"
 #include "nexusfix/engine/observer.hpp"
-#include "nexusfix/engine/program.hpp"
-#include "temporary_folder.hpp"
 #include "transport/epoll_transport.hpp"
 #include "transport/tls_certificates.hpp"
 
@@ -29,30 +24,18 @@ struct Silent final : Application, Observer {
   std::optional<Endpoint> taken;
 };
 
-// A program with a session with TLS, and its configuration in a folder of its own.
-class SharedListen : public ::testing::Test {
+// With a session with TLS.
+class SharedListen : public test::ControlledProgram {
  protected:
-  void SetUp() override {
-    if (!control_supported()) GTEST_SKIP() << "built without Boost.Beast";
+  void begin() override {
     {
       EpollTransport other;
       listen = to_string(other.local_endpoint(other.listen({"127.0.0.1", 0}).value()).value());
     }
     write(head() + encrypted("FIRST", "127.0.0.1:0"));
-    engine.emplace(load_program_config(file(), "test"), application);
-    engine->start();
-    control = make_control(*engine, file());
-    thread = std::jthread{[this] { engine->run(); }};
+    serve_file(application);
   }
-  void TearDown() override {
-    if (engine) engine->stop();
-    if (thread.joinable()) thread.join();
-    control.reset();
-    engine.reset();
-  }
-  [[nodiscard]] static std::string head() {
-    return "[control]\nsocket = \"control.sock\"\naudit = \"audit.log\"\n[defaults]\nstore = \"memory\"\n";
-  }
+  [[nodiscard]] static std::string head() { return std::string{control_section} + "[defaults]\nstore = \"memory\"\n"; }
   [[nodiscard]] static std::string plain(const std::string& peer, const std::string& at) {
     return "[[session]]\nsender_comp_id = \"VENUE\"\ntarget_comp_id = \"" + peer + "\"\nlisten = \"" + at + "\"\n";
   }
@@ -60,26 +43,11 @@ class SharedListen : public ::testing::Test {
     return plain(peer, at) + "tls = true\ntls_certificate = \"" + server.certificate + "\"\ntls_key = \"" + server.key +
            "\"\ntls_ca = \"" + authority.file() + "\"\ntls_client_certificate = \"require\"\n";
   }
-  [[nodiscard]] std::string file() const { return folder.file("engine.toml"); }
-  void write(const std::string& text) const { std::ofstream{file(), std::ios::trunc} << text; }
-  [[nodiscard]] ControlReply ask(std::string_view method, std::string target, std::string body = {}) const {
-    const auto reply = ask_control({.socket = folder.file("control.sock")},
-                                   {.method = method, .target = std::move(target), .body = std::move(body)});
-    EXPECT_TRUE(reply) << (reply ? "" : reply.error());
-    return reply ? *reply : ControlReply{};
-  }
-  [[nodiscard]] ControlReply add(const std::string& config) const {
-    return ask("POST", "/v1/sessions", Json{{"config", config}}.dump());
-  }
 
-  const test::TemporaryFolder folder;
   testing::Authority authority{folder};
   const testing::Authority::Files server = authority.issue({});
   Silent application;
   std::string listen;
-  std::optional<Engine> engine;
-  std::unique_ptr<Control> control;
-  std::jthread thread;
 };
 
 TEST_F(SharedListen, with_tls_is_refused_where_a_session_without_was_added) {

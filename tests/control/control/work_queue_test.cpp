@@ -56,18 +56,9 @@ class Gate {
 
 class ControlWork : public ::testing::Test {
  protected:
-  static std::string path_of(const Route& route) {
-    std::string path = route.path;
-    if (const auto at = path.find("{session}"); at != std::string::npos) path.replace(at, 9, "3");
-    return path;
-  }
-  static std::string body_of(const Route& route) {
-    const bool configures = route.resource == Resource::add_session || route.resource == Resource::change_session;
-    return configures ? R"({"config": "[[session]]"})" : std::string{};
-  }
   static std::vector<Route> for_worker() {
     std::vector<Route> all = routes();
-    std::erase_if(all, [](const Route& each) { return !each.for_worker(); });
+    std::erase_if(all, [](const Route& each) { return !each.on_worker; });
     return all;
   }
   AnswerOrWork begin(const Route& route) {
@@ -113,7 +104,7 @@ TEST_F(ControlWork, while_a_request_reads_files_others_are_answered) {
     return reply ? reply->status : 0U;
   };
   std::vector<Route> others = routes();
-  std::erase_if(others, [](const Route& each) { return each.changes() || each.for_worker(); });
+  std::erase_if(others, [](const Route& each) { return each.changes() || each.on_worker; });
   for (const Route& route : for_worker()) {
     SCOPED_TRACE(std::string{route.method} + ' ' + route.path);
     gate.close();

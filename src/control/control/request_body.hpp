@@ -1,0 +1,36 @@
+// Bodies of requests: their values, and their schemas in the OpenAPI description.
+// Thread: any. Errors: a text that names the member and what it must be.
+#pragma once
+
+#include <expected>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+#include "control/routes.hpp"
+#include "nexusfix/observe/log_format.hpp"
+
+namespace nfx::control {
+
+// A body's members: those that the command takes, and no other. An empty body has none.
+[[nodiscard]] std::expected<SessionCommand, std::string> command_of(std::string_view body,
+                                                                    const SessionCommandRow& row);
+[[nodiscard]] MakeSchema command_schema(const SessionCommandRow& row);  // empty: it takes no member
+[[nodiscard]] std::string command_example(const SessionCommandRow& row);
+// The member "text", which may be missing.
+[[nodiscard]] std::expected<std::string, std::string> logout_text_of(std::string_view body);
+[[nodiscard]] nlohmann::ordered_json drain_schema(nlohmann::ordered_json& schemas);
+// The member "level".
+[[nodiscard]] std::expected<LogLevel, std::string> level_of(std::string_view body);
+[[nodiscard]] nlohmann::ordered_json level_schema(nlohmann::ordered_json& schemas);
+// The member "config": a part of a configuration file.
+[[nodiscard]] std::expected<std::string, std::string> config_of(std::string_view body);
+[[nodiscard]] nlohmann::ordered_json config_schema(nlohmann::ordered_json& schemas);
+// No member.
+struct Nothing {};
+[[nodiscard]] std::expected<Nothing, std::string> nothing_in(std::string_view body);
+
+// A body that was read, without space between its members.
+[[nodiscard]] std::string compact(std::string_view body);
+
+}  // namespace nfx::control
