@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <new>
 #include <optional>
 #include <string>
 #include <vector>
@@ -112,6 +113,7 @@ class FakeTarget final : public Target {
   }
   void stop() override { ++changes; }
   bool drain(std::string_view) override {
+    if (has_no_memory) throw std::bad_alloc{};
     ++changes;
     return all_answer;
   }
@@ -175,6 +177,7 @@ class FakeTarget final : public Target {
   bool measures = true;
   int changes = 0;
   bool all_answer = true;
+  bool has_no_memory = false;
   int asked_all = 0;
   bool draining = false;
 };

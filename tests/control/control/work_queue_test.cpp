@@ -9,6 +9,7 @@
 #include <fstream>
 #include <future>
 #include <mutex>
+#include <new>
 #include <string>
 #include <thread>
 #include <variant>
@@ -143,6 +144,15 @@ TEST_F(ControlWork, what_waits_is_bounded_and_a_further_request_is_busy) {
     EXPECT_EQ(leave(route), 0U) << "one has been done";
     for (const Work& each : left) EXPECT_EQ(each.run().status, 200U);
     left.clear();
+  }
+}
+
+TEST_F(ControlWork, that_fails_without_memory_waits_no_longer) {
+  target.has_no_memory = true;
+  for (std::size_t i = 0; i <= Api::most_work; ++i) {
+    AnswerOrWork made = begin(*find_route("POST", "/v1/engine/drain").route);
+    ASSERT_TRUE(std::holds_alternative<Work>(made)) << i;
+    EXPECT_THROW(static_cast<void>(std::get<Work>(made).run()), std::bad_alloc);
   }
 }
 
