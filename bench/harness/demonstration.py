@@ -33,22 +33,18 @@ def demonstration_options(description, idle, quick_repeats, repeats=5, orders=50
     return options
 
 
-def run_demo(nfx, *options, started=None):
-    """Its result as the JSON file has it. Ends the benchmark when the two sides disagree, which the demonstration checks.
-    `started` is called with its process number."""
+def run_demo(nfx, *options):
+    """Its result as the JSON file has it. Ends the benchmark when the two sides disagree, which the demonstration checks."""
     with tempfile.TemporaryDirectory() as scratch:
         target = pathlib.Path(scratch) / "demo.json"
         process = subprocess.Popen([nfx, "demo", *map(str, options), "--json", str(target)], stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True)
-        if started is not None:
-            started(process.pid)
         out, err = process.communicate()
         if process.returncode != 0:
             sys.exit(f"the demonstration failed:\n{out}{err}")
         return json.loads(target.read_text())
 
 
-def run_repeat(options, *more, started=None):
+def run_repeat(options, *more):
     """One run with the options of demonstration_options()."""
-    return run_demo(options.nfx, "--orders", options.orders, "--rate", options.rate, "--idle", options.idle, *more,
-                    started=started)
+    return run_demo(options.nfx, "--orders", options.orders, "--rate", options.rate, "--idle", options.idle, *more)
