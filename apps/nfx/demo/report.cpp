@@ -99,17 +99,15 @@ std::string json_number(std::optional<std::uint64_t> value) { return value ? std
 
 void json_side(std::FILE* out, const char* name, const ThreadStats& before, const ThreadStats& after,
                const SessionCounters& s) {
-  std::fprintf(
-      out,
-      "  \"%s\": {\"messages_in\": %" PRIu64 ", \"messages_out\": %" PRIu64
-      ", \"core\": %s, \"migrations\": %s, "
-      "\"involuntary_switches\": %s, \"voluntary_switches\": %s},\n",
-      name, s.messages_in, s.messages_out,
-      json_number(after.core ? std::optional<std::uint64_t>{*after.core} : std::nullopt).c_str(),
-      json_number(after.migrations_are_sampled ? std::nullopt : difference(after.migrations, before.migrations))
-          .c_str(),
-      json_number(difference(after.involuntary_switches, before.involuntary_switches)).c_str(),
-      json_number(difference(after.voluntary_switches, before.voluntary_switches)).c_str());
+  std::fprintf(out,
+               "  \"%s\": {\"messages_in\": %" PRIu64 ", \"messages_out\": %" PRIu64
+               ", \"core\": %s, \"migrations\": %s, "
+               "\"involuntary_switches\": %s, \"voluntary_switches\": %s},\n",
+               name, s.messages_in, s.messages_out,
+               json_number(after.core ? std::optional<std::uint64_t>{*after.core} : std::nullopt).c_str(),
+               json_number(difference(after.migrations, before.migrations)).c_str(),
+               json_number(difference(after.involuntary_switches, before.involuntary_switches)).c_str(),
+               json_number(difference(after.voluntary_switches, before.voluntary_switches)).c_str());
 }
 
 }  // namespace

@@ -33,12 +33,12 @@ Trader::Trader(std::vector<PhasePlan> plan, std::uint64_t seed)
 
 void Trader::on_logon(SessionHandle& session) {
   session_ = &session;
-  thread_before_ = ThreadStatsReader{}.read();
+  thread_before_ = read_thread_stats();
   begin_phase();
 }
 
 void Trader::on_logout(SessionHandle&, std::string_view) {
-  thread_after_ = ThreadStatsReader{}.read();
+  thread_after_ = read_thread_stats();
   session_ = nullptr;
   done_.store(true, std::memory_order_release);
 }

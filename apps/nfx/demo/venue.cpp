@@ -37,10 +37,10 @@ Venue::Venue(std::uint32_t max_requests, BookListener* listener)
       books_(symbols.size(), Book{price_levels}),
       listener_(listener) {}
 
-void Venue::on_logon(SessionHandle&) { thread_before_ = ThreadStatsReader{}.read(); }
+void Venue::on_logon(SessionHandle&) { thread_before_ = read_thread_stats(); }
 
 void Venue::on_logout(SessionHandle& session, std::string_view) {
-  thread_after_ = ThreadStatsReader{}.read();
+  thread_after_ = read_thread_stats();
   done_ = true;
   if (listener_ != nullptr) listener_->on_logout(session);
 }

@@ -76,14 +76,13 @@ class End {
     report.pinned_to = cpu_;
     make_tracks();
     connect();
-    ThreadStatsReader reader;
-    report.before = reader.read();
+    report.before = read_thread_stats();
     if (side_ == Side::sender) {
       send();
     } else {
       receive();
     }
-    report.after = reader.read();
+    report.after = read_thread_stats();
   }
 
  private:

@@ -88,8 +88,7 @@ int run(const Options& options) {
   const RunFacts facts = make_facts(options, inputs, core);
   print_facts(stdout, facts);
 
-  nfx::ThreadStatsReader thread;
-  const auto switches_before = thread.read().involuntary_switches;
+  const auto switches_before = nfx::read_thread_stats().involuntary_switches;
   std::vector<GroupResult> results;
   for (const NamedGroup& named : groups) {
     if (!options.only.empty() && options.only != named.name) continue;
@@ -100,7 +99,7 @@ int run(const Options& options) {
     std::fflush(stdout);
     results.push_back(*std::move(result));
   }
-  if (const auto switches = thread.read().involuntary_switches; switches && switches_before) {
+  if (const auto switches = nfx::read_thread_stats().involuntary_switches; switches && switches_before) {
     std::printf("\nthe kernel gave the core to others %llu times; those batches are in p99.9 and max\n",
                 static_cast<unsigned long long>(*switches - *switches_before));
   }
