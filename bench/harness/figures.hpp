@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "harness/measure.hpp"
-#include "observe/latency_histogram.hpp"
+#include "nexusfix/base/latency_histogram.hpp"
 
 namespace nfx::bench {
 

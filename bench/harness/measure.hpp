@@ -15,7 +15,7 @@
 
 #include "harness/cycle_clock.hpp"
 #include "harness/perf_counters.hpp"
-#include "observe/latency_histogram.hpp"
+#include "nexusfix/base/latency_histogram.hpp"
 
 namespace nfx::bench {
 

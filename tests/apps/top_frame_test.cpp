@@ -83,6 +83,7 @@ Snapshot snapshot_of(const std::vector<std::string>& names) {
                           {"session", names.empty() ? "" : names[0]},
                           {"poll_thread", 0},
                           {"cause", "scheduler"},
+                          {"between_ns", 200'500'000},
                           {"waited_ns", 3'100'000},
                           {"involuntary_switches", 2}},
                          {{"ended", "20240315-12:00:01.500"},

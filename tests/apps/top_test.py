@@ -169,6 +169,16 @@ class Printed(WithEngine):
         self.assertIn(OTHER, out)
         self.assertNotIn(NAME, out)
 
+    def test_one_message_has_p50_and_p99_in_each_window_that_it_is_in(self):
+        self.serve()
+        traffic = self.traffic()
+        self.until(self.printed, re.escape(NAME) + " +logged on")
+        traffic.send()
+        both = re.escape(NAME) + r".* [0-9.]+ [num]s +[0-9.]+ [num]s"
+        self.until(lambda: self.printed("--window", "10s"), both)
+        for window in ("1min", "1day", "start"):
+            self.assertRegex(self.printed("--window", window), both)
+
     def test_prints_messages_by_the_names_of_a_dictionary(self):
         self.serve()
         traffic = self.traffic()

@@ -25,11 +25,11 @@
 
 #include "base/clocks.hpp"
 #include "cli/command_line.hpp"
+#include "nexusfix/base/latency_histogram.hpp"
 #include "nexusfix/wire/encoder.hpp"
 #include "nexusfix/wire/framer.hpp"
 #include "nexusfix/wire/message_view.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
-#include "observe/latency_histogram.hpp"
 
 namespace {
 

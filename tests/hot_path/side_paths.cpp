@@ -6,9 +6,9 @@
 
 #include "checks.hpp"
 #include "concurrent/snapshot_box.hpp"
+#include "nexusfix/base/latency_histogram.hpp"
 #include "nexusfix/concurrent/deferred_processor.hpp"
 #include "observe/event_log.hpp"
-#include "observe/latency_histogram.hpp"
 #include "observe/message_log.hpp"
 #include "store/journal_flusher.hpp"
 #include "store/journal_store.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cluster/session_owners.hpp"
-#include "observe/latency_histogram.hpp"
+#include "nexusfix/base/latency_histogram.hpp"
 
 namespace nfx::app::cluster_tools {
 

@@ -7,9 +7,9 @@
 #include <cstddef>
 #include <optional>
 
+#include "nexusfix/base/latency_histogram.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
-#include "observe/latency_histogram.hpp"
 
 namespace nfx::app::demo {
 

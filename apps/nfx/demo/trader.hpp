@@ -14,10 +14,10 @@
 #include "demo/book.hpp"
 #include "demo/disturbance.hpp"
 #include "demo/market.hpp"
+#include "nexusfix/base/latency_histogram.hpp"
 #include "nexusfix/engine/application.hpp"
 #include "nexusfix/engine/observer.hpp"
 #include "nexusfix/wire/field_writer.hpp"
-#include "observe/latency_histogram.hpp"
 #include "observe/thread_stats.hpp"
 
 namespace nfx::app::demo {

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "nexusfix/base/latency_histogram.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
-#include "observe/latency_histogram.hpp"
 #include "observe/thread_stats.hpp"
 
 namespace nfx::app::fabric {

@@ -20,9 +20,9 @@
 
 #include "base/clocks.hpp"
 #include "market/fix_venue.hpp"
+#include "nexusfix/base/latency_histogram.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
 #include "nexusfix/transport/udp.hpp"
-#include "observe/latency_histogram.hpp"
 #include "output.hpp"
 #include "placement/place_thread.hpp"
 #include "publish/websocket_venue.hpp"

@@ -42,7 +42,7 @@ std::string time_of_day(std::string text) {
   return hyphen == std::string::npos ? text : text.substr(hyphen + 1);
 }
 
-// What the host did, where it did anything.
+// What the host did between the two samples around the moment, where it did anything.
 std::string evidence_of(const Json& moment) {
   std::string text;
   const auto add = [&](const char* member, std::uint64_t unit, std::string_view name) {
@@ -57,7 +57,8 @@ std::string evidence_of(const Json& moment) {
   add("interrupts", 1, " interrupts");
   add("major_faults", 1, " major faults");
   add("minor_faults", 1, " minor faults");
-  return text;
+  const std::uint64_t between_ms = member_number(moment, "between_ns").value_or(0) / 1'000'000;
+  return text.empty() || between_ms == 0 ? text : "in " + std::to_string(between_ms) + " ms " + text;
 }
 
 struct TaggedValue {

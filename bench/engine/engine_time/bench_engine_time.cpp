@@ -1,7 +1,9 @@
 // The engine's own time per message, with the kernel left out: from the last byte of an order to on_message, and from
 // send() of a report until its bytes are handed to the transport, with and without a journal. bench_engine_time --help.
 // Exit status 1 when an answer is wrong, 2 when the run cannot be done.
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -9,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/counter_clock.hpp"
 #include "engine_time/account.hpp"
 #include "engine_time/one_session.hpp"
 #include "harness/machine.hpp"
@@ -16,6 +19,7 @@
 #include "harness/report.hpp"
 #include "harness/scratch_folder.hpp"
 #include "nexusfix/dictionary/load.hpp"
+#include "nexusfix/observe/latency_stages.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
 
 namespace {
@@ -31,7 +35,6 @@ struct Options {
   std::uint32_t warm_up = 5000;
   std::uint32_t measured = 25'000;
   std::uint32_t pace_ns = 4000;
-  std::uint32_t latency_every = EngineConfig{}.latency_every;
   std::string folder;
   bool dictionary = true;
   bool waits = false;
@@ -88,12 +91,35 @@ void print_cost(const Results& timed, const Results& not_timed) {
   std::printf(
       "\ntiming the stages costs %.1f ns of an iteration, %.1f for each of its two messages (%.1f of in, %.1f of "
       "out),\n"
-      "and %.1f ns of the idle iteration after it, which counts them; %.1f for each of two messages in a read of %u "
+      "and %.1f ns of the iteration after it, which counts them; %.1f for each of two messages in a read of %u "
       "orders,\n"
       "counting included, of %.0f ns\n",
       cost(&Results::iteration), cost(&Results::iteration) / 2, cost(&Results::in), cost(&Results::out),
       cost(&Results::idle), cost(&Results::long_read) / (2 * orders_of_long_read), orders_of_long_read,
       middle(timed.long_read, &Figures::mean) / (2 * orders_of_long_read));
+}
+
+// What measuring a message is made of, each alone: a stamp, and a latency that is counted.
+void print_stamps(const CycleClock& clock) {
+  constexpr std::uint32_t rounds = 200'000;
+  const CounterClock<> stamps;
+  const auto warm = std::chrono::steady_clock::now() + 2 * CounterClock<>::first_measure;
+  while (std::chrono::steady_clock::now() < warm) keep(stamps.monotonic());
+  const auto counts = std::make_unique<LatencySet>();
+  std::array<double, 2> least{1e9, 1e9};
+  for (int repeat = 0; repeat < 5; ++repeat) {
+    const std::uint64_t begin = ticks_before();
+    for (std::uint32_t i = 0; i < rounds; ++i) keep(stamps.monotonic());
+    const std::uint64_t between = ticks_after();
+    for (std::uint32_t i = 0; i < rounds; ++i)
+      counts->of[i % session_stage_count].record(std::uint64_t{i} * 2654435761U % 5000);
+    const std::uint64_t end = ticks_after();
+    keep(counts->of[0].sum());
+    least = {std::min(least[0], clock.to_ns(static_cast<double>(between - begin)) / rounds),
+             std::min(least[1], clock.to_ns(static_cast<double>(end - between)) / rounds)};
+  }
+  std::printf("a message that is answered has two stamps of %.1f ns and four latencies of %.1f ns\n", least[0],
+              least[1]);
 }
 
 // Of one session in one repeat.
@@ -132,7 +158,6 @@ int run(const Options& options) {
   choice.helpers = allowed.size() == 1 ? allowed : allowed - CpuSet{static_cast<int>(core)};
   if (options.dictionary)
     choice.dictionary = std::make_shared<const Dictionary>(load_dictionary(NFX_SOURCE_DIR "/dictionaries/FIX44.xml"));
-  choice.latency_every = options.latency_every;
   if (options.waits) choice.max_wait = std::chrono::milliseconds{1};
   std::vector<Results> results(variants.size());
   for (Results& each : results) each.account.resize(engine_phases().size());
@@ -196,6 +221,7 @@ int run(const Options& options) {
   }
   print_table(stdout, rows);
   print_cost(results[0], results[1]);
+  print_stamps(clock);
   print_account(results);
   return 0;
 }
@@ -217,10 +243,6 @@ int main(int argc, char** argv) {
                   {.names = "--pace-ns",
                    .target = &options.pace_ns,
                    .help = "Nanoseconds from one message to the next"},
-                  {.names = "--latency-every",
-                   .target = &options.latency_every,
-                   .help = "Time one read in this many, and one message of it",
-                   .range = {{1, 1000}}},
                   {.names = "--waits",
                    .target = &options.waits,
                    .help = "Each iteration may wait for the network, as one of a poll thread that does not busy-poll"},

@@ -59,7 +59,6 @@ OneSession::OneSession(const SessionChoice& choice)
   settings.journal.retain_bytes = 256 * 1024 * 1024;
   config_.sessions.push_back(std::move(settings));
   config_.latency = choice.latency;
-  config_.latency_every = choice.latency_every;
   loop_ = std::make_unique<Loop>(config_, 0, transport_, clock_, application_, stores_);
   if (choice.store == StoreKind::journal) {
     const CpuSet cpus = choice.helpers;

@@ -110,11 +110,10 @@ class MarkingClock {
   [[nodiscard]] Instant now() const noexcept { return clock_.now(); }
   [[nodiscard]] MonotonicTime monotonic() const noexcept {
     const MonotonicTime time = clock_.monotonic();
-    marks_.pass(Point::time_read);
+    if (marks_.ticks[static_cast<std::size_t>(Point::time_read)] == 0) marks_.pass(Point::time_read);
     return time;
   }
   [[nodiscard]] Instant any_thread_now() const noexcept { return clock_.any_thread_now(); }
-  [[nodiscard]] const CounterReading& counter_reading() const noexcept { return clock_.counter_reading(); }
 
  private:
   CounterClock<> clock_;
@@ -154,9 +153,8 @@ struct SessionChoice {
   std::shared_ptr<const Dictionary> dictionary;  // null: the header fields alone are validated
   std::filesystem::path folder;                  // of journals
   bool latency = true;                           // the engine times its stages
-  std::uint32_t latency_every = EngineConfig{}.latency_every;
-  Duration max_wait{};  // of an iteration: none where the poll thread busy-polls
-  CpuSet helpers;       // where the journal's flusher runs: not on the measured CPU
+  Duration max_wait{};                           // of an iteration: none where the poll thread busy-polls
+  CpuSet helpers;                                // where the journal's flusher runs: not on the measured CPU
 };
 
 class OneSession {

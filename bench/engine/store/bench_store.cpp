@@ -20,8 +20,8 @@
 #include "harness/program.hpp"
 #include "harness/random.hpp"
 #include "harness/scratch_folder.hpp"
+#include "nexusfix/base/latency_histogram.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
-#include "observe/latency_histogram.hpp"
 #include "store/commit_rows.hpp"
 #include "store/memory_message_store.hpp"
 #include "store/open_journal.hpp"
@@ -220,7 +220,7 @@ void run_once(Row& row, const Options& options, const std::vector<std::string>& 
     // After a stall the schedule continues from now: a stall is one sample, not many.
     if (after > due) due = std::max(due, after - static_cast<std::uint64_t>(pace));
   }
-  row.ns.merge(histogram);
+  row.ns.add(histogram);
   row.medians.push_back(static_cast<double>(histogram.percentile(50)));
   for (std::uint64_t seq = 1; seq <= row.messages; ++seq) {
     if (!kept[seq]) {

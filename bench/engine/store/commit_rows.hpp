@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "nexusfix/base/latency_histogram.hpp"
 #include "nexusfix/placement/cpu_set.hpp"
-#include "observe/latency_histogram.hpp"
 #include "store/journal_store.hpp"
 
 namespace nfx::bench {

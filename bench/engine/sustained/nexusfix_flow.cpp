@@ -9,11 +9,11 @@
 #include <stdexcept>
 #include <vector>
 
+#include "nexusfix/base/latency_histogram.hpp"
 #include "nexusfix/dictionary/load.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/engine/observer.hpp"
 #include "nexusfix/wire/field_writer.hpp"
-#include "observe/latency_histogram.hpp"
 #include "sustained/flow.hpp"
 #include "trap.hpp"
 

@@ -8,10 +8,10 @@
 #include <cstdint>
 #include <string>
 
+#include "nexusfix/base/latency_histogram.hpp"
 #include "nexusfix/engine/application.hpp"
 #include "nexusfix/engine/observer.hpp"
 #include "nexusfix/wire/field_writer.hpp"
-#include "observe/latency_histogram.hpp"
 
 namespace nfx::bench {
 

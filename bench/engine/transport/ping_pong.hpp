@@ -20,9 +20,9 @@
 
 #include "harness/machine.hpp"
 #include "harness/measure.hpp"
+#include "nexusfix/base/latency_histogram.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
 #include "nexusfix/placement/cpu_set.hpp"
-#include "observe/latency_histogram.hpp"
 #include "transport/io_uring_transport.hpp"
 #include "transport/tls_context.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "observe/latency_histogram.hpp"
+#include "nexusfix/base/latency_histogram.hpp"
 
 namespace nfx::bench {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "harness/cycle_clock.hpp"
+#include "nexusfix/base/latency_histogram.hpp"
 #include "nexusfix/placement/cpu_set.hpp"
-#include "observe/latency_histogram.hpp"
 
 namespace nfx::bench {
 

@@ -282,8 +282,6 @@ struct EngineConfig {
 
   // Whether the stages of messages and the iterations of poll threads are measured; docs/latency.md has the cost.
   bool latency = true;
-  // In a busy session one read in this many is timed stage by stage, and in it one message in this many; 1: each.
-  std::uint32_t latency_every = 32;
   // Sessions whose stages have histograms on the metrics page, some 200 lines each; the first to have connected.
   std::uint32_t latency_histograms = 100;
 

@@ -121,7 +121,7 @@ class Engine {
   // one moment before run() has returned.
   [[nodiscard]] PollLoopCounters counters() const noexcept;
   // The latencies of all sessions and poll threads, from any thread, while they run or afterwards. Empty with [engine]
-  // latency = false, and windows also before run().
+  // latency = false.
   [[nodiscard]] LatencyReport latency(LatencyWindow window = LatencyWindow::since_start) const;
   // The slowest hundred moments of the window, slowest first.
   [[nodiscard]] std::vector<SlowMoment> slowest(LatencyWindow window) const;

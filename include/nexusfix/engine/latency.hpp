@@ -1,6 +1,6 @@
 // What an engine measures of itself at all times: the stages of each session's messages, the iterations of each poll
-// thread, and the slowest hundred moments of each window of time with what the host did then. Engine::latency() and
-// Engine::slowest() return it.
+// thread, and the slowest hundred moments of each window of time with the host's counters of that time.
+// Engine::latency() and Engine::slowest() return it.
 // Thread: values. Cost: 15 KiB for each session in a report; a poll thread is not disturbed. A session takes the same
 // once it has connected, on pages that are used with its first application message.
 #pragma once
@@ -15,13 +15,14 @@
 #include <utility>
 #include <vector>
 
-#include "nexusfix/base/latency_counts.hpp"
+#include "nexusfix/base/latency_histogram.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/observe/latency_stages.hpp"
 
 namespace nfx {
 
-// The last complete window of this length; while there is none, what there is of the first.
+// The time until now, of this length or up to a fifth more, the second up to a second more; all since the start where
+// that is shorter. LatencyReport has the exact times.
 enum class LatencyWindow : std::uint8_t { second, ten_seconds, minute, day, since_start };
 inline constexpr std::size_t timed_window_count = static_cast<std::size_t>(LatencyWindow::since_start);
 
@@ -63,28 +64,25 @@ struct LatencyReport {
 // "FIX.4.4:A->B/in_application", and for each poll thread, tagged "nfx-poll-0/turn", where there is any latency.
 [[nodiscard]] std::string hdr_log_text(const LatencyReport& report);
 
-// Why a moment was slow, as far as the kernel's counters and the engine show. Where several could be, the first one
-// that accounts for half of the time.
+// Why a moment was slow: its messages waited for the disk or the peer; or the first of these that is at least half of
+// the time it took: HostEvidence::waited, HostEvidence::stolen; or it was spent in on_message.
 enum class SlowCause : std::uint8_t {
   disk,         // it waited for the journal's sync
   peer,         // the peer did not read: the kernel took no more bytes
   scheduler,    // another task ran on the thread's CPU
   steal,        // the hypervisor ran another guest
-  page_fault,   // memory was mapped or read from disk
-  application,  // on_message took it, of this message or of one before it in the same read
-  migration,    // the thread was moved to another CPU
-  interrupt,    // the CPU handled interrupts; before application where their rate alone accounts for it
+  application,  // on_message took it
   none_known,
 };
-// "disk", "page fault"; "?" beyond the last.
+// "disk", "none known"; "?" beyond the last.
 [[nodiscard]] std::string_view to_string(SlowCause cause) noexcept;
 
-// What the kernel counted of the poll thread and its CPU, between two samples around the moment: at most some 200 ms
-// more than the moment itself.
+// What the kernel counted of the poll thread and its CPU between two samples around the moment, which are at most some
+// 200 ms further apart than the moment is long.
 struct HostEvidence {
   Duration between{};  // the two samples
-  Duration ran{};      // the thread in the moment, at most: what it ran less what it always runs in as long a rest
-  Duration waited{};   // could have run, while another task did
+  Duration ran{};      // the thread
+  Duration waited{};   // it could have run, while another task did
   Duration stolen{};   // by the hypervisor, in steps of 10 ms
   std::uint64_t interrupts = 0;
   std::uint64_t involuntary_switches = 0;
@@ -103,8 +101,8 @@ struct SlowMoment {
   HostEvidence host;
 };
 
-// "20261123-19:20:01.123456 3200.0 us in_application FIX.4.4:A->B nfx-poll-0: scheduler; ran 80.0 us, waited 3100.0 us,
-// 2 involuntary switches"
+// "20261123-19:20:01.123456 3200.0 us in_application FIX.4.4:A->B nfx-poll-0: scheduler; in 100.0 ms ran 96.8 ms,
+// waited 3.100 ms, 2 involuntary switches"
 [[nodiscard]] std::string to_string(const SlowMoment& moment);
 
 }  // namespace nfx

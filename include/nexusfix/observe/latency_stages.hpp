@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "nexusfix/base/latency_counts.hpp"
+#include "nexusfix/base/latency_histogram.hpp"
 
 namespace nfx {
 
@@ -42,8 +42,7 @@ inline constexpr auto latency_stages = std::to_array<LatencyStageRow>({
     {LatencyStage::in_application, "in_application", "nfx_in_application_seconds",
      "Time that on_message takes, what it sends included."},
     {LatencyStage::send_to_commit, "send_to_commit", "nfx_send_to_commit_seconds",
-     "Time that SessionHandle::send takes to encode and store a message; of every sixteenth in timed callbacks and "
-     "outside of callbacks."},
+     "Time that SessionHandle::send takes to encode and store a message; of every sixteenth."},
     {LatencyStage::commit_to_socket, "commit_to_socket", "nfx_commit_to_socket_seconds",
      "Time from the end of the callback, or of the send outside of one, until the kernel has taken the messages; each "
      "counts with the oldest that left together with it. Waiting for the disk or the peer is part of it."},

@@ -120,13 +120,12 @@ Json json_of<Placement>(const Placement& of) {
 }
 
 template <>
-const Document<LatencyCounts> Document<LatencyCounts>::self{
-    "Percentiles",
-    {{"count", &LatencyCounts::count, "", count_schema(1)},
-     {"p50_ns", [](auto& of) { return of.percentile_ns(50); }},
-     {"p99_ns", [](auto& of) { return of.percentile_ns(99); }},
-     {"p999_ns", [](auto& of) { return of.percentile_ns(99.9); }},
-     {"max_ns", [](auto& of) { return of.percentile_ns(100); }}}};
+const Document<LatencyCounts> Document<LatencyCounts>::self{"Percentiles",
+                                                            {{"count", &LatencyCounts::count, "", count_schema(1)},
+                                                             {"p50_ns", [](auto& of) { return of.percentile(50); }},
+                                                             {"p99_ns", [](auto& of) { return of.percentile(99); }},
+                                                             {"p999_ns", [](auto& of) { return of.percentile(99.9); }},
+                                                             {"max_ns", [](auto& of) { return of.percentile(100); }}}};
 
 template <>
 Json schema_of<Measured>(Json& schemas) {
@@ -202,7 +201,9 @@ const Document<SlowMoment> Document<SlowMoment>::self{
      {"session", &SlowMoment::session, "Empty: of no one session."},
      {"poll_thread", &SlowMoment::poll_thread},
      {"cause", &SlowMoment::cause},
-     {"ran_ns", [](auto& of) { return of.host.ran; }, "CPU time of the thread within it, at most."},
+     {"between_ns", [](auto& of) { return of.host.between; },
+      "Time between the two samples around it; the numbers below belong to that time."},
+     {"ran_ns", [](auto& of) { return of.host.ran; }, "CPU time of the thread."},
      {"waited_ns", [](auto& of) { return of.host.waited; }},
      {"stolen_ns", [](auto& of) { return of.host.stolen; }},
      {"interrupts", [](auto& of) { return of.host.interrupts; }},

@@ -98,11 +98,6 @@ constexpr auto engine_table = std::to_array<Key<EngineConfig>>({
              "Whether the latencies of each session and poll thread are measured: kernel to read, read to application, "
              "in the application, and so on to the socket and the disk. docs/latency.md has what it costs."),
     NFX_INTEGER(
-        "latency_every", latency_every, 1, 1000,
-        "Of a session that receives at least once a millisecond, one read in this many is timed stage by stage, at "
-        "random, in it one message in this many, and counts for the others; a slow read of those is among the slowest "
-        "moments, without its stages. 1: each message is timed, for some 23 ns more."),
-    NFX_INTEGER(
         "latency_histograms", latency_histograms, 0, 65536,
         "Most sessions with histograms of their own in the metrics, those that connected first: up to 200 lines for "
         "each. nfx_session_histograms_omitted counts the others, which have nfx_session_latency_seconds alone."),

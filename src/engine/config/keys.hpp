@@ -2,6 +2,7 @@
 // help and documentation use these rows; there is no other list. To add a key, add its member and its row.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -96,6 +97,18 @@ class KeyProblem : public BadValue {
  private:
   std::string key_;
 };
+
+// A key of an earlier version: it is accepted, with a warning, and its value is not read.
+struct DroppedKey {
+  std::string_view section, name;
+  std::string_view why;
+};
+inline constexpr auto dropped_keys =
+    std::to_array<DroppedKey>({{"engine", "latency_every", "each message is measured"}});
+[[nodiscard]] constexpr bool is_dropped(std::string_view section, std::string_view name) noexcept {
+  return std::ranges::any_of(dropped_keys,
+                             [&](const DroppedKey& each) { return each.section == section && each.name == name; });
+}
 
 [[nodiscard]] std::span<const Key<EngineConfig>> engine_keys() noexcept;
 [[nodiscard]] std::span<const Key<PlacementRequest>> placement_keys() noexcept;

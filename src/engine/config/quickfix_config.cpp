@@ -293,11 +293,22 @@ bool has_password_anywhere(const toml::table& root) {
          std::ranges::any_of(*sessions, [](const toml::node& each) { return has_password(*each.as_table()); });
 }
 
-// The commonest permissions need no second look at the text.
-void warn_of_mode(const fs::path& file, std::uint32_t mode, std::string_view toml, std::vector<std::string>& warnings) {
-  if (config::mode_warning(file, mode, true).empty()) return;
-  std::string warning = config::mode_warning(file, mode, has_password_anywhere(toml::parse(toml)));
-  if (!warning.empty()) warnings.push_back(std::move(warning));
+// The commonest permissions and keys need no second look at the text.
+void add_warnings(const fs::path& file, std::uint32_t mode, std::string_view toml, std::vector<std::string>& warnings) {
+  if (!config::mode_warning(file, mode, true).empty()) {
+    std::string warning = config::mode_warning(file, mode, has_password_anywhere(toml::parse(toml)));
+    if (!warning.empty()) warnings.push_back(std::move(warning));
+  }
+  for (const config::DroppedKey& each : config::dropped_keys) {
+    if (!toml.contains(each.name)) continue;
+    const toml::table root = toml::parse(toml);
+    const auto key = root[each.section][each.name];
+    if (!key) continue;
+    std::ostringstream out;
+    out << file.string() << ':' << key.node()->source().begin.line << ": [" << each.section << "] " << each.name
+        << " has no effect: " << each.why << "; remove it";
+    warnings.push_back(std::move(out).str());
+  }
 }
 
 }  // namespace
@@ -320,11 +331,11 @@ EngineConfig load_any_config(const fs::path& file, std::vector<std::string>* war
     config = parse(settings, masked.secrets, file);
     if (warnings != nullptr) {
       *warnings = warning_lines(settings, file);
-      warn_of_mode(file, mode, settings.toml, *warnings);
+      add_warnings(file, mode, settings.toml, *warnings);
     }
   } else {
     config = config::parse_masked(masked, file.string(), folder_of(file));
-    if (warnings != nullptr) warn_of_mode(file, mode, text, *warnings);
+    if (warnings != nullptr) add_warnings(file, mode, text, *warnings);
   }
   config.file_text = std::move(masked.text);
   return config;
@@ -351,7 +362,7 @@ ExplainedConfig explain_config(const fs::path& file) {
   ExplainedConfig result;
   if (!looks_like_quickfix(text)) {
     const EngineConfig config = config::parse_masked(masked, file.string(), folder_of(file));
-    warn_of_mode(file, mode, text, result.warnings);
+    add_warnings(file, mode, text, result.warnings);
     Explainer{file, toml::parse(text), nullptr}.explain(config, result);
     return result;
   }
@@ -359,7 +370,7 @@ ExplainedConfig explain_config(const fs::path& file) {
   const EngineConfig config = parse(settings, masked.secrets, file);
   result.is_quickfix = true;
   result.warnings = warning_lines(settings, file);
-  warn_of_mode(file, mode, settings.toml, result.warnings);
+  add_warnings(file, mode, settings.toml, result.warnings);
   result.notes = settings.notes;
   Explainer{file, toml::parse(settings.toml), &settings}.explain(config, result);
   return result;

@@ -193,7 +193,7 @@ class Reader {
       const toml::table& table, std::string_view section_name, std::span<const config::Key<Target>> keys,
       Target& target, bool (*is_section)(std::string_view) = [](std::string_view) { return false; }) const {
     for (const auto& [name, node] : table) {
-      if (is_section(name.str())) continue;
+      if (is_section(name.str()) || config::is_dropped(section_name, name.str())) continue;
       const auto key = std::ranges::find(keys, name.str(), &config::Key<Target>::name);
       if (key == keys.end()) {
         std::vector<std::string_view> names;

@@ -17,14 +17,6 @@ concept Clock = requires(const C& clock) {
   { clock.any_thread_now() } noexcept -> std::same_as<Instant>;
 };
 
-// A reading of the processor's cycle counter that belongs to a reading of a clock, and the counter's rate.
-struct CounterReading {
-  static constexpr unsigned fraction_bits = 32;
-
-  std::uint64_t count = 0;
-  std::uint64_t time_per_count = 0;  // in nanoseconds, times 2^fraction_bits; 0: the counter is not used
-};
-
 struct SystemClock {
   [[nodiscard]] Instant now() const noexcept { return read_clocks(); }
   [[nodiscard]] MonotonicTime monotonic() const noexcept { return read_monotonic(); }

@@ -40,21 +40,17 @@ class CounterClock {
       : kernel_(kernel), counter_(counter), trusted_(trusted) {}
 
   [[nodiscard]] Instant now() const noexcept {
-    const std::uint64_t count = counter_();
-    const std::uint64_t since = count - anchor_count_;
+    const std::uint64_t since = counter_() - anchor_count_;
     if (since >= usable_counts_) [[unlikely]]
       return anchor();
-    reading_.count = count;
     const Duration ahead{static_cast<std::int64_t>(since * time_per_count_ >> fraction_bits)};
     return {anchor_.utc + ahead, forward(anchor_.monotonic + ahead)};
   }
   [[nodiscard]] MonotonicTime monotonic() const noexcept { return now().monotonic; }
-  // The counter at the latest reading, and its rate, with which a caller extrapolates further.
-  [[nodiscard]] const CounterReading& counter_reading() const noexcept { return reading_; }
   [[nodiscard]] Instant any_thread_now() const noexcept { return kernel_.any_thread_now(); }
 
  private:
-  static constexpr unsigned fraction_bits = CounterReading::fraction_bits;
+  static constexpr unsigned fraction_bits = 32;
 
   [[nodiscard]] MonotonicTime forward(MonotonicTime time) const noexcept {
     latest_ = std::max(latest_, time);
@@ -67,13 +63,12 @@ class CounterClock {
     for (int i = 0; i < most_readings && !together; ++i) {
       anchor_ = kernel_.now();
       if (!trusted_) break;
-      reading_.count = anchor_count_ = counter_();
+      anchor_count_ = counter_();
       together = kernel_.monotonic() - anchor_.monotonic < longest_reading;
     }
     if (together) measure();
     if (together && time_per_count_ != 0)
       usable_counts_ = (static_cast<std::uint64_t>(anchor_interval.count()) << fraction_bits) / time_per_count_;
-    reading_.time_per_count = usable_counts_ == 0 ? 0 : time_per_count_;
     return {anchor_.utc, forward(anchor_.monotonic)};
   }
 
@@ -97,7 +92,6 @@ class CounterClock {
   [[no_unique_address]] Counter counter_;
   bool trusted_;
   mutable std::uint64_t anchor_count_ = 0;
-  mutable CounterReading reading_;
   mutable std::uint64_t usable_counts_ = 0;   // since the anchor; 0: the kernel's clocks are read
   mutable std::uint64_t time_per_count_ = 0;  // in nanoseconds, times 2^32; 0: not known
   mutable Instant anchor_{};

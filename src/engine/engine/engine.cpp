@@ -77,7 +77,6 @@ struct Engine::Parts {
   ThreadFigures gathered;  // keeps its memory from one call of add_metrics() to the next
   std::optional<TraceLog> traces;
   std::optional<LatencyMonitor> monitor;  // ends before the threads; empty: nothing is measured
-  const UtcTime made_at = read_utc();
   bool started = false;
   bool placed = false;  // the thread that calls turn()
 
@@ -135,14 +134,13 @@ struct Engine::Parts {
   }
   void add_latencies(MetricsPage& page) {
     if (!monitor) return;
-    LatencyReport report;
-    for (const auto& thread : threads) {
-      thread->add_latency(report);
-      const std::string name = thread_name(ThreadRole::poll, report.threads.back().poll_thread);
-      add_stages(page, name, report.threads.back().stages);
-      page.counter(slow_lost_metric, thread->slow().lost(), {{"thread", name}});
-      if (thread->traces() != nullptr)
-        page.counter(traces_lost_metric, thread->traces()->lost(), {{"reason", "full"}, {"thread", name}});
+    LatencyReport report = monitor->window(LatencyWindow::since_start);
+    for (std::size_t i = 0; i < threads.size(); ++i) {
+      const std::string name = thread_name(ThreadRole::poll, report.threads[i].poll_thread);
+      add_stages(page, name, report.threads[i].stages);
+      page.counter(slow_lost_metric, threads[i]->slow().lost(), {{"thread", name}});
+      if (threads[i]->traces() != nullptr)
+        page.counter(traces_lost_metric, threads[i]->traces()->lost(), {{"reason", "full"}, {"thread", name}});
     }
     if (traces) page.counter(traces_lost_metric, traces->lost(), {{"reason", "file"}, {"thread", "nfx-latency"}});
     add_session_latencies(page, monitor->window(LatencyWindow::minute));
@@ -566,17 +564,11 @@ PollLoopCounters Engine::counters() const noexcept {
 }
 
 LatencyReport Engine::latency(LatencyWindow window) const {
-  LatencyReport report;
-  if (!parts_->config.latency) return report;
-  if (window != LatencyWindow::since_start) return parts_->monitor->window(window);
-  for (const auto& thread : parts_->threads) thread->add_latency(report);
-  report.from = parts_->made_at;
-  report.to = read_utc();
-  return report;
+  return parts_->monitor ? parts_->monitor->window(window) : LatencyReport{};
 }
 
 std::vector<SlowMoment> Engine::slowest(LatencyWindow window) const {
-  return parts_->config.latency ? parts_->monitor->slowest(window) : std::vector<SlowMoment>{};
+  return parts_->monitor ? parts_->monitor->slowest(window) : std::vector<SlowMoment>{};
 }
 
 SessionHandle* Engine::session(std::size_t id) noexcept { return parts_->thread_of(id).find(id); }

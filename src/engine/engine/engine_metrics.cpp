@@ -161,7 +161,7 @@ void add_session_latencies(MetricsPage& page, const LatencyReport& report) {
       const LatencyCounts& latencies = session.stages.of[i];
       if (latencies.count() == 0) continue;
       for (const Percentile& each : percentiles) {
-        page.gauge(session_latency_metric, static_cast<double>(latencies.percentile_ns(each.percent)) / 1e9,
+        page.gauge(session_latency_metric, static_cast<double>(latencies.percentile(each.percent)) / 1e9,
                    {{"session", session.session}, {"stage", latency_stages[i].name}, {"percentile", each.name}});
       }
     }

@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "engine/handed_on.hpp"
-#include "engine/loop_latency.hpp"
 #include "engine/session_figures.hpp"
 #include "nexusfix/base/counter_rows.hpp"
-#include "nexusfix/base/latency_counts.hpp"
+#include "nexusfix/base/latency_histogram.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/engine/engine_counters.hpp"
+#include "nexusfix/engine/latency.hpp"
 #include "observe/deferred_log.hpp"
 #include "observe/metrics.hpp"
 #include "transport/transport_counters.hpp"

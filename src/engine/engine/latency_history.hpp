@@ -1,15 +1,15 @@
-// Windows of time as differences between copies of what was recorded since the start.
-// Thread: add() from one, window() from any. Cost: add() keeps what is not zero, some 2 KiB for a session that was
-// active since the last copy and a pointer for one that was not; window() makes whole counts again. Errors: none.
+// Windows of time as differences to copies of what was recorded since the start.
+// Thread: add() from one, window() from any. Cost: a copy keeps what is not zero, some 2 KiB for a session that was
+// active since the last one and a pointer for one that was not; there are at most some 20. Errors: none.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <vector>
 
 #include "nexusfix/base/time.hpp"
@@ -17,11 +17,33 @@
 
 namespace nfx {
 
+// One value for each fifth of a window's length, as far back as the window goes: the first one begins before it.
+template <class Value>
+class WindowSteps {
+ public:
+  struct Step {
+    MonotonicTime began{};
+    Value value{};
+  };
+  // Of this time, which is not before the last one. A length of zero: there is one step.
+  [[nodiscard]] Value& at(MonotonicTime now, Duration length) {
+    if (steps_.empty() || (length != Duration::zero() && now - steps_.back().began >= length / 5))
+      steps_.push_back({now, {}});
+    while (steps_.size() > 1 && now - steps_[1].began >= length) steps_.pop_front();
+    return steps_.back().value;
+  }
+  [[nodiscard]] const std::deque<Step>& steps() const noexcept { return steps_; }
+
+ private:
+  std::deque<Step> steps_;
+};
+
 class LatencyHistory {
  public:
   // A copy of everything since the start, made at `now`; some second after the last one.
   void add(const LatencyReport& since_start, Instant now);
-  [[nodiscard]] LatencyReport window(LatencyWindow window) const;
+  // What `report`, of everything since the start, has more than the youngest copy that is as old as the window.
+  [[nodiscard]] LatencyReport window(LatencyWindow of, LatencyReport report, MonotonicTime now) const;
 
  private:
   // The buckets that are not empty.
@@ -31,41 +53,30 @@ class LatencyHistory {
       std::uint64_t count;
       friend bool operator==(const Bucket&, const Bucket&) = default;
     };
+    explicit Counts(const LatencyCounts& counts);
+    void take_from(LatencyCounts& counts) const;
+    friend bool operator==(const Counts&, const Counts&) = default;
+
     std::vector<Bucket> buckets;
     std::uint64_t sum_ns = 0;
-    friend bool operator==(const Counts&, const Counts&) = default;
   };
-  using Stages = std::array<Counts, session_stage_count>;
-  struct Session {
-    std::string name;
-    std::uint32_t poll_thread = 0;
-    Stages stages;
-  };
+  using Stages = std::vector<Counts>;  // one for each
   struct Thread {
-    std::uint32_t poll_thread = 0;
     Counts handling, poll_gap;
     Stages stages;
   };
-  struct Snapshot {
+  struct Copy {
     UtcTime at{};
-    std::map<std::uint64_t, std::shared_ptr<const Session>> sessions;  // by serial
-    std::vector<Thread> threads;
-  };
-  using Shared = std::shared_ptr<const Snapshot>;
-  struct Window {
-    MonotonicTime began{};
-    Shared start;                 // of the one under way
-    Shared last_start, last_end;  // of the last complete one
+    std::map<std::uint64_t, std::shared_ptr<const Stages>> sessions;  // by serial
+    std::map<std::uint32_t, Thread> threads;
   };
 
-  [[nodiscard]] static Counts compressed(const LatencyCounts& counts);
-  [[nodiscard]] static Stages compressed(const LatencySet& set);
-  static void add_difference(LatencyCounts& into, const Counts& end, const Counts* start);
-  static void add_difference(LatencySet& into, const Stages& end, const Stages* start);
+  [[nodiscard]] static Stages kept(const LatencySet& set);
+  static void take(const Stages& earlier, LatencySet& from);
 
   mutable std::mutex mutex_;
-  std::array<Window, timed_window_count> windows_;
-  Shared latest_;
+  std::array<WindowSteps<std::shared_ptr<const Copy>>, timed_window_count> windows_;
+  std::shared_ptr<const Copy> latest_;
 };
 
 }  // namespace nfx

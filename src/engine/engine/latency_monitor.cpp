@@ -1,42 +1,21 @@
-// The thread that samples, and the names and causes of what the poll threads offer.
+// The thread that copies, samples, and names what the poll threads offer.
 #include "engine/latency_monitor.hpp"
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <exception>
-#include <functional>
 #include <utility>
 
 #include "base/clocks.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
+#include "nexusfix/placement/host_files.hpp"
 
 namespace nfx {
 
-HostSample HostSampler::sample(int tid, std::span<const CpuInterruptions> cpus, MonotonicTime now) {
-  if (tid != std::exchange(tid_, tid)) thread_.emplace(files_, ::getpid(), tid);
-  if (const auto thread = thread_->read()) {
-    sum_.ran = Duration{static_cast<Duration::rep>(thread->run_ns)};
-    sum_.waited = Duration{static_cast<Duration::rep>(thread->wait_ns)};
-    sum_.involuntary_switches = thread->involuntary_switches;
-    sum_.migrations = thread->migrations;
-    sum_.minor_faults = thread->minor_faults;
-    sum_.major_faults = thread->major_faults;
-    const auto cpu = std::ranges::find(cpus, thread->cpu, &CpuInterruptions::cpu);
-    if (cpu != cpus.end()) {
-      if (cpu->cpu == before_.cpu) {
-        static const long ticks_per_second = std::max(::sysconf(_SC_CLK_TCK), 1L);
-        const auto ticks = static_cast<Duration::rep>(cpu->stolen_ticks - before_.stolen_ticks);
-        sum_.stolen += Duration{std::chrono::seconds{1}} * ticks / ticks_per_second;
-        sum_.interrupts += cpu->interrupts - before_.interrupts;
-      }
-      before_ = *cpu;
-    }
-  }
-  return {now, sum_};
-}
-
-LatencyMonitor::LatencyMonitor(std::vector<const MeasuredThread*> threads, TraceLog* traces) : traces_(traces) {
-  for (const MeasuredThread* thread : threads) watched_.push_back({thread, HostSampler{}, {}, {}, {}});
+LatencyMonitor::LatencyMonitor(std::vector<const MeasuredThread*> threads, TraceLog* traces)
+    : traces_(traces), made_at_(read_utc()) {
+  for (const MeasuredThread* thread : threads) watched_.push_back({.thread = thread});
 }
 
 void LatencyMonitor::begin(EnginePlacement& placement) {
@@ -70,11 +49,9 @@ void LatencyMonitor::run() {
 }
 
 void LatencyMonitor::step(Instant now) {
-  const bool copies = now.monotonic >= next_copy_;
-  if (copies) {
+  if (now.monotonic >= next_copy_) {
     next_copy_ = now.monotonic + copy_period;
-    LatencyReport report;
-    for (const Watched& each : watched_) each.thread->add_latency(report);
+    LatencyReport report = since_start(now.utc);
     history_.add(report, now);
     names_.clear();
     for (SessionLatency& each : report.sessions) names_.emplace(each.serial, std::move(each.session));
@@ -84,61 +61,94 @@ void LatencyMonitor::step(Instant now) {
     each.records.clear();
     each.thread->slow().take(each.records);
   }
-  const std::span<const CpuInterruptions> cpus = cpus_.read();
-  const Instant sampled{now.utc + (read_monotonic() - now.monotonic), read_monotonic()};
-  for (std::uint32_t i = 0; i < watched_.size(); ++i) take(watched_[i], i, cpus, sampled);
-  moments_.turn(now.monotonic);
+  cpus_ = cpu_files_.read();
+  const MonotonicTime sampled = read_monotonic();
+  for (std::uint32_t i = 0; i < watched_.size(); ++i) {
+    sample(watched_[i], sampled);
+    take(watched_[i], i, now);
+  }
   if (traces_ != nullptr) write_traces();
 }
 
-void LatencyMonitor::write_traces() {
-  named_traces_.clear();
-  for (std::uint32_t i = 0; i < watched_.size(); ++i) {
-    trace_records_.clear();
-    watched_[i].thread->traces()->take(trace_records_);
-    for (const TraceRecord& record : trace_records_) named_traces_.push_back({record, name_of(record.session), i});
+// Adds what the kernel has counted of the thread, and of the CPU that it is on, to the last sample.
+void LatencyMonitor::sample(Watched& watched, MonotonicTime now) {
+  const int tid = watched.thread->thread_id();
+  if (tid == 0) return;
+  if (tid != std::exchange(watched.tid, tid)) watched.files.emplace(HostFiles{}, ::getpid(), tid);
+  HostEvidence sum = watched.samples.empty() ? HostEvidence{} : watched.samples.back().counted;
+  if (const auto thread = watched.files->read()) {
+    sum.ran = Duration{static_cast<Duration::rep>(thread->run_ns)};
+    sum.waited = Duration{static_cast<Duration::rep>(thread->wait_ns)};
+    sum.involuntary_switches = thread->involuntary_switches;
+    sum.migrations = thread->migrations;
+    sum.minor_faults = thread->minor_faults;
+    sum.major_faults = thread->major_faults;
+    const auto cpu = std::ranges::find(cpus_, thread->cpu, &CpuInterruptions::cpu);
+    if (cpu != cpus_.end()) {
+      if (cpu->cpu == watched.cpu.cpu) {
+        static const long ticks_per_second = std::max(::sysconf(_SC_CLK_TCK), 1L);
+        const auto ticks = static_cast<Duration::rep>(cpu->stolen_ticks - watched.cpu.stolen_ticks);
+        sum.stolen += Duration{std::chrono::seconds{1}} * ticks / ticks_per_second;
+        sum.interrupts += cpu->interrupts - watched.cpu.interrupts;
+      }
+      watched.cpu = *cpu;
+    }
   }
-  traces_->write(named_traces_, read_clocks());
+  watched.samples.push_back({now, sum});
+  if (watched.samples.size() > most_samples) watched.samples.pop_front();
 }
 
-void LatencyMonitor::take(Watched& watched, std::uint32_t number, std::span<const CpuInterruptions> cpus, Instant now) {
-  if (const int tid = watched.thread->thread_id(); tid != 0) {
-    watched.samples.push_back(watched.sampler.sample(tid, cpus, now.monotonic));
-    if (watched.samples.size() > SlowMoments::most_samples) watched.samples.pop_front();
-  }
+void LatencyMonitor::take(Watched& watched, std::uint32_t number, Instant now) {
   SlowRing& ring = watched.thread->slow();
-  ring.set_limit(watched.limit.next(watched.records, ring.limit(), now.monotonic));
-  std::ranges::sort(watched.records, std::ranges::greater{}, &SlowRecord::took);
-  waits_found_.clear();
+  ring.set_limit(next_limit(watched.records, ring.limit()));
   for (const SlowRecord& record : watched.records) {
-    // Of what was before the first sample nothing is known.
-    if (watched.samples.empty() || record.ended < watched.samples.front().at) continue;
-    SlowMoment moment;
-    moment.ended = now.utc - (now.monotonic - record.ended);
-    moment.took = record.took;
-    moment.stage = record.stage;
+    SlowMoment moment{.ended = now.utc - (now.monotonic - record.ended),
+                      .took = record.took,
+                      .stage = record.stage,
+                      .session = {},
+                      .poll_thread = number,
+                      .host = evidence_between(watched.samples, record.began(), record.ended)};
     if (record.session != 0) moment.session = name_of(record.session);
-    moment.poll_thread = number;
-    moment.host = evidence_between(watched.samples, record.began(), record.ended);
-    HostEvidence of_moment = moment.host;
-    of_moment.waited = waits_found_.left_for(record, of_moment.waited);
-    moment.cause = cause_of(record, of_moment, callback_time(record, watched.records));
-    if (moment.cause == SlowCause::scheduler) waits_found_.add(record);
-    moments_.add(std::move(moment), now.monotonic);
+    moment.cause = cause_of(record, moment.host);
+    moments_.add(moment, now.monotonic);
   }
+}
+
+void LatencyMonitor::write_traces() {
+  std::vector<TraceRecord> records;
+  std::vector<NamedTrace> named;
+  for (std::uint32_t i = 0; i < watched_.size(); ++i) {
+    records.clear();
+    watched_[i].thread->traces()->take(records);
+    for (const TraceRecord& record : records) named.push_back({record, name_of(record.session), i});
+  }
+  traces_->write(named, read_clocks());
+}
+
+LatencyReport LatencyMonitor::since_start(UtcTime now) const {
+  LatencyReport report{.from = made_at_, .to = now, .sessions = {}, .threads = {}};
+  for (const Watched& each : watched_) each.thread->add_latency(report);
+  return report;
 }
 
 // Of a session that connected since the last copy, or was removed.
 const std::string& LatencyMonitor::name_of(std::uint64_t serial) {
   const auto found = names_.find(serial);
   if (found != names_.end()) return found->second;
-  LatencyReport report;
-  for (const Watched& each : watched_) each.thread->add_latency(report);
   std::string& name = names_[serial];
-  for (const SessionLatency& each : report.sessions) {
+  for (const SessionLatency& each : since_start({}).sessions) {
     if (each.serial == serial) name = each.session;
   }
   return name;
+}
+
+LatencyReport LatencyMonitor::window(LatencyWindow window) const {
+  const Instant now = read_clocks();
+  return history_.window(window, since_start(now.utc), now.monotonic);
+}
+
+std::vector<SlowMoment> LatencyMonitor::slowest(LatencyWindow window) const {
+  return moments_.slowest(window, read_utc());
 }
 
 }  // namespace nfx

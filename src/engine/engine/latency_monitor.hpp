@@ -1,5 +1,4 @@
-// Keeps the windows of the latencies, samples what the kernel counts of the poll threads, and finds the causes of the
-// slowest moments.
+// Keeps the windows of the latencies and the slowest moments, with what the kernel counts of the poll threads.
 // Thread: made and ended by the owner of the engine; it has one of its own, "nfx-latency", between begin() and end();
 // window() and slowest() from any. Cost: ten times a second some files of /proc for each poll thread, and once a second
 // a copy of all latencies; none for the poll threads. Errors: what the kernel does not report counts as 0.
@@ -8,9 +7,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -25,31 +22,15 @@
 #include "engine/trace_log.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/engine/latency.hpp"
-#include "nexusfix/placement/host_files.hpp"
 #include "placement/counter_files.hpp"
 
 namespace nfx {
-
-// Sums what the kernel counts of one thread and of the CPU that it is on.
-class HostSampler {
- public:
-  explicit HostSampler(HostFiles files = HostFiles{}) : files_(std::move(files)) {}
-
-  // `tid` is a thread of this process. `cpus` are of the same time.
-  [[nodiscard]] HostSample sample(int tid, std::span<const CpuInterruptions> cpus, MonotonicTime now);
-
- private:
-  HostFiles files_;
-  int tid_ = 0;
-  std::optional<ThreadCounterFiles> thread_;  // of tid_
-  CpuInterruptions before_{.cpu = -1};
-  HostEvidence sum_;
-};
 
 class LatencyMonitor {
  public:
   static constexpr Duration period{std::chrono::milliseconds{100}};
   static constexpr Duration copy_period{std::chrono::seconds{1}};
+  static constexpr std::size_t most_samples = 64;  // of each thread
 
   // `traces` outlives the monitor; null: none are written.
   LatencyMonitor(std::vector<const MeasuredThread*> threads, TraceLog* traces);
@@ -65,29 +46,31 @@ class LatencyMonitor {
   // One period: what the thread does. `now` is of the clocks of the poll threads.
   void step(Instant now);
 
-  [[nodiscard]] LatencyReport window(LatencyWindow window) const { return history_.window(window); }
-  [[nodiscard]] std::vector<SlowMoment> slowest(LatencyWindow window) const { return moments_.slowest(window); }
+  [[nodiscard]] LatencyReport window(LatencyWindow window) const;
+  [[nodiscard]] std::vector<SlowMoment> slowest(LatencyWindow window) const;
 
  private:
   struct Watched {
     const MeasuredThread* thread;
-    HostSampler sampler;
-    std::deque<HostSample> samples;
-    SlowLimit limit;
-    std::vector<SlowRecord> records;
+    int tid = 0;
+    std::optional<ThreadCounterFiles> files{};  // of tid
+    CpuInterruptions cpu{.cpu = -1};            // in the last sample
+    std::deque<HostSample> samples{};
+    std::vector<SlowRecord> records{};
   };
 
   void run();
-  void take(Watched& watched, std::uint32_t number, std::span<const CpuInterruptions> cpus, Instant now);
+  void sample(Watched& watched, MonotonicTime now);
+  void take(Watched& watched, std::uint32_t number, Instant now);
   void write_traces();
+  [[nodiscard]] LatencyReport since_start(UtcTime now) const;
   [[nodiscard]] const std::string& name_of(std::uint64_t serial);
 
   std::vector<Watched> watched_;
-  CpuCounterFiles cpus_{HostFiles{}};
+  CpuCounterFiles cpu_files_{HostFiles{}};
+  std::span<const CpuInterruptions> cpus_;
   TraceLog* const traces_;
-  std::vector<TraceRecord> trace_records_;
-  std::vector<NamedTrace> named_traces_;
-  WaitsFound waits_found_;
+  const UtcTime made_at_;
   LatencyHistory history_;
   SlowMoments moments_;
   MonotonicTime next_copy_{};

@@ -26,10 +26,7 @@ std::string_view to_string(SlowCause cause) noexcept {
     case SlowCause::peer: return "peer";
     case SlowCause::scheduler: return "scheduler";
     case SlowCause::steal: return "steal";
-    case SlowCause::page_fault: return "page fault";
     case SlowCause::application: return "application";
-    case SlowCause::migration: return "migration";
-    case SlowCause::interrupt: return "interrupt";
     case SlowCause::none_known: return "none known";
   }
   return "?";
@@ -55,10 +52,12 @@ std::string hdr_log_text(const LatencyReport& report) {
 
 std::string to_string(const SlowMoment& moment) {
   const auto us = [](Duration time) { return std::chrono::duration<double, std::micro>(time).count(); };
+  const auto ms = [](Duration time) { return std::chrono::duration<double, std::milli>(time).count(); };
   std::array<char, 24> took;
-  std::array<char, 64> host;
+  std::array<char, 96> host;
   std::snprintf(took.data(), took.size(), "%.1f us", us(moment.took));
-  std::snprintf(host.data(), host.size(), "; ran %.1f us, waited %.1f us", us(moment.host.ran), us(moment.host.waited));
+  std::snprintf(host.data(), host.size(), "; in %.1f ms ran %.1f ms, waited %.3f ms", ms(moment.host.between),
+                ms(moment.host.ran), ms(moment.host.waited));
   std::array<char, 32> when;
   UtcTimestampWriter writer;
   std::string text{when.data(), writer.write(when.data(), moment.ended, 6)};

@@ -45,7 +45,7 @@ LiveSession::LiveSession(SessionRunner& owner, SessionStores& its_stores, LiveSe
 }
 
 LiveSession::~LiveSession() {
-  runner.notes().fold();
+  runner.recorder().count(runner.recorder().reading());
   runner.latencies().leave(book);
   discard_draft();
   stores.close(name, std::move(store));
@@ -58,16 +58,14 @@ std::optional<UtcTime> LiveSession::received_at() const noexcept { return runner
 // One step that sends, with its times.
 template <class Event>
 std::expected<SeqNum, SendError> LiveSession::send_step(Event&& event) noexcept {
-  const bool noted = meter.times();
-  const bool timed = noted && meter.times_next_send();
-  const StageTicks began = timed ? runner.notes().ticks() : 0;
+  const bool timed = meter.on() && meter.times_next_send();
+  const MonotonicTime began = timed ? meter.reading() : MonotonicTime{};
   auto sent = runner.step(*this, SessionRunner::admin_reserve, event);
-  if (sent && !noted) {
-    meter.sent_untimed();
-  } else if (sent) {
+  if (sent && meter.on()) {
     const bool in_message = runner.delivering() == this;
-    const StageTicks ended = timed || (!in_message && meter.group_is_empty()) ? runner.notes().ticks() : 0;
-    if (timed) runner.notes().send_timed(book.get(), began, ended);
+    const bool needs_time = timed || (!in_message && meter.group_is_empty());
+    const MonotonicTime ended = needs_time ? meter.reading() : MonotonicTime{};
+    if (timed) meter.send_timed(began, ended);
     in_message ? meter.sent_in_callback() : meter.sent(ended);
   }
   if (sent && journal_store != nullptr && journal_store->durability() == Durability::message) [[unlikely]] {

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "engine/clock.hpp"
-#include "engine/loop_latency.hpp"
 #include "engine/loop_network.hpp"
 #include "engine/session_runner.hpp"
 #include "engine/thread_watch.hpp"
@@ -53,11 +52,8 @@ class PollLoop {
 
   // Each iteration follows the one before it immediately: the beginning of the next one is the end of what was sent.
   void turns_follow() noexcept { turns_follow_ = true; }
-  // Counts what the last iterations have measured; otherwise an idle iteration does it, or one that may wait.
-  void count_latency() noexcept {
-    settle();
-    runner_.notes().fold();
-  }
+  // Counts what the last iteration has measured; otherwise the next one does it.
+  void count_latency() noexcept { settle(); }
 
   // Of the last iteration. What on_turn does and sends is work: a busy-polling loop is idle from then on.
   [[nodiscard]] const TurnTimes& turn_times() const noexcept { return turn_times_; }
@@ -92,7 +88,7 @@ class PollLoop {
   void figures(std::vector<SessionFigures>& into) const;
   [[nodiscard]] std::optional<Endpoint> local_endpoint(const Endpoint& configured) const;
   [[nodiscard]] PollLoopCounters counters() const noexcept;  // from any thread
-  [[nodiscard]] const LoopLatency& latency() const noexcept { return meter_.latency(); }
+  [[nodiscard]] const LoopLatency& latency() const noexcept { return runner_.recorder().loop(); }
   [[nodiscard]] SlowRing& slow() const noexcept { return runner_.latencies().slow(); }
   [[nodiscard]] TraceRing* traces() const noexcept { return runner_.latencies().traces(); }
   void add_latency(LatencyReport& into) const { runner_.latencies().report(into, runner_.thread(), latency()); }
@@ -175,7 +171,6 @@ class PollLoop {
   T& transport_;
   C& clock_;
   Network network_;
-  LoopLatencyMeter meter_;  // before the runner, whose notes are counted in it
   SessionRunner runner_;
   TurnTimes turn_times_;
   bool turns_follow_ = false;

@@ -27,7 +27,6 @@ PollLoop<T, C>::PollLoop(const EngineConfig& config, std::uint32_t thread, T& tr
     : transport_(transport),
       clock_(clock),
       network_(transport, clock),
-      meter_(config.latency, config.latency_every),
       runner_({.config = config,
                .thread = thread,
                .network = network_,
@@ -38,7 +37,6 @@ PollLoop<T, C>::PollLoop(const EngineConfig& config, std::uint32_t thread, T& tr
       message_(config.max_fields),
       queued_message_(config.max_fields) {
   resumed_.reserve(ConnectionMemory::parking_space);
-  if constexpr (requires { clock_.counter_reading(); }) runner_.notes().follow(clock_.counter_reading());
 }
 
 template <Transport T, Clock C>
@@ -59,7 +57,7 @@ std::size_t PollLoop<T, C>::turn(Duration max_wait) {
   runner_.loop_thread().enter();
   runner_.set_time(clock_.now());
   const MonotonicTime now = runner_.now().monotonic;
-  meter_.turn_began(now, max_wait > Duration::zero(), turn_times_.idle_from == turn_times_.began, runner_.notes());
+  runner_.recorder().turn_began(max_wait > Duration::zero(), turn_times_.idle_from == turn_times_.began);
   turn_times_ = {now, now};
   std::size_t work = 0;
   if (runner_.commands().waiting()) [[unlikely]]
@@ -88,9 +86,7 @@ std::size_t PollLoop<T, C>::turn(Duration max_wait) {
     runner_.end_failed();
   runner_.flush_all(transport_);
   if (max_wait <= Duration::zero() && wanted != Application::nothing_done) turn_times_.idle_from = clock_.monotonic();
-  if (runner_.notes().waits_for_time()) settle();
-  // Before the thread may sleep, so that readers have everything.
-  if (max_wait > Duration::zero() && !runner_.notes().empty()) runner_.notes().fold();
+  settle();
   // A resend continues without waiting, except while the peer does not read: then on_writable wakes the loop.
   if (runner_.replay_can_go_on()) max_wait = Duration::zero();
   if (runner_.kept_can_go_on()) [[unlikely]]
@@ -100,15 +96,14 @@ std::size_t PollLoop<T, C>::turn(Duration max_wait) {
     runner_.end_failed();
   runner_.flush_all(transport_);
   if (!turns_follow_) settle();
-  if (work == 0 && !runner_.notes().empty()) runner_.notes().fold();
   return work;
 }
 
 template <Transport T, Clock C>
 void PollLoop<T, C>::settle() noexcept {
-  if (!meter_.waits_for_time() && !runner_.notes().waits_for_time()) return;
+  if (!runner_.recorder().waits_for_time()) return;
   read_clock();
-  meter_.turn_ended(runner_.now().monotonic, runner_.notes());
+  runner_.recorder().turn_ended();
 }
 
 template <Transport T, Clock C>
@@ -306,8 +301,7 @@ template <Transport T, Clock C>
 BatchEnd PollLoop<T, C>::receive_batch(LiveSession& session, std::string_view bytes) {
   NFX_TRACE();
   const ConnectionId id = session.connection.id;
-  runner_.begin_read(session);
-  const BatchEnd end = read_batch(bytes, frames_, message_, [&](const BatchItem& item) {
+  return read_batch(bytes, frames_, message_, [&](const BatchItem& item) {
     NFX_ASSERT(item.bytes.data() >= bytes.data() &&
                item.bytes.data() + item.bytes.size() <= bytes.data() + bytes.size());
     if (session.may_wait() && item.error == WireError::none) {
@@ -327,8 +321,6 @@ BatchEnd PollLoop<T, C>::receive_batch(LiveSession& session, std::string_view by
     if (item.bytes_behind != 0 && bytes.size() <= eager_flush_limit) runner_.flush(transport_, session);
     return session.connection.id == id;
   });
-  runner_.end_read(session);
-  return end;
 }
 
 // When the message just read may be handed to the session: a time in the past means now.
@@ -617,8 +609,7 @@ void PollLoop<T, C>::on_receive(ConnectionId id, std::span<const char> bytes) {
   NFX_ASSERT(!bytes.empty());
   const ConnectionOwner owner = runner_.owners().find(id);
   read_clock();
-  runner_.notes().ended();
-  meter_.received(runner_.now().monotonic);
+  runner_.recorder().received();
   switch (owner.kind) {
     case ConnectionOwner::Kind::none: return;
     case ConnectionOwner::Kind::pending: return receive_pending(owner.index, bytes);
@@ -627,7 +618,7 @@ void PollLoop<T, C>::on_receive(ConnectionId id, std::span<const char> bytes) {
       NFX_ASSERT(session.connection.id == id && !session.connection.connecting);
       if (session.meter.on()) {
         if (const std::optional<UtcTime> stamp = transport_.received_at())
-          runner_.notes().received(session.meter.book(), runner_.now().utc - *stamp);
+          session.meter.received(runner_.now().utc - *stamp);
       }
       if (session.connection.parked.held()) [[unlikely]]
         return runner_.park_more(session, {bytes.data(), bytes.size()});

@@ -39,9 +39,8 @@ SessionRunner::SessionRunner(const SessionRunnerOptions& options)
       sessions_(options.config.sessions.size(), most_sessions(options.config)),
       replayed_message_(options.config.max_fields),
       jitter_(static_cast<std::uint64_t>(now_.utc.time_since_epoch().count()) + options.thread) {
-  notes_.time_one_in(config_.latency_every);
   if (config_.latency && config_.log.trace_every != 0)
-    notes_.trace_to(latencies_.make_traces(), config_.log.trace_every);
+    recorder_.traces().begin(latencies_.make_traces(), config_.log.trace_every);
   for (std::size_t number = 0; number < config_.sessions.size(); ++number) {
     const SessionSettings& settings = config_.sessions[number];
     if (settings.poll_thread != thread_ || settings.is_template || settings.is_replicated()) continue;
@@ -59,16 +58,14 @@ Handled SessionRunner::deliver_timed(LiveSession& session, const MessageView& me
     LiveSession& session;
     const LiveSession* const outer;
     const SeqNum seq;
-    const StageTicks read, called;
+    const MonotonicTime read, called;
     ~Timed() {
       runner.delivering_ = outer;
-      session.meter.callback_ended(read, called, runner.notes_.ticks(), seq);
+      session.meter.delivered(read, called, runner.recorder_.reading(), seq);
     }
   };
-  const Timed timed{*this, session, std::exchange(delivering_, &session), seq, notes_.ticks_read(), notes_.ticks()};
-  // What was sent between two messages of one read.
-  if (notes_.has_open()) [[unlikely]]
-    notes_.left_at(timed.called);
+  const Timed timed{*this, session, std::exchange(delivering_, &session), seq, now_.monotonic, recorder_.reading()};
+  recorder_.left_by(timed.called);  // what was sent between two messages of one read
   return callbacks_.application->on_message(session, message);
 }
 

@@ -29,6 +29,7 @@
 #include "engine/index_list.hpp"
 #include "engine/journal_status.hpp"
 #include "engine/latency_ledger.hpp"
+#include "engine/latency_recorder.hpp"
 #include "engine/live_session.hpp"
 #include "engine/logon_gate.hpp"
 #include "engine/loop_commands.hpp"
@@ -39,7 +40,6 @@
 #include "engine/roster.hpp"
 #include "engine/session_command.hpp"
 #include "engine/session_figures.hpp"
-#include "engine/stage_notes.hpp"
 #include "engine/submissions.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/engine/application.hpp"
@@ -93,19 +93,13 @@ class SessionRunner {
 
   [[nodiscard]] LoopThread& loop_thread() noexcept { return loop_thread_; }
 
-  // Notes of what is measured.
-  [[nodiscard]] StageNotes& notes() noexcept { return notes_; }
+  // What is measured.
+  [[nodiscard]] LatencyRecorder& recorder() noexcept { return recorder_; }
+  [[nodiscard]] const LatencyRecorder& recorder() const noexcept { return recorder_; }
   [[nodiscard]] LatencyLedger& latencies() noexcept { return latencies_; }
   [[nodiscard]] const LatencyLedger& latencies() const noexcept { return latencies_; }
-  // Around the messages of a read of the session.
-  void begin_read(LiveSession& session) noexcept {
-    if (session.meter.on()) session.meter.read_began(now_.monotonic);
-  }
-  void end_read(LiveSession& session) noexcept {
-    if (session.meter.on()) session.meter.read_ended();
-  }
   [[nodiscard]] std::uint32_t thread() const noexcept { return thread_; }
-  // The session whose on_message runs, and is timed; null: none.
+  // The session whose on_message runs, where latencies are measured; null: none.
   [[nodiscard]] const LiveSession* delivering() const noexcept { return delivering_; }
 
   // One event of a session: event(Actions&) is its step. `reserve` bytes of the output stay free.
@@ -378,7 +372,7 @@ class SessionRunner {
   SessionGone gone_;                // empty: not called
   const LiveSession* delivering_ = nullptr;
   LatencyLedger latencies_;
-  StageNotes notes_{latencies_.slow(), now_, network_};
+  LatencyRecorder recorder_{latencies_, config_.latency, now_, network_};
   LoopReports reports_;
   LogonGate logons_;
   ConnectionOwners owners_;
@@ -475,15 +469,10 @@ inline void SessionRunner::execute(LiveSession& session, const Actions& actions)
   if (session.session.next_deadline() < deadlines_.due(session.index)) rearm(session);
 }
 
-// Calls on_message, and times it where it is to be timed.
+// Calls on_message, and times it.
 inline void SessionRunner::deliver(LiveSession& session, const MessageView& message, SeqNum seq) {
-  Handled result = Handled::done;
-  if (session.meter.times()) {
-    result = deliver_timed(session, message, seq);
-  } else {
-    if (session.meter.on()) session.meter.not_timed();
-    result = callbacks_.application->on_message(session, message);
-  }
+  const Handled result =
+      session.meter.on() ? deliver_timed(session, message, seq) : callbacks_.application->on_message(session, message);
   if (!result.is_done()) [[unlikely]]
     not_handled(session, message, seq, result);
 }
@@ -507,7 +496,7 @@ void SessionRunner::flush(Sender& sender, LiveSession& session) {
   const SendResult result = sender.try_send(connection.id, bytes);
   connection.out.sent(result, bytes.size());
   const std::size_t pending = connection.out.pending();
-  if (session.meter.on() && (pending != 0 || session.meter.has_group())) [[unlikely]] {
+  if (session.meter.on() && (pending != 0 || session.meter.has_group())) {
     session.meter.left(result.sent, pending, connection.out.blocked());
     if (waits) session.meter.waits_for_disk(pending);
   }

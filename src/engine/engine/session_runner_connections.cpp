@@ -13,7 +13,7 @@ void SessionRunner::prepare_connection(LiveSession& session) {
   session.memory.prepare();
   if (config_.latency && session.book == nullptr) {
     session.book = latencies_.enter(session.name);
-    session.meter.begin(*session.book, notes_);
+    session.meter.begin(*session.book, recorder_);
     if (session.settings.prefault) session.book->pages.take();
     if (session.journal_store != nullptr)
       session.journal_store->record_lags_in({session.book, &session.book->pages.set()[LatencyStage::durable_lag]});

@@ -15,7 +15,7 @@ namespace nfx {
 namespace {
 
 // HdrHistogram's own buckets for two significant digits are those of LatencyHistogram.
-using Buckets = detail::LatencyBuckets;
+using Buckets = LatencyHistogram;
 constexpr std::uint32_t significant_digits = 2;
 constexpr std::uint32_t cookie = 0x1c849313;
 constexpr std::uint32_t compressed_cookie = 0x1c849314;
@@ -96,7 +96,7 @@ std::string encoded(const std::vector<std::uint64_t>& counts) {
   put(plain, std::uint32_t{0});  // the first index is that of 0
   put(plain, significant_digits);
   put(plain, std::uint64_t{1});
-  put(plain, Buckets::highest_value);
+  put(plain, Buckets::highest_trackable);
   put(plain, std::bit_cast<std::uint64_t>(1.0));
   plain += payload;
   const Bytes stream = zlib_stream(plain);
@@ -111,13 +111,7 @@ std::string encoded(const std::vector<std::uint64_t>& counts) {
 std::string hdr_encoded(const LatencyCounts& latencies) {
   std::vector<std::uint64_t> counts(Buckets::bucket_count);
   for (std::size_t i = 0; i < LatencyCounts::bucket_count; ++i)
-    counts[Buckets::bucket_of(LatencyCounts::Buckets::highest_in(i))] += latencies.in_bucket(i);
-  return encoded(counts);
-}
-
-std::string hdr_encoded(const LatencyHistogram& latencies) {
-  std::vector<std::uint64_t> counts(Buckets::bucket_count);
-  for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = latencies.in_bucket(i);
+    counts[Buckets::bucket_of(LatencyCounts::highest_in(i))] += latencies.in_bucket(i);
   return encoded(counts);
 }
 
@@ -130,23 +124,14 @@ HdrLog::HdrLog(UtcTime start) : start_(start) {
 }
 
 void HdrLog::add(std::string_view tag, UtcTime from, UtcTime to, const LatencyCounts& latencies) {
-  add_line(tag, from, to, latencies.percentile_ns(100), hdr_encoded(latencies));
-}
-
-void HdrLog::add(std::string_view tag, UtcTime from, UtcTime to, const LatencyHistogram& latencies) {
-  add_line(tag, from, to, latencies.max(), hdr_encoded(latencies));
-}
-
-void HdrLog::add_line(std::string_view tag, UtcTime from, UtcTime to, std::uint64_t highest_ns,
-                      const std::string& encoded) {
   const auto seconds = [](Duration time) { return std::chrono::duration<double>(time).count(); };
   std::string safe{tag};
   std::ranges::replace_if(safe, [](char c) { return c == ',' || static_cast<unsigned char>(c) <= ' '; }, '_');
   if (!safe.empty()) text_ += "Tag=" + safe + ',';
   std::array<char, 96> line;
   std::snprintf(line.data(), line.size(), "%.3f,%.3f,%.3f,", seconds(from - start_), seconds(to - from),
-                static_cast<double>(highest_ns) / 1e6);
-  text_ += line.data() + encoded + '\n';
+                static_cast<double>(latencies.max()) / 1e6);
+  text_ += line.data() + hdr_encoded(latencies) + '\n';
 }
 
 }  // namespace nfx

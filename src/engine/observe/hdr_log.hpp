@@ -8,15 +8,13 @@
 #include <string>
 #include <string_view>
 
-#include "nexusfix/base/latency_counts.hpp"
+#include "nexusfix/base/latency_histogram.hpp"
 #include "nexusfix/base/time.hpp"
-#include "observe/latency_histogram.hpp"
 
 namespace nfx {
 
 // One histogram in base64, as it is in a line of the log.
 [[nodiscard]] std::string hdr_encoded(const LatencyCounts& latencies);
-[[nodiscard]] std::string hdr_encoded(const LatencyHistogram& latencies);
 
 class HdrLog {
  public:
@@ -25,13 +23,10 @@ class HdrLog {
 
   // Commas, blanks and line ends in `tag` become underscores.
   void add(std::string_view tag, UtcTime from, UtcTime to, const LatencyCounts& latencies);
-  void add(std::string_view tag, UtcTime from, UtcTime to, const LatencyHistogram& latencies);
 
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
 
  private:
-  void add_line(std::string_view tag, UtcTime from, UtcTime to, std::uint64_t highest_ns, const std::string& encoded);
-
   UtcTime start_;
   std::string text_;
 };

@@ -161,9 +161,9 @@ void MetricsPage::gauge(MetricName name, Labels labels, double value) {
 void MetricsPage::histogram(MetricName name, Labels labels, const LatencyCounts& latencies) {
   // One copy, so that all lines are of the same counts.
   const LatencyCounts copy = latencies;
-  append_histogram(samples_of(name, Kind::histogram), name.name, labels, LatencyCounts::bounds_ns(),
-                   [&](std::size_t bound) { return copy.count_up_to_ns(LatencyCounts::bounds_ns()[bound]); },
-                   {copy.count(), copy.sum_ns()});
+  append_histogram(samples_of(name, Kind::histogram), name.name, labels, latency_bounds_ns,
+                   [&](std::size_t bound) { return copy.count_up_to(latency_bounds_ns[bound]); },
+                   {copy.count(), copy.sum()});
 }
 
 void MetricsPage::histogram(MetricName name, Labels labels, const LatencyHistogram& latencies,

@@ -14,9 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include "nexusfix/base/latency_counts.hpp"
+#include "nexusfix/base/latency_histogram.hpp"
 #include "nexusfix/base/time.hpp"
-#include "observe/latency_histogram.hpp"
 
 namespace nfx {
 
@@ -40,7 +39,7 @@ class MetricsPage {
   // In seconds, so its name ends in _seconds. Bounds ascend.
   void histogram(MetricName name, Labels labels, const LatencyCounts& latencies);
   void histogram(MetricName name, Labels labels, const LatencyHistogram& latencies,
-                 std::span<const std::uint64_t> bounds_ns = LatencyCounts::bounds_ns());
+                 std::span<const std::uint64_t> bounds_ns = latency_bounds_ns);
 
   void counter(MetricName name, std::uint64_t value, std::initializer_list<MetricLabel> labels = {}) {
     counter(name, Labels{labels.begin(), labels.size()}, value);

@@ -12,7 +12,7 @@
 #include <functional>
 #include <memory>
 
-#include "nexusfix/base/latency_counts.hpp"
+#include "nexusfix/base/latency_histogram.hpp"
 #include "nexusfix/base/time.hpp"
 #include "store/journal_store.hpp"
 

@@ -29,7 +29,7 @@
 #include <vector>
 
 #include "nexusfix/base/counter_rows.hpp"
-#include "nexusfix/base/latency_counts.hpp"
+#include "nexusfix/base/latency_histogram.hpp"
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/store/store_options.hpp"

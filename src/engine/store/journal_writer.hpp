@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nexusfix/base/latency_counts.hpp"
+#include "nexusfix/base/latency_histogram.hpp"
 #include "store/journal_reader.hpp"
 #include "store/journal_scan.hpp"
 #include "store/journal_space.hpp"

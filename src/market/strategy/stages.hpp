@@ -27,9 +27,9 @@
 #include <vector>
 
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/latency_histogram.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/concurrent/cycle_counter.hpp"
-#include "observe/latency_histogram.hpp"
 
 namespace nfx::strategy {
 
@@ -130,8 +130,7 @@ using TwoSums = std::uint64_t __attribute__((vector_size(16)));
 // The buckets of four latencies below 2^31 ns. A float has the power of two and the seven bits after the leading one
 // next to each other: the number of the bucket, from 256 ns on.
 [[nodiscard]] inline FourInts buckets_of(FourInts ns) noexcept {
-  constexpr std::int32_t first = (127 + nfx::detail::LatencyBuckets::exact_bits - 2)
-                                 << (nfx::detail::LatencyBuckets::exact_bits - 1);
+  constexpr std::int32_t first = (127 + LatencyHistogram::exact_bits - 2) << (LatencyHistogram::exact_bits - 1);
   // A float has 24 bits, and rounding up could lead to the next bucket: not without the ninth bit after the leading
   // one.
   const FourInts lower = ns & ~(ns >> 9);
@@ -292,11 +291,7 @@ class StageRecorder {
   };
   // What collect() has counted, without the buckets: vectors of four stages, and their sums in the order of stages.
   struct Sums {
-    std::array<detail::FourInts, stage_count / 4> count{}, max{}, min = [] {
-      std::array<detail::FourInts, stage_count / 4> all;
-      all.fill(detail::FourInts{} + INT32_MAX);
-      return all;
-    }();
+    std::array<detail::FourInts, stage_count / 4> max{};
     std::array<detail::TwoSums, stage_count / 2> sum{};
   };
 
@@ -435,19 +430,16 @@ template <class Counter>
     const FourInts bucket = detail::buckets_of(ns), count = -has[i];
     std::memcpy(&buckets[4 * i], &bucket, sizeof bucket);
     std::memcpy(&counts[4 * i], &count, sizeof count);
-    sums.count[i] += count;
     sums.sum[2 * i] += std::bit_cast<detail::TwoSums>(__builtin_shufflevector(ns, FourInts{}, 0, 4, 1, 5));
     sums.sum[2 * i + 1] += std::bit_cast<detail::TwoSums>(__builtin_shufflevector(ns, FourInts{}, 2, 6, 3, 7));
-    beyond |= (ns > sums.max[i]) | (has[i] & (ns < sums.min[i]));
+    beyond |= ns > sums.max[i];
   }
   for (std::size_t i = 0; i < stage_count; ++i)
-    histograms_[i].count_in(static_cast<std::size_t>(buckets[i]), static_cast<std::uint64_t>(counts[i]));
+    histograms_[i].add_to_bucket(static_cast<std::size_t>(buckets[i]), static_cast<std::uint64_t>(counts[i]));
   if (!detail::any_of(beyond)) [[likely]]
     return;
-  for (std::size_t i = 0; i < stages.size(); ++i) {
+  for (std::size_t i = 0; i < stages.size(); ++i)
     sums.max[i] = detail::chosen(has[i] & (stages[i] > sums.max[i]), stages[i], sums.max[i]);
-    sums.min[i] = detail::chosen(has[i] & (stages[i] < sums.min[i]), stages[i], sums.min[i]);
-  }
 }
 
 template <class Counter>
@@ -471,9 +463,8 @@ void StageRecorder<Counter>::collect(const Anchor& anchor) noexcept {
       keep_slow(message, spent);
   }
   for (std::size_t i = 0; i < stage_count; ++i) {
-    if (sums.count[i / 4][i % 4] == 0) continue;
-    const auto of = [&](const auto& vectors) { return static_cast<std::uint64_t>(vectors[i / 4][i % 4]); };
-    histograms_[i].add_counted({of(sums.count), sums.sum[i / 2][i % 2], of(sums.min), of(sums.max)});
+    histograms_[i].add_to_sum(sums.sum[i / 2][i % 2]);
+    histograms_[i].raise_max(static_cast<std::uint64_t>(sums.max[i / 4][i % 4]));
   }
   used_ = reads_used_ = 0;
   read_stored_ = false;

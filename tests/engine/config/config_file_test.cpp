@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -71,6 +72,15 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
     text.replace(at, from.size(), to);
   return text;
+}
+
+TEST_F(ConfigFiles, a_key_that_was_dropped_is_accepted_with_a_warning) {
+  const std::string toml = test::document({{"latency_every", "1"}}, test::initiator_keys);
+  const fs::path file = write(toml, 0600);
+  const std::string line = std::to_string(1 + std::ranges::count(toml.substr(0, toml.find("latency_every")), '\n'));
+  EXPECT_EQ(
+      warnings_of_mode(toml, 0600),
+      file.string() + ":" + line + ": [engine] latency_every has no effect: each message is measured; remove it\n");
 }
 
 TEST_F(ConfigFiles, settings_are_read_in_utf16_and_with_any_line_ends) {

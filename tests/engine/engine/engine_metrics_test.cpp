@@ -95,7 +95,7 @@ TEST(Metrics, what_a_session_or_thread_does_not_have_is_not_on_the_page) {
 // Records in another bucket for each histogram, so that no two can be taken for each other.
 LatencyCounts one_latency(std::size_t bucket) {
   LatencyCounts counts;
-  counts.record(Duration{static_cast<Duration::rep>(LatencyCounts::bounds_ns()[bucket])});
+  counts.record(Duration{static_cast<Duration::rep>(latency_bounds_ns[bucket])});
   return counts;
 }
 
@@ -104,7 +104,7 @@ void expect_histograms(const std::string& page, const std::array<HistogramRow<So
                        std::size_t bucket) {
   for (const auto& row : rows) {
     const test::HistogramText text = test::read_histogram(page, std::string{row.metric}, "thread=\"T\"");
-    const double bound = static_cast<double>(LatencyCounts::bounds_ns()[bucket++]) / 1e9;
+    const double bound = static_cast<double>(latency_bounds_ns[bucket++]) / 1e9;
     ASSERT_FALSE(text.buckets.empty()) << row.metric << " is not in " << page;
     EXPECT_EQ(text.in_bucket(bound), 1U) << row.metric;
     EXPECT_EQ(text.count, 1U) << row.metric;
@@ -145,7 +145,7 @@ TEST(Metrics, every_stage_reaches_the_page) {
     const test::HistogramText histogram =
         test::read_histogram(text, std::string{latency_stages[i].metric}, "thread=\"T\"");
     EXPECT_EQ(histogram.count, 1U) << latency_stages[i].name;
-    EXPECT_EQ(histogram.in_bucket(static_cast<double>(LatencyCounts::bounds_ns()[i]) / 1e9), 1U);
+    EXPECT_EQ(histogram.in_bucket(static_cast<double>(latency_bounds_ns[i]) / 1e9), 1U);
     const std::string labels =
         "nfx_session_latency_seconds{session=\"S\",stage=\"" + std::string{latency_stages[i].name} + "\",percentile=";
     EXPECT_NE(text.find(labels + "\"99.9\"}"), std::string::npos) << text;

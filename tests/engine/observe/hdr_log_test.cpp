@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <sstream>
 #include <string>
 
@@ -52,14 +51,9 @@ TEST(HdrLog, hdr_histograms_reader_finds_tags_times_counts_and_percentiles) {
   static_cast<void>(output_of(python + " -c 'import hdrh.log' 2>&1", status));
   if (status != 0) GTEST_SKIP() << "no Python package hdrhistogram; pip install hdrhistogram, or set NFX_HDR_PYTHON";
   LatencyCounts counts;
-  const auto exact = std::make_unique<LatencyHistogram>();
-  for (std::int64_t i = 1; i <= 50'000; ++i) {
-    counts.record(Duration{i * 37});
-    exact->record(Duration{i * 37});
-  }
+  for (std::int64_t i = 1; i <= 50'000; ++i) counts.record(Duration{i * 37});
   HdrLog log{hdr_start};
   log.add("FIX.4.4:A B->C,D/in_application", hdr_start + 10s, hdr_start + 20s, counts);
-  log.add("exact", hdr_start, hdr_start + 1s, *exact);
   log.add("empty", hdr_start, hdr_start + 1s, LatencyCounts{});
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / ("nfx-hdr-" + std::to_string(::getpid()));
@@ -76,15 +70,11 @@ TEST(HdrLog, hdr_histograms_reader_finds_tags_times_counts_and_percentiles) {
   ASSERT_TRUE(lines >> tag >> count >> half >> most >> highest >> from >> to) << out;
   EXPECT_EQ(tag, "FIX.4.4:A_B->C_D/in_application");
   EXPECT_EQ(count, 50'000U);
-  EXPECT_EQ(half, counts.percentile_ns(50));
-  EXPECT_EQ(most, counts.percentile_ns(99));
-  EXPECT_EQ(highest, counts.percentile_ns(100));
+  EXPECT_EQ(half, counts.percentile(50));
+  EXPECT_EQ(most, counts.percentile(99));
+  EXPECT_EQ(highest, LatencyCounts::highest_in(LatencyCounts::bucket_of(counts.max())));
   EXPECT_EQ(from, 1'795'000'010'000U);
   EXPECT_EQ(to, 1'795'000'020'000U);
-  ASSERT_TRUE(lines >> tag >> count >> half >> most >> highest >> from >> to) << out;
-  EXPECT_EQ(count, 50'000U);
-  EXPECT_EQ(half, exact->percentile(50));
-  EXPECT_EQ(most, exact->percentile(99));
   ASSERT_TRUE(lines >> tag >> count) << out;
   EXPECT_EQ(tag, "empty");
   EXPECT_EQ(count, 0U);

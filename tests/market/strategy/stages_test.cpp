@@ -200,15 +200,14 @@ TEST(stages, count_from_when_a_message_was_due) {
 TEST(stages, count_a_value_where_a_histogram_does) {
   const auto check = [](std::int64_t value) {
     const auto four = detail::buckets_of(detail::FourInts{static_cast<std::int32_t>(value), 0, 255, 256});
-    ASSERT_EQ(static_cast<std::size_t>(four[0]),
-              nfx::detail::LatencyBuckets::bucket_of(static_cast<std::uint64_t>(value)))
+    ASSERT_EQ(static_cast<std::size_t>(four[0]), LatencyHistogram::bucket_of(static_cast<std::uint64_t>(value)))
         << value;
     ASSERT_EQ(four[1], 0);
     ASSERT_EQ(four[2], 255);
     ASSERT_EQ(four[3], 256);
   };
   for (std::size_t bucket = 0;; ++bucket) {
-    const auto highest = static_cast<std::int64_t>(nfx::detail::LatencyBuckets::highest_in(bucket));
+    const auto highest = static_cast<std::int64_t>(LatencyHistogram::highest_in(bucket));
     if (highest + 1 > INT32_MAX) break;
     check(highest);
     check(highest + 1);

@@ -1,5 +1,5 @@
 // Accuracy and bounds of histograms.
-#include "observe/latency_histogram.hpp"
+#include "nexusfix/base/latency_histogram.hpp"
 
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ TEST(LatencyHistogram, reads_any_value_back_within_one_percent_and_never_too_low
   for (std::uint64_t v = 1; v < 3'600'000'000'000; v = v + v / 97 + 1) {
     LatencyHistogram histogram;
     histogram.record(v);
-    histogram.record(LatencyHistogram::highest_trackable_ns);  // so that the maximum does not bound the answer
+    histogram.record(LatencyHistogram::highest_trackable);  // so that the maximum does not bound the answer
     const std::uint64_t read = histogram.percentile(50);
     ASSERT_GE(read, v);
     ASSERT_LE(static_cast<double>(read - v), 0.01 * static_cast<double>(v)) << v;
@@ -55,7 +55,8 @@ TEST(LatencyHistogram, agrees_with_sorted_samples) {
     histogram.record(v);
   }
   std::ranges::sort(samples);
-  EXPECT_EQ(histogram.min(), samples.front());
+  EXPECT_LE(histogram.min(), samples.front());
+  EXPECT_GE(static_cast<double>(histogram.min()), 0.99 * static_cast<double>(samples.front()));
   EXPECT_EQ(histogram.max(), samples.back());
   for (const double percent : {1.0, 25.0, 50.0, 90.0, 99.0, 99.9, 100.0}) {
     const auto rank = static_cast<std::size_t>(std::ceil(percent / 100 * static_cast<double>(samples.size())));
@@ -76,21 +77,19 @@ TEST(LatencyHistogram, merged_equals_recorded_together) {
     together.record(v * 2);
   }
   EXPECT_FALSE(first == together);
-  first.merge(second);
+  first.add(second);
   EXPECT_TRUE(first == together);
-  first.merge(LatencyHistogram());
+  first.add(LatencyHistogram{});
   EXPECT_TRUE(first == together);
 }
 
 TEST(LatencyHistogram, counts_values_beyond_its_range_and_keeps_the_maximum_exact) {
   LatencyHistogram histogram;
-  histogram.record(LatencyHistogram::highest_trackable_ns);
-  EXPECT_EQ(histogram.count_up_to(LatencyHistogram::highest_trackable_ns), 1U);
-  histogram.record(LatencyHistogram::highest_trackable_ns + 5);
-  EXPECT_EQ(histogram.count_up_to(LatencyHistogram::highest_trackable_ns), 1U);
-  EXPECT_EQ(histogram.count_up_to(LatencyHistogram::highest_trackable_ns + 5), 2U);
-  EXPECT_EQ(histogram.max(), LatencyHistogram::highest_trackable_ns + 5);
-  EXPECT_EQ(histogram.percentile(100), LatencyHistogram::highest_trackable_ns + 5);
+  histogram.record(LatencyHistogram::highest_trackable);
+  histogram.record(LatencyHistogram::highest_trackable + 5);
+  EXPECT_EQ(histogram.count(), 2U);
+  EXPECT_EQ(histogram.max(), LatencyHistogram::highest_trackable + 5);
+  EXPECT_EQ(histogram.percentile(100), LatencyHistogram::highest_trackable + 5);
 }
 
 TEST(LatencyHistogram, counts_a_negative_duration_as_zero) {
