@@ -6,7 +6,7 @@
 //
 // Thread: one writer; a copy can be made on any thread. The copy may have a latency in its sum or maximum that its
 // buckets lack, or the reverse; count() is made from the buckets. Cost: record is a bit scan, two additions and a
-// comparison; reading goes through all buckets. Errors: none; what is above highest_trackable is in the last bucket,
+// comparison; reading goes through all buckets. Errors: none; a value above highest_trackable is in the last bucket,
 // and whole in sum and maximum.
 #pragma once
 
@@ -54,7 +54,7 @@ class LogLinearHistogram {
   }
   ~LogLinearHistogram() = default;
 
-  // `times`: so many had it. A negative latency counts as 0.
+  // Records the value `times` times. A negative latency counts as 0.
   void record(std::uint64_t value, std::uint64_t times = 1) noexcept {
     add(buckets_[bucket_of(std::min(value, highest_trackable))], times);
     add(sum_, value * times);
@@ -71,12 +71,12 @@ class LogLinearHistogram {
     const std::uint64_t all = count();
     return all == 0 ? 0.0 : static_cast<double>(sum()) / static_cast<double>(all);
   }
-  // How many were at most `value`; those in its bucket that are above it are counted too.
+  // How many values were at most `value`; higher values of the same bucket are counted too.
   [[nodiscard]] std::uint64_t count_up_to(std::uint64_t value) const noexcept {
     return count_in_first(bucket_of(std::min(value, highest_trackable)) + 1);
   }
-  // The value that `percent` of them do not exceed: at most the width of its bucket too high, and not too low; 0 when
-  // there are none. The maximum of a difference can be as much too high.
+  // The value that `percent` of the values do not exceed: at most the width of its bucket too high, and not too low; 0
+  // when the histogram is empty. The maximum of a difference can be as much too high.
   [[nodiscard]] std::uint64_t percentile(double percent) const noexcept {
     const std::uint64_t all = count();
     const double share = std::clamp(percent, 0.0, 100.0) / 100.0;
@@ -98,8 +98,8 @@ class LogLinearHistogram {
     return i == 0 || i == bucket_count ? 0 : highest_in(i - 1) + 1;
   }
 
-  // Those of `other` besides, and without those that `earlier`, a copy of these made before, has. Not on the writer's
-  // thread's path: every bucket is written.
+  // Adds the counts of `other`; subtracts the counts of `earlier`, an older copy of this histogram. Not for the
+  // writer's hot path: every bucket is written.
   void add(const LogLinearHistogram& other) noexcept {
     for (std::size_t i = 0; i < bucket_count; ++i) add(buckets_[i], read(other.buckets_[i]));
     add(sum_, other.sum());
@@ -150,12 +150,12 @@ class LogLinearHistogram {
   Number sum_{0}, max_{0};
 };
 
-// Of a running engine: nanoseconds up to 68 s, none further off than 12.5 % when read back.
+// For a running engine: nanoseconds up to 68 s, none further off than 12.5 % when read back.
 using LatencyCounts = LogLinearHistogram<4, 36>;
 static_assert(sizeof(LatencyCounts) == 2192);
 static_assert(LatencyCounts::bucket_of(15) == 15 && LatencyCounts::bucket_of(17) == 16 &&
               LatencyCounts::bucket_of(18) == 17 && LatencyCounts::highest_in(16) == 17);
-// Of a measurement: up to about an hour in nanoseconds, none further off than 1 %; 36 KiB.
+// For a benchmark: up to about an hour in nanoseconds, none further off than 1 %; 36 KiB.
 using LatencyHistogram = LogLinearHistogram<8, 42>;
 static_assert(LatencyHistogram::bucket_of(LatencyHistogram::highest_trackable) == LatencyHistogram::bucket_count - 1 &&
               LatencyHistogram::highest_in(LatencyHistogram::bucket_count - 1) == LatencyHistogram::highest_trackable);
