@@ -291,5 +291,18 @@ class Secrets(unittest.TestCase):
                            capture_output=True, timeout=PATIENCE_S)
 
 
+class Workflows(unittest.TestCase):
+    def test_steps_are_those_of_ci(self):
+        known = set(re.findall(r"^step (\w+) ", (ROOT.parent / ".ci/run").read_text(encoding="utf-8"), re.M))
+        wanted = set()
+        for path in sorted((ROOT.parent / ".github/workflows").glob("*.yml")):
+            for job in yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"].values():
+                matrix = job["strategy"]["matrix"]
+                rows = matrix["step"] if "step" in matrix else [row["step"] for row in matrix["include"]]
+                wanted |= {step for row in rows for step in row.split()}
+        self.assertEqual(wanted - known, set())
+        self.assertGreater(len(wanted), 9)
+
+
 if __name__ == "__main__":
     unittest.main()
