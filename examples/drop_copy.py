@@ -11,7 +11,7 @@ A part of the copy is one file, named by the first and the last sequence of the 
 sequence that is in a finished part, and where each session was; it is replaced after each part. After a kill, a part
 that it does not name is removed and read again, so that a restart continues without a gap and repeats nothing.
 
-The frame: docs/cluster.md and src/cluster/cluster/frame.hpp. Passwords are masked, as in logs of NexusFIX.
+The frame: docs/cluster-protocol.md and src/cluster/cluster/frame.hpp. Passwords are masked, as in logs of NexusFIX.
 """
 
 import argparse
