@@ -166,7 +166,7 @@ cli::Command codegen_command() {
                    .separator = ','},
                   {.names = "--namespace",
                    .target = &arguments.name_space,
-                   .help = "fix44 becomes nfx::fix44, venue::fix44 stays as it is",
+                   .help = "Namespace of the generated code; fix44 becomes nfx::fix44, venue::fix44 stays unchanged",
                    .default_text = "the dictionary's name"}},
       .examples = {{.line = "nfx codegen FIX44.xml --out include/fix44",
                     .about = "typed C++ readers and builders from a dictionary"},

@@ -152,7 +152,7 @@ std::vector<cli::Option> address_options(ControlOptions& options) {
        .needs = {"--tls-certificate"}},
       {.names = "--tls-ca",
        .target = &options.tls_ca,
-       .help = "PEM file with the authority of the engine's certificate. Without it, those of the system",
+       .help = "PEM file with the authority of the engine's certificate. Default: the system's authorities",
        .kind = cli::Kind::existing_file,
        .needs = {"--tls-certificate"}},
       {.names = "--tls-name",

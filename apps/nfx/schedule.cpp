@@ -336,7 +336,7 @@ cli::Command schedule_command() {
                    .help = "TOML configuration, as nfx serve takes it",
                    .required = true,
                    .kind = cli::Kind::file},
-                  {.names = "--days", .target = &options.days, .help = "How many days to show", .range = {{1, 3660}}},
+                  {.names = "--days", .target = &options.days, .help = "Number of days to show", .range = {{1, 3660}}},
                   {.names = "--from",
                    .target = &options.from,
                    .help = "First instant, in UTC: 2026-03-01 or 2026-03-01T07:30",

@@ -417,13 +417,14 @@ cli::Command connect_command() {
                    .range = {{1}}},
                   {.names = "--wait",
                    .target = &options.wait_s,
-                   .help = "How long to continue receiving after the end of the input",
+                   .help = "Time to continue receiving after the end of the input",
                    .value = "SECONDS",
                    .range = {{0, 86400}}},
                   {.names = "--logon-wait",
                    .target = &options.logon_wait_s,
-                   .help = "How long to try to log on, first and after a lost connection; a first Logon that the only "
-                           "address refuses ends it at once",
+                   .help =
+                       "Time limit for logging on, at first and after a lost connection; a first Logon that the only "
+                       "address refuses ends it at once",
                    .value = "SECONDS",
                    .range = {{0.1, 86400}}},
                   {.names = "--no-reset",

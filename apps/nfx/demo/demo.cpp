@@ -267,9 +267,8 @@ cli::Command demo_command() {
             .range = {{1, 4096}}},
            {.names = "--idle",
             .target = &options.idle,
-            .help =
-                "What the poll threads do when nothing happens; auto: \"spin\" where --isolate gives each side a CPU "
-                "of its own, otherwise \"block\"",
+            .help = "Idle mode of the poll threads; auto: \"spin\" where --isolate gives each side a CPU "
+                    "of its own, otherwise \"block\"",
             .one_of = {"auto", "spin", "yield", "block"}},
            {.names = "--noise",
             .target = &options.noise,

@@ -158,7 +158,7 @@ cli::Command bench_command() {
                    .one_of = {"none", "pair", "split", "one"}},
                   {.names = "--idle",
                    .target = &options.idle,
-                   .help = "How an idle thread waits; block sleeps for 50 us",
+                   .help = "Idle mode of the threads; block sleeps for 50 us",
                    .one_of = {"spin", "yield", "block"}},
                   {.names = "--load",
                    .target = &bench_options.noisy,
@@ -167,7 +167,7 @@ cli::Command bench_command() {
                    .default_text = "0"},
                   {.names = "--noise",
                    .target = &options.noise,
-                   .help = "Where those run: anywhere, or on every CPU but the last",
+                   .help = "CPUs of the noise: any, or all but the last",
                    .one_of = {"free", "confined"}},
                   {.names = "--json", .target = &options.json, .help = "Print one JSON object"}},
       .details =

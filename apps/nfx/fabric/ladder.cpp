@@ -214,7 +214,7 @@ cli::Command ladder_command() {
             .default_text = "none"},
            {.names = "--idle",
             .target = &options.idle,
-            .help = "How an idle thread waits",
+            .help = "Idle mode of the threads",
             .one_of = {"spin", "yield"}},
            {.names = "--report",
             .target = &options.report,

@@ -188,7 +188,7 @@ cli::Command simulate_command() {
            cost("--connect-ns", options.costs.connect_ns, "Cost of a card's first page"),
            {.names = "--unpinned-factor",
             .target = &options.costs.unpinned_factor,
-            .help = "How many times more a thread's costs are while it is not pinned",
+            .help = "Factor of a thread's costs while it is not pinned",
             .range = {{1, 1000}}},
            {.names = "--milliseconds", .target = &options.milliseconds, .help = "Simulated time", .range = {{1, 1000}}},
            {.names = "--json", .target = &options.json, .help = "Print one JSON object"}},

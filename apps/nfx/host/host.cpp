@@ -32,8 +32,7 @@ cli::Option root_option(Place& place) {
 }
 
 cli::Option state_option(std::string& state) {
-  return {
-      .names = "--state", .target = &state, .help = "Where the record of changes is stored", .kind = cli::Kind::folder};
+  return {.names = "--state", .target = &state, .help = "Folder of the record of changes", .kind = cli::Kind::folder};
 }
 
 cli::Option format_option(std::string& format, std::vector<std::string_view> forms) {

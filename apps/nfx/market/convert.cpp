@@ -174,9 +174,9 @@ cli::Command convert_command() {
             .default_text = "200"},
            {.names = "--records",
             .target = &options.records,
-            .help = "Records of this type for --to csv, such as trades or ohlcv-1m; without it, of that of the first",
+            .help = "Record type for --to csv, such as trades or ohlcv-1m. Default: the first record's type",
             .value = "TYPE"},
-           {.names = "--force", .target = &options.force, .help = "Overwrite what is there"}}),
+           {.names = "--force", .target = &options.force, .help = "Overwrite an existing file"}}),
       .details =
           R"(csv: one line per event. Times are nanoseconds since 1970, prices are exact decimals, empty where the event has none. Of DBN whose records are not by order (trades, mbp-1, mbp-10, bbo-1s, ohlcv-1m, definition, statistics, status, imbalance and others), one line per record with the fields that DBN gives them.
 columns: a folder with one file per column, NAME.npy, numbers of a fixed size that NumPy loads or maps, and schema.json with their types, the texts of their codes, and the names of the instruments.

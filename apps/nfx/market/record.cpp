@@ -212,7 +212,7 @@ cli::Command record_command() {
                    .range = cli::Range{64, 65536}},
                   {.names = "--retain-bytes",
                    .target = &options.retain_bytes,
-                   .help = "Delete the oldest files beyond so much; 0: all stay",
+                   .help = "Bytes of recordings to keep; the oldest files are deleted beyond it. 0: keep all",
                    .value = "BYTES"},
                   {.names = "--ring-directory",
                    .target = &options.ring_directory,

@@ -128,7 +128,7 @@ cli::Command session_store_command() {
       },
       tail_options, "nfx session store tail 'FIX.4.4:DESK->VENUE' -n 3");
   tail_command.options.push_back(
-      {.names = "-n,--last", .target = &tail_options.last, .help = "How many at most", .range = {{1, 64}}});
+      {.names = "-n,--last", .target = &tail_options.last, .help = "Most messages to show", .range = {{1, 64}}});
   return {
       .name = "store",
       .summary = "Show and check a session's journal while the engine has it open",

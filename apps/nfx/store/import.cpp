@@ -244,7 +244,7 @@ cli::Command import_command() {
                    .range = {{65536, 1 << 30}}},
                   {.names = "--ring-directory",
                    .target = &options.ring_directory,
-                   .help = "Where the engine stores the rings of its journals",
+                   .help = "Folder of the rings of the engine's journals",
                    .kind = cli::Kind::folder}},
       .details =
           R"(Stop QuickFIX first: nothing shows whether it still writes. Both sequence numbers and the time of their last reset are imported, so the peer sees no reset. Application messages are imported for resends; session messages are not, as they are never resent.

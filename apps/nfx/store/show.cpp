@@ -38,7 +38,7 @@ std::vector<cli::Option> common_options(ShowOptions& options) {
                 .excludes = {"--raw", "--json"}},
                {.names = "--raw",
                 .target = &options.raw,
-                .help = "One line per message, as it is on the wire",
+                .help = "One line per message, with the bytes that were on the wire",
                 .excludes = {"--json"}},
                {.names = "--json", .target = &options.json, .help = "One JSON object per message and line"},
                {.names = "--all",
@@ -227,11 +227,11 @@ cli::Command tail_command() {
   static ShowOptions options;
   return {
       .name = "tail",
-      .summary = "Show the last messages that were sent, and with -f those that follow",
+      .summary = "Show the last messages that were sent, and with -f all new ones",
       .run = [] { return tail(options); },
       .options = with(common_options(options), {{.names = "-n,--last",
                                                  .target = &options.last,
-                                                 .help = "How many of each session",
+                                                 .help = "Number of messages of each session",
                                                  .range = {{0, 1'000'000}}},
                                                 {.names = "-f,--follow",
                                                  .target = &options.follow,

@@ -89,7 +89,7 @@ std::vector<cli::Option> place_options(Place& place) {
 cli::Option ring_directory_option(Place& place) {
   return {.names = "--ring-directory",
           .target = &place.ring_directory,
-          .help = "Where the engine stores the rings of its journals",
+          .help = "Folder of the rings of the engine's journals",
           .kind = cli::Kind::folder};
 }
 

@@ -173,7 +173,7 @@ cli::Command doctor_command() {
                    .default_text = "the host of SERVER"},
                   {.names = "--timeout",
                    .target = &options.timeout_s,
-                   .help = "How long to wait for a connection and for a handshake",
+                   .help = "Time limit for a connection and for a handshake",
                    .value = "SECONDS",
                    .range = {{0.1, 600}}}},
       .exit_codes = "0 ok, 1 warnings, 2 failures or wrong usage",

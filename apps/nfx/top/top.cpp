@@ -120,7 +120,7 @@ cli::Command top_command() {
        .help = "Print one frame as text after one interval, and end. Without a terminal on standard output always"});
   all.push_back({.names = "--view",
                  .target = &options.view,
-                 .help = "What to show first",
+                 .help = "View to begin with",
                  .one_of = {view_names.begin(), view_names.end()}});
   all.push_back({.names = "--session",
                  .target = &options.session,

@@ -42,8 +42,8 @@ inline constexpr auto tls_option_rows = std::to_array<TlsOption>({
      "Needed for an encrypted key only.",
      false, "--key-password-env"},
     {"tls_ca", &TlsOptions::ca,
-     "PEM file, or folder of such files, with the certificate authorities that may sign the peer's certificate. Empty: "
-     "those that the operating system trusts.",
+     "PEM file, or folder of PEM files, with the certificate authorities that may sign the peer's certificate. Empty: "
+     "the operating system's authorities.",
      true, "--ca"},
     {"tls_crl", &TlsOptions::crl,
      "Certificate revocation lists, PEM or DER: a file or a list of files. With any, every authority in the peer's "
