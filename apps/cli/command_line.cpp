@@ -10,7 +10,7 @@
 
 #include "base/suggest.hpp"
 #include "cli/describe.hpp"
-#include "nexusfix/observe/print.hpp"
+#include "observe/print.hpp"
 
 namespace nfx::cli {
 namespace {

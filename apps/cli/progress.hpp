@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "nexusfix/observe/print.hpp"
+#include "observe/print.hpp"
 
 namespace nfx::cli {
 

@@ -2,7 +2,7 @@
 // Thread: one owner. Cost: a write per 64 KiB or flush(). Errors: what cannot be written throws std::runtime_error.
 #pragma once
 
-#include "nexusfix/observe/print.hpp"
+#include "observe/print.hpp"
 
 namespace nfx::app {
 

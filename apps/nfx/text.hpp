@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "base/json_text.hpp"
+#include "base/printable.hpp"
 #include "cli/command_line.hpp"
-#include "nexusfix/base/printable.hpp"
 #include "nexusfix/base/tag.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"

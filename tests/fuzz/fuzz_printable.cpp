@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/printable.hpp"
 #include "fuzz_target.hpp"
-#include "nexusfix/base/printable.hpp"
 #include "text_check.hpp"
 
 extern "C" const FuzzTarget nfx_fuzz_target{.format = FuzzFormat::text, .mutations = 200000};

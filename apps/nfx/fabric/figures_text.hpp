@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <string>
 
-#include "nexusfix/observe/print.hpp"
+#include "observe/print.hpp"
 
 namespace nfx::app::fabric {
 

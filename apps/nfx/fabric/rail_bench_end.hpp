@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "fabric/rail_bench.hpp"
-#include "nexusfix/base/cache_line.hpp"
+#include "nexusfix/base/memory.hpp"
 
 namespace nfx::app::fabric {
 

@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "nexusfix/base/page_array.hpp"
+#include "nexusfix/base/memory.hpp"
 #include "nexusfix/market/event.hpp"
 #include "nexusfix/market/order_book.hpp"
 

@@ -16,7 +16,7 @@
 #include "market/dbn_layout.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/market/event.hpp"
-#include "nexusfix/observe/print.hpp"
+#include "observe/print.hpp"
 
 namespace nfx::app::market {
 

@@ -11,7 +11,7 @@
 #include "market/feed_description.hpp"
 #include "nexusfix/live/live_feed.hpp"
 #include "nexusfix/market/feed_books.hpp"
-#include "nexusfix/observe/print.hpp"
+#include "observe/print.hpp"
 
 namespace nfx::app::market {
 

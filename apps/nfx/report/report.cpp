@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "nexusfix/base/printable.hpp"
+#include "base/printable.hpp"
 
 // NFX_REPORT_FILE and NFX_CHART_FILE are paths that CMake has found.
 #define NFX_EMBED(name, file)                                                                                     \

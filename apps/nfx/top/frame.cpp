@@ -5,8 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "base/printable.hpp"
 #include "base/text.hpp"
-#include "nexusfix/base/printable.hpp"
 
 namespace nfx::app::top {
 namespace {

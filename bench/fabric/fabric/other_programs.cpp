@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "nexusfix/base/cache_line.hpp"
+#include "nexusfix/base/memory.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
 
 namespace nfx::bench {

@@ -16,8 +16,8 @@
 #include <utility>
 
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/cache_line.hpp"
 #include "nexusfix/base/language.hpp"
+#include "nexusfix/base/memory.hpp"
 
 namespace nfx {
 

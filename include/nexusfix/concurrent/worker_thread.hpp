@@ -10,7 +10,7 @@
 #include <thread>
 #include <type_traits>
 
-#include "nexusfix/base/cache_line.hpp"
+#include "nexusfix/base/memory.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
 

@@ -9,7 +9,6 @@
 #include <string>
 #include <string_view>
 
-#include "nexusfix/base/enum_values.hpp"
 #include "nexusfix/engine/session_handle.hpp"
 #include "nexusfix/session/notice.hpp"
 

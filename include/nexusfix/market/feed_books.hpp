@@ -16,7 +16,7 @@
 
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/counter_rows.hpp"
-#include "nexusfix/base/page_array.hpp"
+#include "nexusfix/base/memory.hpp"
 #include "nexusfix/market/event.hpp"
 #include "nexusfix/market/order_book.hpp"
 

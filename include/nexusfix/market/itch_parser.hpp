@@ -29,7 +29,7 @@
 #include <utility>
 
 #include "nexusfix/base/counter_rows.hpp"
-#include "nexusfix/base/page_array.hpp"
+#include "nexusfix/base/memory.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/market/event.hpp"
 #include "nexusfix/market/itch.hpp"

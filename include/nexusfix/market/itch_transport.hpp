@@ -36,7 +36,7 @@
 
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/counter_rows.hpp"
-#include "nexusfix/base/page_array.hpp"
+#include "nexusfix/base/memory.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/market/feed.hpp"
 #include "nexusfix/market/itch.hpp"

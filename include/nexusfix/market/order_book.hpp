@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/page_array.hpp"
+#include "nexusfix/base/memory.hpp"
 #include "nexusfix/market/book_indexes.hpp"
 #include "nexusfix/market/event.hpp"
 

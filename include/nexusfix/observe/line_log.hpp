@@ -13,9 +13,10 @@
 #include "nexusfix/base/counter_rows.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/observe/log_format.hpp"
-#include "nexusfix/observe/print.hpp"
 
 namespace nfx {
+
+class SafeText;
 
 // One thing that the engine reports, and the forms that its line may have: for people, as JSON, or for systemd's
 // journal.
@@ -40,9 +41,6 @@ struct LogEntry {
   std::string_view text{};                // for people; what follows the session in the line
   std::span<const LogField> fields = {};  // what `text` has, for programs
 };
-
-// One line, with its line feed.
-void append_entry(SafeText& out, LineFormat format, const LogEntry& entry);
 
 struct LineCounters {
   std::uint64_t dropped = 0;
@@ -79,7 +77,7 @@ class LineLog {
   void line(const LogEntry& entry);
   // The same of the engine: "YYYYMMDD-HH:MM:SS.mmm text".
   void line(UtcTime time, std::string_view text) { line(LogEntry{.time = time, .text = text}); }
-  // Complete lines, unchanged.
+  // Complete lines, unchanged: for programs of this project, as SafeText is not installed.
   void add(const SafeText& lines);
   // Wakes the writer. Lines that are only added wait for this, or until there are many.
   void flush();

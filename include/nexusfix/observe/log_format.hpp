@@ -1,5 +1,5 @@
-// The level and the form of a line of a log.
-// Thread: values.
+// Where a line of a log is printed, its level and its form.
+// Thread: values. Cost: to_string is a switch.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,9 @@
 #include "nexusfix/base/language.hpp"
 
 namespace nfx {
+
+enum class Stream : std::uint8_t { out, err };
+[[nodiscard]] std::string_view to_string(Stream stream) noexcept;  // "stdout"
 
 // With the values of syslog, which the journal takes at the start of a line.
 enum class LogLevel : std::uint8_t { error = 3, warning = 4, notice = 5, info = 6 };

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/cache_line.hpp"
+#include "nexusfix/base/memory.hpp"
 
 namespace nfx {
 

@@ -18,7 +18,7 @@
 #include "engine/partial_message.hpp"
 #include "engine/send_gate.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/page_array.hpp"
+#include "nexusfix/base/memory.hpp"
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/transport/transport.hpp"

@@ -9,7 +9,7 @@
 #include <mutex>
 
 #include "engine/thread_watch.hpp"
-#include "nexusfix/base/cache_line.hpp"
+#include "nexusfix/base/memory.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
 #include "transport/handshake_executor.hpp"
 

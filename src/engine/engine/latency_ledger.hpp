@@ -14,7 +14,7 @@
 
 #include "engine/slow_ring.hpp"
 #include "engine/trace_sampler.hpp"
-#include "nexusfix/base/page_array.hpp"
+#include "nexusfix/base/memory.hpp"
 #include "nexusfix/engine/latency.hpp"
 
 namespace nfx {

@@ -1,7 +1,7 @@
 // A refused Logon as a line for operators.
 #include <string>
 
-#include "nexusfix/base/printable.hpp"
+#include "base/printable.hpp"
 #include "nexusfix/engine/observer.hpp"
 
 namespace nfx {

@@ -15,7 +15,7 @@
 
 #include "engine/recent_messages.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/cache_line.hpp"
+#include "nexusfix/base/memory.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/concurrent/spsc_queue.hpp"
 

@@ -29,9 +29,9 @@
 #include "nexusfix/base/secret.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
 #include "nexusfix/engine/engine.hpp"
-#include "nexusfix/observe/print.hpp"
 #include "nexusfix/placement/plan.hpp"
 #include "nexusfix/placement/topology.hpp"
+#include "observe/print.hpp"
 #include "store/journal_store.hpp"
 
 namespace nfx {

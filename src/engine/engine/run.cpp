@@ -13,7 +13,7 @@
 
 #include "base/suggest.hpp"
 #include "nexusfix/engine/program.hpp"
-#include "nexusfix/observe/print.hpp"
+#include "observe/print.hpp"
 #include "wire/scan.hpp"
 
 namespace nfx {

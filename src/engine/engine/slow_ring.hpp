@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "nexusfix/base/cache_line.hpp"
+#include "nexusfix/base/memory.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/concurrent/spsc_queue.hpp"
 #include "nexusfix/observe/latency_stages.hpp"

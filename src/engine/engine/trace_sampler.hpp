@@ -15,7 +15,7 @@
 
 #include "engine/slow_ring.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/cache_line.hpp"
+#include "nexusfix/base/memory.hpp"
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/concurrent/spsc_queue.hpp"

@@ -1,7 +1,7 @@
 // Logging without waiting: threads copy records into queues, a worker formats and writes them.
 #include "observe/deferred_log.hpp"
+#include "base/printable.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/printable.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // Events of sessions and of the engine as lines of a deferred log.
 #include "observe/event_log.hpp"
 
-#include "nexusfix/base/printable.hpp"
+#include "base/printable.hpp"
 
 namespace nfx {
 namespace {

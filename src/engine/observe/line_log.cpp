@@ -18,6 +18,8 @@
 
 #include "base/clocks.hpp"
 #include "nexusfix/base/assert.hpp"
+#include "observe/log_entry.hpp"
+#include "observe/print.hpp"
 
 namespace nfx {
 namespace {

@@ -1,5 +1,5 @@
 // The forms of a line of the log.
-#include "nexusfix/observe/line_log.hpp"
+#include "observe/log_entry.hpp"
 
 #include <string>
 #include <utility>

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "nexusfix/base/printable.hpp"
+#include "base/printable.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 #include "wire/secret_fields.hpp"
 

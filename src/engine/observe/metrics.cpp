@@ -15,8 +15,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/printable.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/printable.hpp"
 
 namespace nfx {
 namespace {

@@ -1,5 +1,5 @@
 // The only writes to standard output and standard error: whole texts, repeated after a partial write or a signal.
-#include "nexusfix/observe/print.hpp"
+#include "observe/print.hpp"
 
 #include <poll.h>
 #include <sys/ioctl.h>

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "nexusfix/base/printable.hpp"
+#include "base/printable.hpp"
 
 namespace nfx {
 

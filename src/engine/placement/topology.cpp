@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "nexusfix/base/printable.hpp"
+#include "base/printable.hpp"
 #include "placement/topology_internal.hpp"
 
 namespace nfx {

@@ -11,7 +11,7 @@
 #include <system_error>
 
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/page_array.hpp"
+#include "nexusfix/base/memory.hpp"
 #include "store/journal_format.hpp"
 #include "store/journal_space.hpp"
 #include "store/journal_store.hpp"

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "nexusfix/base/cache_line.hpp"
+#include "nexusfix/base/memory.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/concurrent/worker_thread.hpp"
 #include "store/journal_format.hpp"

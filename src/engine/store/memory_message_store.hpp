@@ -17,7 +17,7 @@
 #include <string_view>
 
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/page_array.hpp"
+#include "nexusfix/base/memory.hpp"
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/store/store_options.hpp"

@@ -13,7 +13,7 @@
 #include <optional>
 #include <string_view>
 
-#include "nexusfix/base/cache_line.hpp"
+#include "nexusfix/base/memory.hpp"
 #include "store/journal_bytes.hpp"
 #include "store/journal_format.hpp"
 #include "store/journal_space.hpp"

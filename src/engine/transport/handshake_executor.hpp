@@ -5,7 +5,7 @@
 
 #include <atomic>
 
-#include "nexusfix/base/cache_line.hpp"
+#include "nexusfix/base/memory.hpp"
 
 namespace nfx {
 

@@ -23,7 +23,7 @@
 
 #include "fabric/link_wire.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/cache_line.hpp"
+#include "nexusfix/base/memory.hpp"
 
 namespace nfx::fabric {
 

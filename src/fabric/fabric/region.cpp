@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-#include "nexusfix/base/page_array.hpp"
+#include "nexusfix/base/memory.hpp"
 
 #ifndef MFD_HUGE_2MB
 #define MFD_HUGE_2MB (21U << 26)

@@ -19,7 +19,7 @@
 
 #include "fabric/rendezvous.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/cache_line.hpp"
+#include "nexusfix/base/memory.hpp"
 
 namespace nfx::fabric {
 namespace {

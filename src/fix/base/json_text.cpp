@@ -1,7 +1,7 @@
 // JSON strings of any bytes.
 #include "base/json_text.hpp"
 
-#include "nexusfix/base/printable.hpp"
+#include "base/printable.hpp"
 
 namespace nfx {
 namespace {

@@ -1,5 +1,5 @@
 // Escapes what a terminal or a log must not receive raw: control characters and invalid UTF-8.
-#include "nexusfix/base/printable.hpp"
+#include "base/printable.hpp"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "nexusfix/base/printable.hpp"
+#include "base/printable.hpp"
 #include "wire/secret_fields.hpp"
 
 namespace nfx::generated {

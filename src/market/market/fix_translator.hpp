@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "market/fix_entries.hpp"
-#include "nexusfix/base/page_array.hpp"
+#include "nexusfix/base/memory.hpp"
 #include "nexusfix/market/feed.hpp"
 #include "nexusfix/market/fix_feed.hpp"
 

@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/page_array.hpp"
+#include "nexusfix/base/memory.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/market/feed.hpp"
 

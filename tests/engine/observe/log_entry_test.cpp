@@ -1,5 +1,5 @@
 // The forms of a line of the log, and that nothing in it can end a line or a JSON string.
-#include "nexusfix/observe/line_log.hpp"
+#include "observe/log_entry.hpp"
 
 #include <gtest/gtest.h>
 

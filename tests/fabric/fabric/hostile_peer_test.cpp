@@ -14,7 +14,7 @@
 
 #include "fabric/fabric_testing.hpp"
 #include "fabric/rendezvous.hpp"
-#include "nexusfix/base/cache_line.hpp"
+#include "nexusfix/base/memory.hpp"
 
 namespace nfx::fabric::testing {
 namespace {

@@ -1,7 +1,7 @@
 // Links in virtual time: the defects that the published demonstration has and this must not have, deaths of rails at
 // every point of a transfer, credits, acknowledgements, and refusals.
 #include "fabric/fabric_testing.hpp"
-#include "nexusfix/base/cache_line.hpp"
+#include "nexusfix/base/memory.hpp"
 
 namespace nfx::fabric::testing {
 namespace {

@@ -1,5 +1,5 @@
 // What terminals could execute or misread is escaped, printable text in any script is not.
-#include "nexusfix/base/printable.hpp"
+#include "base/printable.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Maps anonymous pages for buffers that are large and seldom full, which an allocator would write its own words into.
-#include "nexusfix/base/page_array.hpp"
+#include "nexusfix/base/memory.hpp"
 
 #include <sys/mman.h>
 

@@ -1,5 +1,6 @@
-// An array on pages of its own, zero at first: a page takes memory when it is first written, so that what is large and
-// seldom full costs nothing until then.
+// Memory: arrays on pages of their own, and how far apart the data of different threads is.
+// A PageArray is zero at first, and a page takes memory when it is first written, so that what is large and seldom full
+// costs nothing until then.
 // Thread: one owner. Cost: a system call to map and one to unmap; the first write to a page is a page fault. Huge pages
 // are a request: the kernel gives small ones where it has no others, or is configured not to.
 // Errors: map_array() throws std::system_error, which names the bytes and what they are for.
@@ -64,5 +65,8 @@ template <class T>
 void take_pages(std::span<T> elements) noexcept {
   detail::take_pages(elements.data(), elements.size_bytes());
 }
+
+// Two 64-byte lines: the adjacent-line prefetcher of x86 fetches them in pairs, so padding to one line is not enough.
+inline constexpr std::size_t cache_line = 128;
 
 }  // namespace nfx

@@ -1,5 +1,5 @@
 // What maps memory without taking it: pages, zeros, errors.
-#include "nexusfix/base/page_array.hpp"
+#include "nexusfix/base/memory.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

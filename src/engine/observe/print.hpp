@@ -8,7 +8,8 @@
 #include <string_view>
 #include <type_traits>
 
-#include "nexusfix/base/printable.hpp"
+#include "base/printable.hpp"
+#include "nexusfix/observe/log_format.hpp"
 
 namespace nfx {
 
@@ -166,10 +167,6 @@ template <class... Arguments>
 // Thread: any; a text is one write where the system takes it whole. Cost: a system call that waits for a slow reader,
 // so what must not wait prints through a LineLog. Errors: print() throws std::runtime_error for what cannot be written;
 // print_error() has no other place to report it.
-
-enum class Stream : std::uint8_t { out, err };
-
-[[nodiscard]] std::string_view to_string(Stream stream) noexcept;  // "stdout"
 
 void print(const SafeText& text);
 template <class... Arguments>
