@@ -9,7 +9,7 @@
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/dictionary/validator.hpp"
 #include "nexusfix/engine/program.hpp"
-#include "nexusfix/wire/field_text.hpp"
+#include "nexusfix/wire/field_writer.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 #include "text.hpp"
 

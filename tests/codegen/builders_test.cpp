@@ -5,7 +5,7 @@
 #include "fix44/new_order_single.hpp"
 #include "fix44/trade_capture_report.hpp"
 #include "nexusfix/session/session.hpp"
-#include "nexusfix/wire/header_template.hpp"
+#include "nexusfix/wire/encoder.hpp"
 #include "support.hpp"
 
 namespace nfx::codegen_test {

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <utility>
 
-#include "nexusfix/wire/field_text.hpp"
+#include "nexusfix/wire/field_writer.hpp"
 
 namespace nfx::conformance {
 namespace {

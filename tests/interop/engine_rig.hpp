@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "nexusfix/engine/engine.hpp"
-#include "nexusfix/wire/field_text.hpp"
+#include "nexusfix/wire/field_writer.hpp"
 #include "peer_process.hpp"
 #include "trading_application.hpp"
 

@@ -11,7 +11,7 @@
 
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/wire/header_template.hpp"
+#include "nexusfix/wire/encoder.hpp"
 
 namespace nfx {
 

@@ -28,7 +28,6 @@
 #include "nexusfix/base/tag.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/wire/encoder.hpp"
-#include "nexusfix/wire/header_template.hpp"
 
 namespace nfx {
 

@@ -16,7 +16,7 @@
 #include "config/wildcard.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
-#include "nexusfix/wire/field_text.hpp"
+#include "nexusfix/wire/field_writer.hpp"
 #include "store/journal_format.hpp"
 #include "transport/tls_facts.hpp"
 #include "wire/scan.hpp"

@@ -7,7 +7,7 @@
 
 #include "config/rows.hpp"
 #include "config/version_text.hpp"
-#include "nexusfix/wire/field_text.hpp"
+#include "nexusfix/wire/field_writer.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 #include "transport/tls_option_rows.hpp"
 

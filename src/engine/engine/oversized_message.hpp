@@ -14,7 +14,7 @@
 
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/wire/encoder.hpp"
-#include "nexusfix/wire/field_text.hpp"
+#include "nexusfix/wire/field_writer.hpp"
 
 namespace nfx {
 

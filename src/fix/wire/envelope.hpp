@@ -9,7 +9,7 @@
 #include "kernels/ordinary_envelope.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/tag.hpp"
-#include "nexusfix/wire/wire_error.hpp"
+#include "nexusfix/wire/framer.hpp"
 
 namespace nfx {
 

@@ -8,7 +8,7 @@
 #include "base/call_trace.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/digits.hpp"
-#include "nexusfix/wire/field_text.hpp"
+#include "nexusfix/wire/field_writer.hpp"
 
 namespace nfx {
 namespace {

@@ -1,11 +1,11 @@
 // Prepares a session's header texts with padding and sums, so that writing a header is a few wide copies.
-#include "nexusfix/wire/header_template.hpp"
+#include "nexusfix/wire/encoder.hpp"
 
 #include <algorithm>
 #include <stdexcept>
 
 #include "base/call_trace.hpp"
-#include "nexusfix/wire/field_text.hpp"
+#include "nexusfix/wire/field_writer.hpp"
 
 namespace nfx {
 namespace {

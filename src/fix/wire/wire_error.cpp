@@ -1,5 +1,6 @@
 // The texts of wire errors, as logs and tools print them.
-#include "nexusfix/wire/wire_error.hpp"
+#include "nexusfix/wire/framer.hpp"
+#include "nexusfix/wire/message_view.hpp"
 
 namespace nfx {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "nexusfix/testing/peer.hpp"
-#include "nexusfix/wire/field_text.hpp"
+#include "nexusfix/wire/field_writer.hpp"
 #include "nexusfix/wire/framer.hpp"
 #include "nexusfix/wire/message_view.hpp"
 #include "nexusfix/wire/standard_fields.hpp"

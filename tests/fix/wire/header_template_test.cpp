@@ -1,5 +1,5 @@
 // Headers of a session compared with headers assembled from strings.
-#include "nexusfix/wire/header_template.hpp"
+#include "nexusfix/wire/encoder.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/seeded.hpp"
-#include "nexusfix/wire/encoder.hpp"
 #include "wire/fix_text.hpp"
 
 namespace nfx {

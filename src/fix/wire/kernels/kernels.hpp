@@ -9,7 +9,7 @@
 
 #include "kernel_rows.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/wire/wire_error.hpp"
+#include "nexusfix/wire/framer.hpp"
 
 namespace nfx::kernels {
 
