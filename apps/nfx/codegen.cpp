@@ -13,7 +13,7 @@
 #include "command.hpp"
 #include "dictionary/codegen.hpp"
 #include "nexusfix/dictionary/load.hpp"
-#include "nexusfix/dictionary/repair.hpp"
+#include "nexusfix/dictionary/model.hpp"
 #include "output.hpp"
 
 namespace nfx::app {

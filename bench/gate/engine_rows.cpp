@@ -10,7 +10,7 @@
 #include "engine/counter_clock.hpp"
 #include "engine/poll_loop_impl.hpp"
 #include "gate/gate_rows.hpp"
-#include "nexusfix/session/composer.hpp"
+#include "nexusfix/session/session.hpp"
 #include "transport/epoll_transport.hpp"
 #include "transport/loopback_transport.hpp"
 #include "transport/raw_socket.hpp"

@@ -13,7 +13,7 @@
 #include "fuzz_target.hpp"
 #include "nexusfix/dictionary/load.hpp"
 #include "nexusfix/dictionary/validator.hpp"
-#include "nexusfix/session/composer.hpp"
+#include "nexusfix/session/session.hpp"
 #include "nexusfix/session/session_config.hpp"
 #include "nexusfix/wire/encoder.hpp"
 

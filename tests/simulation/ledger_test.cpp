@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "nexusfix/dictionary/validation_policy.hpp"
-#include "nexusfix/session/composer.hpp"
+#include "nexusfix/session/session.hpp"
 #include "nexusfix/session/session_config.hpp"
 #include "nexusfix/wire/field_writer.hpp"
 #include "nexusfix/wire/standard_fields.hpp"

@@ -2,7 +2,7 @@
 #include "decode/dictionaries.hpp"
 
 #include "nexusfix/dictionary/load.hpp"
-#include "nexusfix/dictionary/repair.hpp"
+#include "nexusfix/dictionary/model.hpp"
 #include "output.hpp"
 
 namespace nfx::app {

@@ -6,7 +6,7 @@
 #include "command.hpp"
 #include "dict/commands.hpp"
 #include "dict/files.hpp"
-#include "nexusfix/dictionary/repair.hpp"
+#include "nexusfix/dictionary/model.hpp"
 #include "output.hpp"
 
 namespace nfx::app {

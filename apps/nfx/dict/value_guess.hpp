@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "nexusfix/dictionary/field_type.hpp"
+#include "nexusfix/dictionary/dictionary.hpp"
 
 namespace nfx::app {
 

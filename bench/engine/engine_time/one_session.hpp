@@ -20,7 +20,7 @@
 #include "harness/random.hpp"
 #include "nexusfix/engine/observer.hpp"
 #include "nexusfix/placement/cpu_set.hpp"
-#include "nexusfix/session/composer.hpp"
+#include "nexusfix/session/session.hpp"
 #include "nexusfix/transport/transport.hpp"
 #include "store/flusher_thread.hpp"
 

@@ -17,7 +17,6 @@
 #include "harness/program.hpp"
 #include "harness/report.hpp"
 #include "nexusfix/live/websocket_handler.hpp"
-#include "nexusfix/session/composer.hpp"
 #include "nexusfix/session/session.hpp"
 #include "nexusfix/strategy/models.hpp"
 #include "nexusfix/strategy/order_messages.hpp"

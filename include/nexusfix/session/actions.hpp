@@ -1,6 +1,8 @@
-// The requests of a session step to its caller, in order. Bounded; messages are encoded in the caller's output space.
-// Thread: the session's. Cost: no allocation. Lifetime: texts and bytes are valid as long as the output space and
-// the message of the event.
+// What a step of a session returns: its requests to the caller, in order, where the session is, and the results of an
+// operator's requests. Bounded; messages are encoded in the caller's output space.
+// Thread: the session's; the enumerations are values. Cost: no allocation. Lifetime: texts and bytes are valid as long
+// as the output space and the message of the event. Errors: an OperatorResult other than `done` is why a request was
+// not carried out.
 #pragma once
 
 #include <array>
@@ -8,17 +10,19 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <type_traits>
 
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/seq_num.hpp"
-#include "nexusfix/dictionary/validator.hpp"
 #include "nexusfix/session/notice.hpp"
-#include "nexusfix/wire/message_view.hpp"
 
 namespace nfx {
+
+class MessageView;
+class ValidationReport;
 
 enum class ActionKind : std::uint8_t {
   send,             // `bytes` are in the output space; store them under `seq` when `keep`
@@ -32,6 +36,15 @@ enum class ActionKind : std::uint8_t {
   disconnect,       // send what is in the output space, then close; `text` is the reason
   notice,           // a line for the event log
 };
+
+enum class Phase : std::uint8_t {
+  disconnected,
+  awaiting_logon,  // acceptor: nothing received yet; initiator: our Logon is sent
+  logged_on,
+  logout_sent,  // waiting for the peer's Logout
+};
+
+[[nodiscard]] std::string_view to_string(Phase phase) noexcept;
 
 // How a session ended.
 enum class Ending : std::uint8_t {
@@ -113,6 +126,29 @@ class Actions {
   std::size_t count_ = 0;
   // Raw storage, so that a step initialises the actions that it adds and not all sixteen.
   alignas(Action) std::array<std::byte, capacity * sizeof(Action)> storage_;
+};
+
+// The result of an operator's request.
+enum class OperatorResult : std::uint8_t {
+  done,
+  nothing_to_do,      // already in that state
+  numbers_differ,     // the request expects other sequence numbers: nothing was changed
+  bad_number,         // no sequence number, or none that can be resent
+  would_end_session,  // while logged on the peer would refuse the next message, or this side the peer's
+  not_logged_on,
+  not_now,          // a Logon, reset or Logout is under way
+  not_possible,     // the FIX version has no message for it
+  settings_differ,  // the settings have changed since the request's author saw them: nothing was changed
+};
+
+[[nodiscard]] std::string_view to_string(OperatorResult result) noexcept;
+
+// The sequence numbers that come next; empty: not requested, or not compared.
+struct NextNumbers {
+  std::optional<SeqNum> in{};
+  std::optional<SeqNum> out{};
+
+  friend bool operator==(const NextNumbers&, const NextNumbers&) = default;
 };
 
 }  // namespace nfx

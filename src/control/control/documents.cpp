@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "engine/engine_counter_rows.hpp"
-#include "nexusfix/session/session.hpp"
+#include "nexusfix/session/actions.hpp"
 
 namespace nfx::control {
 namespace {

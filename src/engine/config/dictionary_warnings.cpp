@@ -4,7 +4,7 @@
 #include <set>
 
 #include "nexusfix/dictionary/dictionary.hpp"
-#include "nexusfix/dictionary/repair.hpp"
+#include "nexusfix/dictionary/model.hpp"
 
 namespace nfx {
 

@@ -18,7 +18,7 @@
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/dictionary/load.hpp"
-#include "nexusfix/dictionary/repair.hpp"
+#include "nexusfix/dictionary/model.hpp"
 #include "transport/tls_option_rows.hpp"
 
 namespace nfx {

@@ -15,9 +15,9 @@
 #include "engine/engine_counter_rows.hpp"
 #include "engine/poll_loop.hpp"
 #include "nexusfix/base/secret.hpp"
-#include "nexusfix/session/logon_check.hpp"
 #include "nexusfix/wire/encoder.hpp"
 #include "nexusfix/wire/framer.hpp"
+#include "session/logon_check.hpp"
 
 namespace nfx {
 

@@ -15,13 +15,11 @@
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/engine/engine_counters.hpp"
-#include "nexusfix/session/session.hpp"
+#include "nexusfix/session/actions.hpp"
 #include "nexusfix/session/session_config.hpp"
 #include "store/journal_store.hpp"
 
 namespace nfx {
-
-enum class Phase : std::uint8_t;
 
 // Enumerator, name as the command line and the API have it, the arguments that it takes, whether it only reads, and
 // what it does.

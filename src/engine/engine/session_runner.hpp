@@ -44,7 +44,7 @@
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/engine/application.hpp"
 #include "nexusfix/session/actions.hpp"
-#include "nexusfix/session/logon_check.hpp"
+#include "session/logon_check.hpp"
 
 namespace nfx {
 

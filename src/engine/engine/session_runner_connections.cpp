@@ -4,8 +4,8 @@
 
 #include "engine/session_runner.hpp"
 #include "engine/session_time.hpp"
-#include "nexusfix/session/logon_check.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
+#include "session/logon_check.hpp"
 
 namespace nfx {
 

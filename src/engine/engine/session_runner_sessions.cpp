@@ -9,8 +9,8 @@
 
 #include "engine/session_runner.hpp"
 #include "engine/start_checks.hpp"
-#include "nexusfix/session/logon_check.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
+#include "session/logon_check.hpp"
 
 namespace nfx {
 namespace {

@@ -1,5 +1,5 @@
 // The syntax of every FIX data type, in one place for validation and tools.
-#include "nexusfix/dictionary/field_type.hpp"
+#include "nexusfix/dictionary/dictionary.hpp"
 
 #include <algorithm>
 #include <array>

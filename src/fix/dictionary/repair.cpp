@@ -1,5 +1,5 @@
 // Keeps repairs in words up to a bound, and groups them by kind.
-#include "nexusfix/dictionary/repair.hpp"
+#include "nexusfix/dictionary/model.hpp"
 
 namespace nfx {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "nexusfix/dictionary/dictionary.hpp"
-#include "nexusfix/dictionary/repair.hpp"
+#include "nexusfix/dictionary/model.hpp"
 
 namespace nfx {
 

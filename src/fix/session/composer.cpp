@@ -1,5 +1,5 @@
 // Writes outgoing messages with exact sizes known in advance, so that no byte is written twice or moved.
-#include "nexusfix/session/composer.hpp"
+#include "nexusfix/session/session.hpp"
 
 #include <charconv>
 #include <string>

@@ -1,5 +1,5 @@
 // Checks a Logon's sender and terms before anything of a session changes; secrets are compared in constant time.
-#include "nexusfix/session/logon_check.hpp"
+#include "session/logon_check.hpp"
 
 #include <algorithm>
 #include <array>

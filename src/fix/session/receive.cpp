@@ -10,6 +10,7 @@
 #include "nexusfix/session/session.hpp"
 #include "nexusfix/wire/field_writer.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
+#include "session/logon_check.hpp"
 #include "session/step_check.hpp"
 
 namespace nfx {

@@ -4,12 +4,12 @@
 #include <charconv>
 
 #include "base/call_trace.hpp"
-#include "nexusfix/session/logon_check.hpp"
 #include "nexusfix/session/session.hpp"
 #include "nexusfix/session/session_message.hpp"
 #include "nexusfix/wire/encoder.hpp"
 #include "nexusfix/wire/field_writer.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
+#include "session/logon_check.hpp"
 #include "session/step_check.hpp"
 #include "wire/secret_fields.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/clock.hpp"
-#include "nexusfix/session/composer.hpp"
+#include "nexusfix/session/session.hpp"
 #include "nexusfix/session/session_config.hpp"
 #include "transport/loopback_transport.hpp"
 

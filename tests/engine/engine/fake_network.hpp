@@ -10,7 +10,7 @@
 
 #include "engine/loop_network.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/session/composer.hpp"
+#include "nexusfix/session/session.hpp"
 #include "nexusfix/session/session_config.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 

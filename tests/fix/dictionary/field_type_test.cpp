@@ -1,5 +1,5 @@
 // The syntax of each FIX data type.
-#include "nexusfix/dictionary/field_type.hpp"
+#include "nexusfix/dictionary/dictionary.hpp"
 
 #include <gtest/gtest.h>
 

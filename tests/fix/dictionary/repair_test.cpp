@@ -1,7 +1,7 @@
 // Dictionaries with irregularities that users' files really have: each is read, and what was irregular is noted once.
 // Every file of tests/fix/dictionary/irregular is one irregularity, by its name; QuickFIX reads them too
 // (tests/interop).
-#include "nexusfix/dictionary/repair.hpp"
+#include "nexusfix/dictionary/model.hpp"
 
 #include <filesystem>
 #include <fstream>

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "nexusfix/dictionary/load.hpp"
-#include "nexusfix/dictionary/repair.hpp"
+#include "nexusfix/dictionary/model.hpp"
 #include "nexusfix/dictionary/validator.hpp"
 #include "nexusfix/wire/encoder.hpp"
 #include "nexusfix/wire/message_view.hpp"

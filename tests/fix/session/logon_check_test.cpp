@@ -1,5 +1,5 @@
 // The checks of a Logon before there is a session, and that a session checks the same.
-#include "nexusfix/session/logon_check.hpp"
+#include "session/logon_check.hpp"
 
 #include <gtest/gtest.h>
 
