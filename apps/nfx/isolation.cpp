@@ -12,9 +12,8 @@
 #include <string>
 
 #include "host/apply.hpp"
-#include "nexusfix/placement/host_facts.hpp"
+#include "nexusfix/placement/machine.hpp"
 #include "nexusfix/placement/plan.hpp"
-#include "nexusfix/placement/topology.hpp"
 #include "output.hpp"
 
 namespace nfx::app {

@@ -4,9 +4,8 @@
 
 #include "nexusfix/engine/application.hpp"
 #include "nexusfix/engine/authenticator.hpp"
-#include "nexusfix/engine/draft.hpp"
 #include "nexusfix/engine/engine_counters.hpp"
 #include "nexusfix/engine/observer.hpp"
 #include "nexusfix/engine/run.hpp"
+#include "nexusfix/engine/session_handle.hpp"
 #include "nexusfix/engine/submit.hpp"
-#include "nexusfix/engine/typed_application.hpp"

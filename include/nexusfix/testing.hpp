@@ -3,4 +3,3 @@
 #pragma once
 
 #include "nexusfix/testing/network.hpp"
-#include "nexusfix/testing/peer.hpp"

@@ -1,5 +1,5 @@
 // Confirms every order, with its parties, through classes made from a dictionary.
-#include <nexusfix/engine/typed_application.hpp>
+#include <nexusfix/engine/application.hpp>
 
 #include "fix44/dispatch.hpp"
 #include "fix44/execution_report.hpp"

@@ -8,7 +8,7 @@
 
 #include "fabric/faulty_rail.hpp"
 #include "fabric_faults/peer.hpp"
-#include "nexusfix/fabric/region.hpp"
+#include "nexusfix/fabric/rail.hpp"
 
 namespace nfx::fabric_faults {
 

@@ -12,8 +12,7 @@
 #include <utility>
 
 #include "nexusfix/fabric/link.hpp"
-#include "nexusfix/fabric/shm_rail.hpp"
-#include "nexusfix/fabric/tcp_rail.hpp"
+#include "nexusfix/fabric/rail_kinds.hpp"
 
 namespace nfx::fabric_kill {
 namespace {

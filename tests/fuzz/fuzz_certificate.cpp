@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "fuzz_target.hpp"
-#include "nexusfix/transport/transport.hpp"
 #include "text_check.hpp"
 #include "transport/tls_material.hpp"
+#include "transport/transport.hpp"
 
 extern "C" const FuzzTarget nfx_fuzz_target{.format = FuzzFormat::text, .mutations = 20000};
 

@@ -9,8 +9,8 @@
 
 #include "fuzz_target.hpp"
 #include "host/topology_print.hpp"
-#include "nexusfix/placement/cpu_set.hpp"
-#include "nexusfix/placement/topology.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
+#include "nexusfix/placement/machine.hpp"
 #include "text_check.hpp"
 
 extern "C" const FuzzTarget nfx_fuzz_target{.format = FuzzFormat::text, .mutations = 200, .max_input_size = 8192};

@@ -8,8 +8,7 @@
 
 #include "checks.hpp"
 #include "nexusfix/fabric/link.hpp"
-#include "nexusfix/fabric/shm_rail.hpp"
-#include "nexusfix/fabric/tcp_rail.hpp"
+#include "nexusfix/fabric/rail_kinds.hpp"
 #include "temporary_folder.hpp"
 
 namespace nfx::test {

@@ -5,9 +5,7 @@
 #include <utility>
 
 #include "fabric/rail_bench_end.hpp"
-#include "nexusfix/fabric/libfabric_rail.hpp"
-#include "nexusfix/fabric/shm_rail.hpp"
-#include "nexusfix/fabric/tcp_rail.hpp"
+#include "nexusfix/fabric/rail_kinds.hpp"
 
 namespace nfx::app::fabric {
 namespace {

@@ -15,7 +15,6 @@
 #include "fabric/bench_rail.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
 #include "nexusfix/fabric/rail.hpp"
-#include "nexusfix/fabric/region.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
 
 namespace nfx::app::fabric {

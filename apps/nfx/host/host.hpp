@@ -11,11 +11,9 @@
 
 #include "cli/command_line.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/host/exit_code.hpp"
-#include "nexusfix/placement/host_facts.hpp"
-#include "nexusfix/placement/host_files.hpp"
+#include "nexusfix/host/doctor.hpp"
+#include "nexusfix/placement/machine.hpp"
 #include "nexusfix/placement/plan.hpp"
-#include "nexusfix/placement/topology.hpp"
 
 namespace nfx::app::host {
 

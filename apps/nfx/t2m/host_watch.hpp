@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/placement/cpu_set.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
 
 namespace nfx::app::t2m {
 

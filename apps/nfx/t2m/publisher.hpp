@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "nexusfix/placement/cpu_set.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
 #include "nexusfix/transport/udp.hpp"
 #include "t2m/messages.hpp"
 

@@ -16,7 +16,7 @@
 
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
-#include "nexusfix/observe/latency_stages.hpp"
+#include "nexusfix/engine/latency.hpp"
 
 namespace nfx::app::top {
 

@@ -11,7 +11,6 @@
 
 #include "nexusfix/base/enum_values.hpp"
 #include "nexusfix/engine/latency.hpp"
-#include "nexusfix/observe/latency_stages.hpp"
 #include "top/snapshot.hpp"
 
 namespace nfx::app::top {

@@ -19,7 +19,7 @@
 #include "harness/report.hpp"
 #include "harness/scratch_folder.hpp"
 #include "nexusfix/dictionary/load.hpp"
-#include "nexusfix/observe/latency_stages.hpp"
+#include "nexusfix/engine/latency.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
 
 namespace {

@@ -19,10 +19,10 @@
 #include "harness/cycle_clock.hpp"
 #include "harness/random.hpp"
 #include "nexusfix/engine/observer.hpp"
-#include "nexusfix/placement/cpu_set.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
 #include "nexusfix/session/session.hpp"
-#include "nexusfix/transport/transport.hpp"
 #include "store/flusher_thread.hpp"
+#include "transport/transport.hpp"
 
 namespace nfx::bench {
 

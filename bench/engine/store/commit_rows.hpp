@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "nexusfix/base/latency_histogram.hpp"
-#include "nexusfix/placement/cpu_set.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
 #include "store/journal_store.hpp"
 
 namespace nfx::bench {

@@ -22,7 +22,7 @@
 #include "harness/measure.hpp"
 #include "nexusfix/base/latency_histogram.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
-#include "nexusfix/placement/cpu_set.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
 #include "transport/io_uring_transport.hpp"
 #include "transport/tls_context.hpp"
 

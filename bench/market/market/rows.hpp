@@ -12,7 +12,7 @@
 
 #include "harness/cycle_clock.hpp"
 #include "nexusfix/base/latency_histogram.hpp"
-#include "nexusfix/placement/cpu_set.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
 
 namespace nfx::bench {
 

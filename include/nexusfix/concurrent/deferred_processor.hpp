@@ -26,8 +26,8 @@
 
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/concurrent/cycle_counter.hpp"
+#include "nexusfix/concurrent/idle_strategy.hpp"
 #include "nexusfix/concurrent/spsc_queue.hpp"
-#include "nexusfix/concurrent/when_full.hpp"
 #include "nexusfix/concurrent/worker_thread.hpp"
 
 namespace nfx {

@@ -1,7 +1,10 @@
-// How a thread waits while it has nothing to do: it busy-polls, yields, or sleeps in the poll itself.
-// Thread: one owner. Cost: a switch per iteration, and a pause instruction or a yield when there was nothing to do.
+// How a thread waits: while it has nothing to do it busy-polls, yields, or sleeps in the poll itself; and what happens
+// to a record for whose queue there is no space.
+// Thread: one owner; options are values. Cost: a switch per iteration, and a pause instruction or a yield when there
+// was nothing to do. Errors: none; a queue counts what it drops.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -68,6 +71,27 @@ class IdleStrategy {
 
  private:
   IdleMode mode_;
+};
+
+enum class WhenFull : std::uint8_t {
+  drop,   // immediately
+  block,  // after waiting for space, at most block_limit: for producers that may be delayed
+  spill,  // only when a second ring with records of variable length, in order, is full too
+};
+
+[[nodiscard]] constexpr std::string_view to_string(WhenFull policy) noexcept {
+  switch (policy) {
+    case WhenFull::drop: return "drop";
+    case WhenFull::block: return "block";
+    case WhenFull::spill: return "spill";
+  }
+  return "unknown";
+}
+
+struct DeferredOptions {
+  WhenFull when_full = WhenFull::drop;
+  Duration block_limit{std::chrono::milliseconds{1}};
+  std::size_t spill_bytes = std::size_t{1} << 20;  // with WhenFull::spill; rounded up to a power of two
 };
 
 }  // namespace nfx

@@ -15,15 +15,12 @@
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
-#include "nexusfix/concurrent/when_full.hpp"
 #include "nexusfix/dictionary/package_folder.hpp"
 #include "nexusfix/observe/log_format.hpp"
 #include "nexusfix/placement/placement_request.hpp"
 #include "nexusfix/session/session_config.hpp"
 #include "nexusfix/store/store_options.hpp"
 #include "nexusfix/transport/socket_options.hpp"
-#include "nexusfix/transport/tls_options.hpp"
-#include "nexusfix/transport/transport.hpp"
 #include "nexusfix/wire/framer.hpp"
 
 // The transports that a configuration can name. To add one, write its row here and

@@ -11,8 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "nexusfix/transport/tls_options.hpp"
-#include "nexusfix/transport/transport.hpp"
+#include "nexusfix/transport/socket_options.hpp"
 
 namespace nfx {
 

@@ -17,7 +17,7 @@
 #include "nexusfix/engine/engine_counters.hpp"
 #include "nexusfix/engine/latency.hpp"
 #include "nexusfix/engine/submit.hpp"
-#include "nexusfix/placement/cpu_set.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
 #include "nexusfix/placement/placement_request.hpp"
 
 namespace nfx {

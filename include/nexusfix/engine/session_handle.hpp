@@ -1,24 +1,197 @@
-// A session as the program's callbacks see it: what it is, its numbers, and the requests to it.
+// A session as the program's callbacks see it: what it is, its numbers, and the requests to it; and a Draft, the
+// message that is written where it is sent from, the session's output.
+//
+//   auto news = session.create("B");                                   // untyped
+//   news.append(Tag::Headline, "halted").append(Tag::Symbol, "XYZ");
+//   if (const auto sent = news.send(); !sent) ...
+//   auto report = session.create<fix44::ExecutionReport>();            // typed: its setters; fields() for others
+//
 // Thread: the session's poll thread alone; from other threads, Engine::submit. There send() and create() return
-// wrong_thread, and the requests that return nothing abort the program. Lifetime: until the session is removed, or as
-// long as the engine. Cost: send() is one virtual call and the encoding. Errors: send() returns its error immediately
-// and never blocks.
+// wrong_thread, and the requests that return nothing abort the program. Lifetime: a session lasts until it is removed,
+// or as long as the engine, a draft until the callback returns. Cost: send() is one virtual call and the encoding; the
+// bytes of a draft are written once, without allocation. Errors: send() returns its error immediately and never blocks.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
 #include <optional>
+#include <string>
 #include <string_view>
 
+#include "nexusfix/base/digits.hpp"
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/engine/draft.hpp"
 #include "nexusfix/session/outgoing.hpp"
 #include "nexusfix/session/session_config.hpp"
+#include "nexusfix/wire/encoder.hpp"
 #include "nexusfix/wire/message_view.hpp"
 
 namespace nfx {
+
+class SessionHandle;
+
+// A session has one draft at a time. Only send() sends it; a draft that is destroyed unsent leaves nothing behind. Any
+// other message that the session sends or receives, and flush(), discard it: then appended fields go nowhere, and
+// send() returns discarded. It stays where create() made it: it can be neither copied nor moved. One that is kept
+// longer than the callback can be sent, with the SendingTime of create(), until the session sends or receives. Errors:
+// send() returns the first error of create() and of the fields; why() explains it.
+class Draft {
+ public:
+  Draft(const Draft&) = delete;
+  Draft& operator=(const Draft&) = delete;
+  ~Draft();
+
+  // As FieldWriter::append(), but for the fields that the session writes into each header and trailer: a fault.
+  template <typename... Value>
+  Draft& append(Tag tag, const Value&... value) noexcept {
+    if (is_sessions(tag)) [[unlikely]] {
+      encoder_.fields().refuse(tag, WriteError::header_field);
+    } else {
+      encoder_.fields().append(tag, value...);
+    }
+    return *this;
+  }
+  template <Tag tag, typename... Value>
+  [[gnu::always_inline]] Draft& append(const Value&... value) noexcept {
+    static_assert(!is_sessions(tag), "the session writes this field itself; others of the header go to create()");
+    encoder_.fields().template append<tag>(value...);
+    return *this;
+  }
+  Draft& append_data(Tag length_tag, Tag data_tag, std::string_view data) noexcept {
+    encoder_.fields().append_data(length_tag, data_tag, data);
+    return *this;
+  }
+  Draft& append_raw(std::string_view fields) noexcept {
+    encoder_.fields().append_raw(fields);
+    return *this;
+  }
+  [[nodiscard]] FieldWriter& fields() noexcept { return encoder_.fields(); }
+
+  // Whether send() would be tried: create() and all fields succeeded, and nothing discarded it.
+  [[nodiscard]] bool ok() const noexcept { return !error_ && encoder_.fields().ok(); }
+  // The field that could not be written.
+  [[nodiscard]] WriteFault fault() const noexcept { return error_ ? fault_ : encoder_.fields().fault(); }
+  // In words, for a log: what send() would return, with the field. Empty when ok(). Allocates.
+  [[nodiscard]] std::string why() const;
+
+  // Sends it; once.
+  [[nodiscard]] std::expected<SeqNum, SendError> send() noexcept;
+  // Sends it as the answer to a message. When the draft itself is at fault (a field could not be written, a required
+  // field is missing, too long), the message is refused with a BusinessMessageReject that gives the reason. The peer
+  // gets an answer in either case, and the result says whether it was sent.
+  [[nodiscard]] std::expected<SeqNum, SendError> send_or_reject(const MessageView& answered) noexcept;
+  // Gives it up before its end.
+  void discard() noexcept;
+
+ private:
+  friend class LiveSession;
+  friend class SessionHandle;
+  template <typename Message>
+  friend class TypedDraft;
+
+  // BeginString, BodyLength, CheckSum, MsgSeqNum, MsgType, PossDupFlag, SenderCompID, SendingTime, TargetCompID.
+  [[nodiscard]] static constexpr bool is_sessions(Tag tag) noexcept {
+    constexpr std::uint64_t written = 1ULL << 8 | 1ULL << 9 | 1ULL << 10 | 1ULL << 34 | 1ULL << 35 | 1ULL << 43 |
+                                      1ULL << 49 | 1ULL << 52 | 1ULL << 56;
+    const auto number = static_cast<std::uint32_t>(nfx::value(tag));
+    return number < 64 && (written >> number & 1) != 0;
+  }
+  // The first eight characters of a BeginString; 0: any version.
+  [[nodiscard]] static constexpr std::uint64_t version_key(std::string_view begin_string) noexcept {
+    std::uint64_t key = 0;
+    for (const char c : begin_string.substr(0, 8)) key = key << 8 | static_cast<unsigned char>(c);
+    return key;
+  }
+  Draft(SessionHandle& session, std::string_view msg_type, BorrowedFields header_fields,
+        std::uint64_t version = 0) noexcept;
+  [[nodiscard]] std::expected<SeqNum, SendError> reject(const MessageView& answered, SendError error,
+                                                        std::string_view text) noexcept;
+  // Nothing is written into the output from now on. A field that could not be written stays known.
+  void fail(SendError error) noexcept {
+    error_ = error;
+    fault_ = encoder_.fields().fault();
+    encoder_ = Encoder{};
+  }
+
+  SessionHandle* session_;
+  std::optional<SendError> error_;  // that send() returns whatever the fields are
+  WriteFault fault_;                // then
+  Encoder encoder_;
+};
+
+// What `nfx codegen` writes for a message has these.
+template <typename Message>
+concept TypedMessage = requires {
+  { Message::msg_type } -> std::convertible_to<std::string_view>;
+  { Message::fix_version } -> std::convertible_to<std::string_view>;
+  typename Message::template Builder<FieldWriter&>;
+};
+
+// A Draft with the setters of a message of a dictionary. Fields come in any order, except within groups. A setter that
+// is given a value that is missing in another message leaves the field out. send() also refuses a message without a
+// required field (incomplete; missing() lists them), of another FIX version than the session's unless that is FIXT.1.1
+// (other_version), with a field that was set twice, or with a group that is not
+// complete and in order (bad_message); why() names the place.
+template <typename Message>
+class TypedDraft : private Draft, public Message::template Builder<FieldWriter&> {
+  using Builder = typename Message::template Builder<FieldWriter&>;
+
+ public:
+  using Draft::discard;
+  using Draft::fault;
+  using Draft::fields;
+
+  [[nodiscard]] bool ok() const noexcept { return Draft::ok() && Builder::ok() && this->missing().empty(); }
+  [[nodiscard]] std::expected<SeqNum, SendError> send() noexcept {
+    if (Draft::ok()) [[likely]] {
+      if (!Builder::ok()) [[unlikely]]
+        return std::unexpected(SendError::bad_message);
+      if (!this->missing().empty()) [[unlikely]]
+        return std::unexpected(SendError::incomplete);
+    }
+    return Draft::send();
+  }
+  [[nodiscard]] std::expected<SeqNum, SendError> send_or_reject(const MessageView& answered) noexcept {
+    if (!Draft::ok() || ok()) [[likely]]
+      return Draft::send_or_reject(answered);
+    if (!Builder::ok()) {
+      char fault[128];
+      return this->reject(answered, SendError::bad_message, to_text(this->build_fault(), fault));
+    }
+    char text[64] = "the answer requires tag ";
+    const std::size_t head = std::string_view{text}.size();
+    const WrittenText digits =
+        write_digits(text + head, static_cast<std::uint64_t>(nfx::value(*this->missing().begin())));
+    return this->reject(answered, SendError::incomplete, {text, head + digits.size});
+  }
+  // The same for a message with its type.
+  template <typename Reader>
+    requires requires(const Reader& answered) {
+      { answered.view() } -> std::same_as<const MessageView&>;
+    }
+  [[nodiscard]] std::expected<SeqNum, SendError> send_or_reject(const Reader& answered) noexcept {
+    return send_or_reject(answered.view());
+  }
+  [[nodiscard]] std::string why() const {
+    if (!Draft::ok()) return Draft::why();
+    if (!Builder::ok()) {
+      char text[128];
+      return std::string{to_text(this->build_fault(), text)};
+    }
+    std::string text;
+    for (const Tag tag : this->missing()) {
+      text += (text.empty() ? "required fields are missing: " : " ") + std::to_string(nfx::value(tag));
+    }
+    return text;
+  }
+
+ private:
+  friend class SessionHandle;
+  TypedDraft(SessionHandle& session, BorrowedFields header_fields) noexcept
+      : Draft(session, Message::msg_type, header_fields, version_key(Message::fix_version)), Builder(Draft::fields()) {}
+};
 
 class JournalStore;
 struct SessionCounters;  // nexusfix/engine/engine_counters.hpp

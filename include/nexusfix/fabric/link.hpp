@@ -26,7 +26,6 @@
 #include "nexusfix/base/counter_rows.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/fabric/rail.hpp"
-#include "nexusfix/fabric/region.hpp"
 
 namespace nfx::fabric {
 

@@ -1,11 +1,13 @@
 // One network card, or its stand-in, as the fabric uses it: it writes into the peer's memory with a number, and reports
 // whether the write was done. A rail is one end of a connection between one card here and one of the peer's, with
-// registrations and queues of its own. Implemented by ShmRail, TcpRail, FaultyRail and the rails of libfabric.
-// Thread: one owner, which also makes the rail, after it is pinned, so that all of it is on that thread's node.
-// Cost: try_write() and poll() never wait, allocate, lock or throw, and make no system calls but send and receive.
-// add_region(), open(), maintain() and close() are not for the path of a page.
-// Lifetime: regions outlive the rail. Errors: what the peer or the network causes is a Completion of the kinds `failed`
-// and `down`; what the operator can fix is a text from add_region(), or last_error().
+// registrations and queues of its own; rail_kinds.hpp has those over shared memory, TCP and libfabric. A Region is the
+// memory that rails write from and into.
+// Thread: one owner, which also makes the rail and its regions, after it is pinned, so that all of it is on that
+// thread's node; a region is plain memory then. Cost: try_write() and poll() never wait, allocate, lock or throw, and
+// make no system calls but send and receive. Region::make(), add_region(), open(), maintain() and close() are not for
+// the path of a page. Lifetime: regions outlive the rail. Errors: what the peer or the network causes is a Completion
+// of the kinds `failed` and `down`; what the operator can fix is a text from Region::make(), add_region(), or
+// last_error().
 #pragma once
 
 #include <concepts>
@@ -21,6 +23,62 @@
 
 namespace nfx::fabric {
 
+struct RegionOptions {
+  std::string use;         // for error texts and the kernel's lists: "standby-journal"
+  std::uint64_t size = 0;  // bytes, rounded up to whole pages
+  int node = -1;           // -1: the node of the CPU that the thread runs on
+  bool huge_pages = true;
+};
+
+enum class PageKind : std::uint8_t {
+  small,
+  transparent,  // requested; the kernel may give huge ones (/sys/kernel/mm/transparent_hugepage/shmem_enabled)
+  huge,         // from the pool of the kernel (vm.nr_hugepages)
+};
+[[nodiscard]] std::string_view to_string(PageKind kind) noexcept;
+
+// Pages of their own, on a chosen node, in huge pages where the kernel has them, and shareable with a process of this
+// host, which a rail over shared memory needs. Cost: make() writes to every page, so that none is missing later; the
+// rest is inline. Errors: make() returns a text that names the region and what to change. Missing huge pages, or
+// another node than requested, are no error: page_kind() and node() report what the memory has.
+class Region {
+ public:
+  [[nodiscard]] static std::expected<Region, std::string> make(const RegionOptions& options);
+
+  Region() noexcept = default;
+  Region(Region&& other) noexcept;
+  Region& operator=(Region&& other) noexcept;
+  Region(const Region&) = delete;
+  Region& operator=(const Region&) = delete;
+  ~Region();
+
+  [[nodiscard]] std::span<std::byte> bytes() noexcept { return {data_, size_}; }
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return {data_, size_}; }
+  [[nodiscard]] std::byte* data() const noexcept { return data_; }
+  [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+  [[nodiscard]] const std::string& use() const noexcept { return use_; }
+  [[nodiscard]] PageKind page_kind() const noexcept { return page_kind_; }
+  // Where the first page is; -1: the kernel does not report it.
+  [[nodiscard]] int node() const noexcept { return node_; }
+  // The file of the memory, sealed against another size; the region owns it.
+  [[nodiscard]] int file() const noexcept { return file_; }
+
+  // Whether `length` bytes from `offset` on are inside.
+  [[nodiscard]] bool contains(std::uint64_t offset, std::uint64_t length) const noexcept {
+    return offset <= size_ && length <= size_ - offset;
+  }
+
+ private:
+  void release() noexcept;
+
+  std::byte* data_ = nullptr;
+  std::uint64_t size_ = 0;
+  int file_ = -1;
+  int node_ = -1;
+  PageKind page_kind_ = PageKind::small;
+  std::string use_;
+};
+
 // Where the two ends of a rail find each other: one listens, the other connects, again after every end of the rail.
 enum class RailEnd : std::uint8_t { listens, connects };
 [[nodiscard]] std::string_view to_string(RailEnd end) noexcept;
@@ -34,8 +92,6 @@ struct RailAddress {
 
 // What is wrong with it; empty: nothing.
 [[nodiscard]] std::string check_address(std::string_view place);
-
-class Region;
 
 // A region's place in the order in which it was added to the rail; the peer addresses it by the same index.
 enum class RegionIndex : std::uint8_t {};

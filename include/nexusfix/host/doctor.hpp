@@ -3,6 +3,7 @@
 // may not be read reports `cannot_tell` and why. Source: each check names the kernel's file and documentation.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -10,15 +11,42 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "nexusfix/host/exit_code.hpp"
-#include "nexusfix/placement/host_facts.hpp"
-#include "nexusfix/placement/host_files.hpp"
+#include "nexusfix/base/language.hpp"
+#include "nexusfix/placement/machine.hpp"
 #include "nexusfix/placement/plan.hpp"
-#include "nexusfix/placement/topology.hpp"
 
 namespace nfx {
+
+// Exit codes of `nfx host` commands. Where several apply, combine() chooses.
+enum class HostExit : std::uint8_t {
+  ok = 0,
+  warnings = 1,
+  failures = 2,
+  cannot_tell = 3,
+  reboot_pending = 4,
+  policy_invalid = 5,
+  partly_applied = 6,
+};
+
+// The worse of two: partly applied, then an invalid policy, failures, cannot tell, reboot pending, warnings, ok.
+[[nodiscard]] constexpr HostExit combine(HostExit a, HostExit b) noexcept {
+  constexpr auto rank = [](HostExit exit) {
+    switch (exit) {
+      case HostExit::ok: return 0;
+      case HostExit::warnings: return 1;
+      case HostExit::reboot_pending: return 2;
+      case HostExit::cannot_tell: return 3;
+      case HostExit::failures: return 4;
+      case HostExit::policy_invalid: return 5;
+      case HostExit::partly_applied: return 6;
+    }
+    return 6;
+  };
+  return rank(a) < rank(b) ? b : a;
+}
 
 enum class CheckResult : std::uint8_t {
   good,

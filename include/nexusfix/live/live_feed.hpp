@@ -35,7 +35,6 @@
 #include "nexusfix/market/feed_books.hpp"
 #include "nexusfix/recording/recording.hpp"
 #include "nexusfix/transport/socket_options.hpp"
-#include "nexusfix/transport/transport.hpp"
 #include "nexusfix/transport/udp.hpp"
 
 namespace nfx::market {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "nexusfix/placement/cpu_set.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
 
 namespace nfx {
 

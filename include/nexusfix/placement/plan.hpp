@@ -8,10 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "nexusfix/placement/cpu_set.hpp"
-#include "nexusfix/placement/host_facts.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
+#include "nexusfix/placement/machine.hpp"
 #include "nexusfix/placement/placement_request.hpp"
-#include "nexusfix/placement/topology.hpp"
 
 namespace nfx {
 

@@ -17,7 +17,7 @@
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/engine/program.hpp"
 #include "nexusfix/observe/line_log.hpp"
-#include "nexusfix/placement/host_files.hpp"
+#include "nexusfix/placement/machine.hpp"
 #include "store/disk.hpp"
 
 namespace nfx::control {

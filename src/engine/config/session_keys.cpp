@@ -198,7 +198,7 @@ constexpr auto connection_rows = std::to_array<Key<SessionDraft>>({
 template <std::size_t index>
 inline constexpr auto tls_member = std::get<tls_option_rows[index].member.index()>(tls_option_rows[index].member);
 
-// The row of one option of tls_options.hpp.
+// The row of one option of TLS.
 template <std::size_t index>
 constexpr Key<SessionDraft> tls_row() {
   constexpr TlsOption option = tls_option_rows[index];

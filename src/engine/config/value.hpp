@@ -9,7 +9,7 @@
 #include <toml++/toml.h>
 
 #include "config/masked_text.hpp"
-#include "nexusfix/transport/transport.hpp"
+#include "transport/transport.hpp"
 
 namespace nfx::config {
 

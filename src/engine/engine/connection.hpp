@@ -21,7 +21,7 @@
 #include "nexusfix/base/memory.hpp"
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/transport/transport.hpp"
+#include "transport/transport.hpp"
 
 namespace nfx {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/transport/transport.hpp"
+#include "transport/transport.hpp"
 
 namespace nfx {
 

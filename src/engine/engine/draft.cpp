@@ -1,11 +1,9 @@
 // The parts of a draft that reach its session.
-#include "nexusfix/engine/draft.hpp"
+#include "nexusfix/engine/session_handle.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
-
-#include "nexusfix/engine/session_handle.hpp"
 
 namespace nfx {
 

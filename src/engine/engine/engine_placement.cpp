@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "config/placement.hpp"
-#include "nexusfix/placement/host_files.hpp"
+#include "nexusfix/placement/machine.hpp"
 #include "placement/place_thread.hpp"
 #include "placement/thread_name.hpp"
 #include "placement/thread_sampler.hpp"

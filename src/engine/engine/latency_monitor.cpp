@@ -9,7 +9,7 @@
 
 #include "base/clocks.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
-#include "nexusfix/placement/host_files.hpp"
+#include "nexusfix/placement/machine.hpp"
 
 namespace nfx {
 

@@ -25,10 +25,10 @@
 #include "nexusfix/engine/authenticator.hpp"
 #include "nexusfix/engine/engine_counters.hpp"
 #include "nexusfix/session/notice.hpp"
-#include "nexusfix/transport/transport.hpp"
 #include "nexusfix/wire/message_view.hpp"
 #include "transport/admission.hpp"
 #include "transport/tls_facts.hpp"
+#include "transport/transport.hpp"
 
 namespace nfx {
 

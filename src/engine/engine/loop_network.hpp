@@ -10,7 +10,7 @@
 #include <string>
 
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/transport/transport.hpp"
+#include "transport/transport.hpp"
 
 namespace nfx {
 

@@ -29,8 +29,8 @@
 #include "nexusfix/base/secret.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
 #include "nexusfix/engine/engine.hpp"
+#include "nexusfix/placement/machine.hpp"
 #include "nexusfix/placement/plan.hpp"
-#include "nexusfix/placement/topology.hpp"
 #include "observe/print.hpp"
 #include "store/journal_store.hpp"
 

@@ -19,7 +19,7 @@
 #include "engine/output_buffer.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/transport/transport.hpp"
+#include "transport/transport.hpp"
 
 namespace nfx {
 

@@ -13,7 +13,7 @@
 #include "nexusfix/base/memory.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/concurrent/spsc_queue.hpp"
-#include "nexusfix/observe/latency_stages.hpp"
+#include "nexusfix/engine/latency.hpp"
 
 namespace nfx {
 

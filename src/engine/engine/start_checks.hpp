@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/transport/transport.hpp"
+#include "transport/transport.hpp"
 
 namespace nfx {
 

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "nexusfix/observe/latency_stages.hpp"
+#include "nexusfix/engine/latency.hpp"
 #include "placement/thread_name.hpp"
 
 namespace nfx {

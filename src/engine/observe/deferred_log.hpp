@@ -27,8 +27,8 @@
 
 #include "nexusfix/base/counter_rows.hpp"
 #include "nexusfix/base/time.hpp"
+#include "nexusfix/concurrent/idle_strategy.hpp"
 #include "nexusfix/concurrent/spsc_queue.hpp"
-#include "nexusfix/concurrent/when_full.hpp"
 #include "nexusfix/concurrent/worker_thread.hpp"
 #include "observe/log_file.hpp"
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "nexusfix/placement/host_files.hpp"
+#include "nexusfix/placement/machine.hpp"
 
 namespace nfx {
 

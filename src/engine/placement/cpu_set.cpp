@@ -1,7 +1,7 @@
 // Sets of CPUs and the kernel's notations for them: lists, masks and strides.
-#include "nexusfix/placement/cpu_set.hpp"
 #include "base/text.hpp"
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
 
 #include <algorithm>
 #include <bit>

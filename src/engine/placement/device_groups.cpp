@@ -4,7 +4,7 @@
 #include <string>
 #include <tuple>
 
-#include "nexusfix/placement/topology.hpp"
+#include "nexusfix/placement/machine.hpp"
 
 namespace nfx {
 namespace {

@@ -1,5 +1,5 @@
 // How a host's kernel is set up for its CPUs, read from a live host or a copy.
-#include "nexusfix/placement/host_facts.hpp"
+#include "nexusfix/placement/machine.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -1,5 +1,5 @@
 // Reads files of a live host or of a copy below a root, with bounds.
-#include "nexusfix/placement/host_files.hpp"
+#include "nexusfix/placement/machine.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>

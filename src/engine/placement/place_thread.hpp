@@ -5,7 +5,6 @@
 #pragma once
 
 #include "nexusfix/placement/cpu_affinity.hpp"
-#include "nexusfix/placement/cpu_set.hpp"
 
 namespace nfx {
 

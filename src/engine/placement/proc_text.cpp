@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "nexusfix/placement/cpu_set.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
 
 namespace nfx {
 namespace {

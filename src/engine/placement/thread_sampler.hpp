@@ -16,8 +16,8 @@
 #include <tuple>
 #include <vector>
 
-#include "nexusfix/placement/cpu_set.hpp"
-#include "nexusfix/placement/host_files.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
+#include "nexusfix/placement/machine.hpp"
 #include "placement/cpu_counters.hpp"
 
 namespace nfx {

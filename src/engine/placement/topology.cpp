@@ -1,5 +1,5 @@
 // What all sources of a topology share: order, names, notes on what is odd, and look-ups.
-#include "nexusfix/placement/topology.hpp"
+#include "nexusfix/placement/machine.hpp"
 
 #include <algorithm>
 #include <map>

@@ -10,7 +10,7 @@
 #include <system_error>
 #include <type_traits>
 
-#include "nexusfix/placement/host_facts.hpp"
+#include "nexusfix/placement/machine.hpp"
 #include "placement/topology_internal.hpp"
 
 namespace nfx {

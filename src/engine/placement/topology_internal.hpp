@@ -6,8 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "nexusfix/placement/host_files.hpp"
-#include "nexusfix/placement/topology.hpp"
+#include "nexusfix/placement/machine.hpp"
 
 namespace nfx::detail {
 

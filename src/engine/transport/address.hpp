@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "nexusfix/transport/transport.hpp"
+#include "transport/transport.hpp"
 
 namespace nfx::detail {
 

@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/transport/transport.hpp"
 #include "transport/tcp_parts.hpp"
 #include "transport/tcp_registry.hpp"
+#include "transport/transport.hpp"
 
 namespace nfx {
 

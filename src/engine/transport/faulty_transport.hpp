@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/transport/transport.hpp"
 #include "transport/loopback_transport.hpp"
+#include "transport/transport.hpp"
 
 namespace nfx {
 

@@ -20,8 +20,8 @@
 
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/transport/socket_options.hpp"
-#include "nexusfix/transport/transport.hpp"
 #include "transport/tcp_parts.hpp"
+#include "transport/transport.hpp"
 
 namespace nfx {
 

@@ -7,7 +7,7 @@
 #include <expected>
 #include <vector>
 
-#include "nexusfix/transport/transport.hpp"
+#include "transport/transport.hpp"
 
 namespace nfx {
 

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/transport/transport.hpp"
+#include "transport/transport.hpp"
 
 namespace nfx {
 

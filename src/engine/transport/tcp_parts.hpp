@@ -17,7 +17,7 @@
 
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/transport/transport.hpp"
+#include "transport/transport.hpp"
 #include "transport/transport_counters.hpp"
 
 namespace nfx {

@@ -25,8 +25,8 @@
 #include <vector>
 
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/transport/transport.hpp"
 #include "transport/tcp_parts.hpp"
+#include "transport/transport.hpp"
 
 namespace nfx::detail {
 

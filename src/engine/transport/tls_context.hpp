@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nexusfix/transport/tls_options.hpp"
+#include "nexusfix/transport/socket_options.hpp"
 
 namespace nfx {
 

@@ -17,8 +17,8 @@
 
 #include "base/regular_file.hpp"
 #include "base/text.hpp"
-#include "nexusfix/transport/transport.hpp"
 #include "transport/tls_material.hpp"
+#include "transport/transport.hpp"
 
 namespace nfx {
 namespace detail {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/member_count.hpp"
-#include "nexusfix/transport/tls_options.hpp"
+#include "nexusfix/transport/socket_options.hpp"
 
 namespace nfx {
 

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/transport/transport.hpp"
 #include "transport/tls_context.hpp"
 #include "transport/tls_failure.hpp"
 #include "transport/tls_material.hpp"
+#include "transport/transport.hpp"
 
 namespace nfx::detail {
 namespace {

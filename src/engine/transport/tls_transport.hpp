@@ -32,13 +32,13 @@
 
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/transport/transport.hpp"
 #include "transport/admission.hpp"
 #include "transport/loopback_transport.hpp"
 #include "transport/tls_context.hpp"
 #include "transport/tls_facts.hpp"
 #include "transport/tls_handshake.hpp"
 #include "transport/tls_stream.hpp"
+#include "transport/transport.hpp"
 #include "transport/transport_counters.hpp"
 
 namespace nfx {

@@ -1,8 +1,8 @@
 // Describes a certificate's verification, naming the certificate and the fix.
 #include <string>
 
-#include "nexusfix/transport/transport.hpp"
 #include "transport/tls_material.hpp"
+#include "transport/transport.hpp"
 
 namespace nfx::detail {
 namespace {

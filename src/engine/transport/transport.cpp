@@ -1,5 +1,5 @@
 // Endpoints as text, and names of close reasons.
-#include "nexusfix/transport/transport.hpp"
+#include "transport/transport.hpp"
 
 #include <arpa/inet.h>
 

@@ -1,6 +1,6 @@
 // Which group has which part, and what becomes of a part whose link is lost. The receiver chooses the next group, one
 // at a time; the sender follows by waiting at all others.
-#include "nexusfix/fabric/divided_transfers.hpp"
+#include "nexusfix/fabric/groups.hpp"
 
 #include <algorithm>
 #include <array>

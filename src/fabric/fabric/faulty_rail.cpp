@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/fabric/region.hpp"
+#include "nexusfix/fabric/rail.hpp"
 
 namespace nfx::fabric {
 

@@ -1,5 +1,5 @@
 // Starts the thread of a group in the order that placement needs: name, pin, make.
-#include "nexusfix/fabric/group_thread.hpp"
+#include "nexusfix/fabric/groups.hpp"
 
 #include <chrono>
 #include <stdexcept>

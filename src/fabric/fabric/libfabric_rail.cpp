@@ -2,7 +2,7 @@
 //
 // It is loaded when the first rail is made. Linked, it would add 0.2 s to every start of every program: its providers'
 // libraries wait for devices, and install handlers for crashes.
-#include "nexusfix/fabric/libfabric_rail.hpp"
+#include "nexusfix/fabric/rail_kinds.hpp"
 
 #ifdef NFX_WITH_LIBFABRIC
 
@@ -27,7 +27,7 @@
 
 #include "fabric/rendezvous.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/fabric/region.hpp"
+#include "nexusfix/fabric/rail.hpp"
 
 namespace nfx::fabric {
 namespace {

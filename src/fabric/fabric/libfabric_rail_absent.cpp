@@ -1,7 +1,7 @@
 // LibfabricRail in a build without libfabric: its factory returns an error that names the package.
 #ifndef NFX_WITH_LIBFABRIC
 
-#include "nexusfix/fabric/libfabric_rail.hpp"
+#include "nexusfix/fabric/rail_kinds.hpp"
 
 namespace nfx::fabric {
 

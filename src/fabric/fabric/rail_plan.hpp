@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "nexusfix/base/language.hpp"
+#include "nexusfix/placement/machine.hpp"
 #include "nexusfix/placement/plan.hpp"
-#include "nexusfix/placement/topology.hpp"
 
 namespace nfx::fabric {
 

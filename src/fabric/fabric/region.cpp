@@ -1,5 +1,5 @@
 // Takes the memory of a region: huge pages before small ones, on the node that was chosen, and all of it immediately.
-#include "nexusfix/fabric/region.hpp"
+#include "nexusfix/fabric/rail.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -2,7 +2,7 @@
 //
 //   a ring   | consumed, by the receiver | revoked, by the sender | slot | slot | ...
 //   a slot   | filled | offsets | length | number | regions | payload, where it is short |
-#include "nexusfix/fabric/shm_rail.hpp"
+#include "nexusfix/fabric/rail_kinds.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>

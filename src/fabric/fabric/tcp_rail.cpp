@@ -1,7 +1,7 @@
 // Frames over one TCP connection, gathered on the way out, and received into their place.
 //
 //   | remote offset | length | number | region | check | payload |   little-endian, as both hosts are
-#include "nexusfix/fabric/tcp_rail.hpp"
+#include "nexusfix/fabric/rail_kinds.hpp"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>

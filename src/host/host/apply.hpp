@@ -16,11 +16,9 @@
 
 #include "host/boot_artefacts.hpp"
 #include "host/change_record.hpp"
-#include "nexusfix/host/exit_code.hpp"
-#include "nexusfix/placement/host_facts.hpp"
-#include "nexusfix/placement/host_files.hpp"
+#include "nexusfix/host/doctor.hpp"
+#include "nexusfix/placement/machine.hpp"
 #include "nexusfix/placement/plan.hpp"
-#include "nexusfix/placement/topology.hpp"
 
 namespace nfx {
 

@@ -7,9 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "nexusfix/placement/host_facts.hpp"
+#include "nexusfix/placement/machine.hpp"
 #include "nexusfix/placement/plan.hpp"
-#include "nexusfix/placement/topology.hpp"
 
 namespace nfx {
 

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "base/trusted_path.hpp"
-#include "nexusfix/placement/cpu_set.hpp"
-#include "nexusfix/placement/host_files.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
+#include "nexusfix/placement/machine.hpp"
 #include "nexusfix/placement/plan.hpp"
 
 namespace nfx {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nexusfix/placement/cpu_set.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
 #include "nexusfix/placement/plan.hpp"
 #include "placement/thread_sampler.hpp"
 

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "nexusfix/placement/cpu_set.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
 
 namespace nfx {
 

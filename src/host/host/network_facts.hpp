@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nexusfix/placement/host_files.hpp"
+#include "nexusfix/placement/machine.hpp"
 
 namespace nfx {
 

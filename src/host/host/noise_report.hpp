@@ -15,8 +15,7 @@
 
 #include "host/hiccup_meter.hpp"
 #include "host/trace_reader.hpp"
-#include "nexusfix/placement/host_facts.hpp"
-#include "nexusfix/placement/host_files.hpp"
+#include "nexusfix/placement/machine.hpp"
 #include "placement/cpu_counters.hpp"
 
 namespace nfx {

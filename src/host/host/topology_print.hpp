@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "nexusfix/placement/machine.hpp"
 #include "nexusfix/placement/plan.hpp"
-#include "nexusfix/placement/topology.hpp"
 
 namespace nfx {
 

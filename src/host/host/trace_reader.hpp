@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "host/hiccup_meter.hpp"
-#include "nexusfix/placement/cpu_set.hpp"
-#include "nexusfix/placement/host_files.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
+#include "nexusfix/placement/machine.hpp"
 
 namespace nfx {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "host/drift.hpp"
-#include "nexusfix/placement/cpu_set.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
 #include "placement/thread_sampler.hpp"
 
 namespace nfx {

@@ -7,7 +7,6 @@
 
 #include "config/wildcard.hpp"
 #include "nexusfix/dictionary/load.hpp"
-#include "nexusfix/testing/peer.hpp"
 #include "testing/network_parts.hpp"
 #include "testing/peer_parts.hpp"
 

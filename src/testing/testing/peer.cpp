@@ -1,5 +1,5 @@
 // A counterparty whose messages the test writes.
-#include "nexusfix/testing/peer.hpp"
+#include "nexusfix/testing/network.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nexusfix/testing/peer.hpp"
+#include "nexusfix/testing/network.hpp"
 #include "testing/raw_peer.hpp"
 
 namespace nfx::testing {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "nexusfix/testing/peer.hpp"
+#include "nexusfix/testing/network.hpp"
 #include "nexusfix/wire/field_writer.hpp"
 #include "nexusfix/wire/framer.hpp"
 #include "nexusfix/wire/message_view.hpp"

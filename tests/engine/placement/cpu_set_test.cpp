@@ -1,5 +1,5 @@
 // Sets of CPUs and the kernel's notations for them.
-#include "nexusfix/placement/cpu_set.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "nexusfix/placement/topology.hpp"
+#include "nexusfix/placement/machine.hpp"
 
 namespace nfx {
 namespace {

@@ -1,5 +1,5 @@
 // Facts of made-up hosts.
-#include "nexusfix/placement/host_facts.hpp"
+#include "nexusfix/placement/machine.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,8 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "nexusfix/placement/host_facts.hpp"
-#include "nexusfix/placement/topology.hpp"
+#include "nexusfix/placement/machine.hpp"
 
 namespace nfx::machines {
 

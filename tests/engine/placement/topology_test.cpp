@@ -1,5 +1,5 @@
 // Topologies from hwloc's XML, from copied files and from this machine.
-#include "nexusfix/placement/topology.hpp"
+#include "nexusfix/placement/machine.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // Endpoints as text.
 #include <gtest/gtest.h>
 
-#include "nexusfix/transport/transport.hpp"
+#include "transport/transport.hpp"
 
 namespace nfx {
 namespace {

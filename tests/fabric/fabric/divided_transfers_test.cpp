@@ -1,13 +1,12 @@
 // Transfers divided among groups: in virtual time over links that fail, and over real rails with a thread for each
 // group.
-#include "nexusfix/fabric/divided_transfers.hpp"
+#include "nexusfix/fabric/groups.hpp"
 
 #include <atomic>
 #include <random>
 #include <thread>
 
 #include "fabric/fabric_testing.hpp"
-#include "nexusfix/fabric/group_thread.hpp"
 
 namespace nfx::fabric::testing {
 namespace {

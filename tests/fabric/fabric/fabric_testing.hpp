@@ -19,9 +19,8 @@
 
 #include "fabric/faulty_rail.hpp"
 #include "nexusfix/fabric/link.hpp"
-#include "nexusfix/fabric/region.hpp"
-#include "nexusfix/fabric/shm_rail.hpp"
-#include "nexusfix/fabric/tcp_rail.hpp"
+#include "nexusfix/fabric/rail.hpp"
+#include "nexusfix/fabric/rail_kinds.hpp"
 
 namespace nfx::fabric::testing {
 

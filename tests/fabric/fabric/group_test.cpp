@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "fabric/fabric_testing.hpp"
-#include "nexusfix/fabric/group_thread.hpp"
+#include "nexusfix/fabric/groups.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
 
 namespace nfx::fabric::testing {

@@ -1,6 +1,6 @@
 // The rail over libfabric, over each provider that runs on any machine. The peer is a child that does one call at a
 // time, so that what happens first is the test's choice.
-#include "nexusfix/fabric/libfabric_rail.hpp"
+#include "nexusfix/fabric/rail_kinds.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "nexusfix/fabric/region.hpp"
+#include "nexusfix/fabric/rail.hpp"
 
 namespace nfx::fabric {
 namespace {

@@ -1,5 +1,5 @@
 // Memory of rails: its size, its pages, its node, and what cannot be had.
-#include "nexusfix/fabric/region.hpp"
+#include "nexusfix/fabric/rail.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <nexusfix/control/client.hpp>
 #include <nexusfix/dictionary/load.hpp>
-#include <nexusfix/fabric/region.hpp>
-#include <nexusfix/fabric/shm_rail.hpp>
+#include <nexusfix/fabric/rail.hpp>
+#include <nexusfix/fabric/rail_kinds.hpp>
 #include <nexusfix/gateway/gateway.hpp>
 #include <nexusfix/host/doctor.hpp>
 #include <nexusfix/market/order_book.hpp>

@@ -1,5 +1,5 @@
 // A counterparty whose messages the test writes: how it logs on, what it sends, receives and refuses.
-#include "nexusfix/testing/peer.hpp"
+#include "nexusfix/testing/network.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <string_view>
 
-#include "nexusfix/placement/host_facts.hpp"
+#include "nexusfix/placement/machine.hpp"
 
 namespace nfx::host {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "host/change_record.hpp"
-#include "nexusfix/placement/host_files.hpp"
+#include "nexusfix/placement/machine.hpp"
 
 namespace nfx::host {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "host/change_record.hpp"
-#include "nexusfix/placement/host_files.hpp"
+#include "nexusfix/placement/machine.hpp"
 
 namespace nfx::host {
 

@@ -15,7 +15,7 @@
 
 #include "host/network_facts.hpp"
 #include "nexusfix/host/doctor.hpp"
-#include "nexusfix/placement/cpu_set.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
 #include "placement/proc_text.hpp"
 
 namespace nfx::doctor {

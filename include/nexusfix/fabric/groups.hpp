@@ -1,33 +1,71 @@
-// Transfers over the links of several groups at a time: each group has a part of the pages, and a transfer is complete
+// Several groups of network cards: the polling thread of each group, which are the cards at one PCIe switch, and
+// transfers over the links of several groups at a time. Each group has a part of the pages, and a transfer is complete
 // when all parts are. When a group's link is lost, its part goes over the link of another group.
-// Thread: DividedTransfers has one owner; each GroupSide belongs to the thread of its group. Between the two is a queue
-// each way, with a few entries for a part and none for a page: no page makes two threads write the same memory.
-// Cost: send(), receive() and poll() are one queue entry for each part; no allocation, lock or system call.
-// Lifetime: DividedTransfers owns the sides and outlives the groups. Memory belongs to the links until
-// on_received() or on_sent() reports the transfer. Errors: as of a Link; what is full is refused. The constructor
-// throws std::runtime_error for options that cannot work.
-//
-// A program has these parts:
-//   both ends  as many groups, whose links add the same regions in the same order. LinkOptions::transfers are at least
-//              DivisionOptions::transfers times the groups, and the links have no other transfers
-//   a group    polls its link, calls step(link) of its side in each iteration, passes on_received() and on_sent() of
-//              LinkEvents to the side, and restarts a link that was lost
-//   the owner  calls send(), receive() and poll()
-//
-// As with a link, send() waits for the peer's receive(). A part whose link is lost after its last page has arrived, and
-// before the sender knows, is not requested again: the sender waits until cancel_send(), which reports `lost` then.
+// Thread: GroupThread and DividedTransfers have one owner; a GroupProgram and a GroupSide belong to the thread of their
+// group. Cost: a clock reading and one virtual call for each iteration of a group; one queue entry for each part of a
+// transfer and none for a page: no page makes two threads write the same memory. No allocation, lock or system call on
+// the path of a transfer. Lifetime: DividedTransfers owns the sides and outlives the groups; memory belongs to the
+// links until on_received() or on_sent() reports the transfer. Errors: as of a Link; what is full is refused.
+// Constructors throw std::runtime_error for options that cannot work and threads that cannot be pinned.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "nexusfix/base/time.hpp"
+#include "nexusfix/concurrent/idle_strategy.hpp"
 #include "nexusfix/concurrent/spsc_queue.hpp"
+#include "nexusfix/concurrent/worker_thread.hpp"
 #include "nexusfix/fabric/link.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
 
 namespace nfx::fabric {
+
+struct GroupOptions {
+  std::string name = "nfx-rail-0";  // of the thread, at most 15 characters
+  CpuSet cpus;                      // empty: not pinned
+  IdleMode idle = IdleMode::spin;
+  Duration longest_sleep = std::chrono::microseconds{50};  // with IdleMode::block: rails have nothing that wakes
+};
+
+// The program of a group. Its constructor makes regions, rails and a Link.
+class GroupProgram {
+ public:
+  virtual ~GroupProgram() = default;
+  // Polls the link, and does the application's work. Returns how much there was; after 0 the thread idles.
+  virtual std::size_t step(MonotonicTime now) = 0;
+};
+
+// The polling thread of one group: the cards at one PCIe switch. It is named and pinned first, and only then makes its
+// regions, rails and link, so that their memory is on its node; from then on no other thread uses them.
+// Thread: constructor, stop() and destructor from the owner; the program's functions run on the group's thread alone.
+// Cost: a clock reading and one virtual call for each iteration. Lifetime: the program is destroyed after its thread
+// has ended. Errors: the constructor throws std::runtime_error when the thread cannot be pinned, and what `make`
+// throws.
+class GroupThread {
+ public:
+  // Returns when `make` has returned on the new thread.
+  GroupThread(const GroupOptions& options, std::function<std::unique_ptr<GroupProgram>()> make);
+  ~GroupThread();
+  GroupThread(const GroupThread&) = delete;
+  GroupThread& operator=(const GroupThread&) = delete;
+
+  // Ends the thread, after which the owner may use the program. Calling it again does nothing.
+  void stop() noexcept;
+  [[nodiscard]] GroupProgram& program() noexcept { return *program_; }
+
+ private:
+  WakeSignal signal_;
+  std::atomic<bool> stopping_{false};
+  std::unique_ptr<GroupProgram> program_;
+  std::unique_ptr<WorkerThread> thread_;
+};
 
 inline constexpr std::size_t max_groups = 16;
 // The ids of divided transfers are less.
@@ -101,6 +139,15 @@ class DivisionEvents {
   virtual void on_sent(TransferId id, TransferResult result) = 0;
 };
 
+// A program has these parts:
+//   both ends  as many groups, whose links add the same regions in the same order. LinkOptions::transfers are at least
+//              DivisionOptions::transfers times the groups, and the links have no other transfers
+//   a group    polls its link, calls step(link) of its side in each iteration, passes on_received() and on_sent() of
+//              LinkEvents to the side, and restarts a link that was lost
+//   the owner  calls send(), receive() and poll()
+//
+// As with a link, send() waits for the peer's receive(). A part whose link is lost after its last page has arrived, and
+// before the sender knows, is not requested again: the sender waits until cancel_send(), which reports `lost` then.
 class DividedTransfers {
  public:
   DividedTransfers(const DivisionOptions& options, DivisionEvents& events);
