@@ -7,7 +7,7 @@
 #include "nexusfix/live/trader.hpp"
 #include "nexusfix/market/dbn.hpp"
 #include "nexusfix/market/feed_books.hpp"
-#include "nexusfix/market/itch_file.hpp"
+#include "nexusfix/market/itch_parser.hpp"
 #include "nexusfix/market/order_book.hpp"
 #include "nexusfix/strategy/models.hpp"
 #include "nexusfix/strategy/risk_gate.hpp"

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "fuzz_target.hpp"
-#include "nexusfix/market/itch_file.hpp"
 #include "nexusfix/market/itch_parser.hpp"
 #include "nexusfix/market/order_book.hpp"
 

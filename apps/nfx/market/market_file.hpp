@@ -20,7 +20,7 @@
 #include "cli/command_line.hpp"
 #include "market/byte_input.hpp"
 #include "nexusfix/market/dbn.hpp"
-#include "nexusfix/market/itch_file.hpp"
+#include "nexusfix/market/itch_parser.hpp"
 
 namespace nfx::app::market {
 

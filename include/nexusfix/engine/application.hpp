@@ -1,10 +1,10 @@
 // The interface between the engine and the user's program: what a session receives, and when it begins and ends. An
 // Observer receives reports about the engine itself, and an Authenticator decides who may log on. A TypedApplication
 // has one function for each message that it handles.
-// Thread: every callback of a session runs on that session's poll
-// thread; with one poll thread (the default) no two callbacks ever run at the same time. Cost: one virtual call per
-// message, and for typed messages a switch over the type. Lifetime: a message and a text last until the callback
-// returns. Errors: if a callback throws, only its session is logged out; docs/session.md has the rules.
+// Thread: every callback of a session runs on that session's poll thread; with one poll thread (the default) no two
+// callbacks ever run at the same time. Cost: one virtual call per message, and for typed messages a switch over the
+// type. Lifetime: a message and a text last until the callback returns. Errors: if a callback throws, only its session
+// is logged out; docs/session.md has the rules.
 #pragma once
 
 #include <concepts>

@@ -21,8 +21,8 @@
 #include "nexusfix/live/fix_handler.hpp"
 #include "nexusfix/market/feed_books.hpp"
 #include "nexusfix/recording/recording.hpp"
+#include "nexusfix/strategy/intent.hpp"
 #include "nexusfix/strategy/order_messages.hpp"
-#include "nexusfix/strategy/own_orders.hpp"
 #include "nexusfix/strategy/pipeline.hpp"
 #include "nexusfix/strategy/simulated_venue.hpp"
 

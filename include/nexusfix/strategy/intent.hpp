@@ -1,18 +1,26 @@
-// What a model wants of the market, and what the venue reports of it. A model is any type with
+// What a model wants of the market, what the venue reports of it, and the orders of ours that are open or on their way.
+// A model is any type with
 //   std::optional<Intent> on(const Book& book, const market::Event& event) noexcept
 // and, if it wants to know what became of its orders, void report(const Report& report) noexcept.
 // A model has at most `model_slots` orders at the same time and names each by a slot of its own.
-// Thread: values. Cost: trivially copyable. Errors: none; risk_gate.hpp decides whether an intent becomes an order.
+// Thread: intents and reports are values, trivially copyable; OwnOrders has one owner. Units: prices are billionths,
+// quantities the instrument's smallest unit. Cost: a call of OwnOrders touches a few cache lines and does not allocate
+// after construction. Errors: risk_gate.hpp decides whether an intent becomes an order; a report of an order that is
+// not here is counted and changes nothing; the constructor of OwnOrders throws std::invalid_argument. Bounds: `orders`
+// at the same time, at most max_orders: open() is not called when it is full().
 #pragma once
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/market/event.hpp"
 #include "nexusfix/market/order_book.hpp"
 
@@ -49,7 +57,7 @@ struct Intent {
   std::uint8_t slot = 0;
 };
 
-// An order's number, and that of each later request about it: ClOrdID(11) as a number. own_orders.hpp makes them.
+// An order's number, and that of each later request about it: ClOrdID(11) as a number. OwnOrders makes them.
 enum class OrderNumber : std::uint64_t {};
 
 // "4711 replace bid 120020000000 x 10", for people: an intent that was sent, its price in billionths.
@@ -91,6 +99,110 @@ concept ReadableBook = requires(const B& book, Side side) {
 template <class M, class Book>
 concept Model = requires(M& model, const Book& book, const Event& event) {
   { model.on(book, event) } noexcept -> std::same_as<std::optional<Intent>>;
+};
+
+struct OwnOrdersOptions {
+  std::uint32_t instruments = 1;
+  std::uint32_t orders = 256;      // at the same time
+  std::uint64_t first_number = 1;  // greater than any of before, where the venue remembers them
+};
+
+// What an order could still do to the position of its instrument.
+struct Exposure {
+  std::int64_t position = 0;  // bought less sold
+  Quantity open_buy = 0;      // of all open orders, the larger quantity where a replacement is on its way
+  Quantity open_sell = 0;
+};
+
+struct OwnOrder {
+  OrderNumber number{};  // by which the venue knows it
+  OrderNumber change{};  // of the replacement or cancel that is on its way; 0: none
+  Price price{};
+  Price new_price{};  // of that replacement
+  Quantity quantity = 0;
+  Quantity new_quantity = 0;
+  Quantity filled = 0;
+  InstrumentIndex instrument{};
+  Side side = Side::none;
+  std::uint8_t model = 0;
+  std::uint8_t slot = 0;
+  bool in_use = false;
+  bool accepted = false;   // the venue has confirmed it
+  bool canceling = false;  // `change` is a cancel
+
+  [[nodiscard]] bool changing() const noexcept { return change != OrderNumber{}; }
+  // Of the last request about it: what is sent has this number.
+  [[nodiscard]] OrderNumber request() const noexcept { return changing() ? change : number; }
+  // What may still trade.
+  [[nodiscard]] Quantity exposed() const noexcept {
+    const Quantity most = changing() && !canceling && new_quantity > quantity ? new_quantity : quantity;
+    return most > filled ? most - filled : 0;
+  }
+};
+
+// Our own orders, and what they and the fills add up to for each instrument. Numbers ascend by one from first_number,
+// but for those that would share their cell with a number that is in use: a number is found by its lowest bits, without
+// a search.
+class OwnOrders {
+ public:
+  static constexpr std::uint32_t max_orders = 4096;
+
+  explicit OwnOrders(const OwnOrdersOptions& options);
+
+  // The order of a model's slot; null: it has none.
+  [[nodiscard]] const OwnOrder* in_slot(std::uint8_t model, std::uint8_t slot) const noexcept {
+    const std::uint32_t entry = slots_[place(model, slot)];
+    return entry == none ? nullptr : &orders_[entry];
+  }
+  [[nodiscard]] const Exposure& exposure(InstrumentIndex instrument) const noexcept {
+    NFX_ASSERT(std::to_underlying(instrument) < exposures_.size());
+    return exposures_[std::to_underlying(instrument)];
+  }
+  [[nodiscard]] std::uint32_t instruments() const noexcept { return static_cast<std::uint32_t>(exposures_.size()); }
+  [[nodiscard]] std::uint32_t open_orders() const noexcept { return open_; }
+  [[nodiscard]] bool full() const noexcept { return free_.empty(); }
+  // By entry; those not in_use are free.
+  [[nodiscard]] std::span<const OwnOrder> entries() const noexcept { return orders_; }
+
+  // A new order. The slot has none, and the table is not full().
+  const OwnOrder& open(const Intent& intent, std::uint8_t model);
+  // A replacement or a cancel of the slot's order, which has none on its way. Its number is OwnOrder::change.
+  const OwnOrder& change(const Intent& intent, std::uint8_t model);
+  // The last open() or change() of this order was not sent.
+  void take_back(OrderNumber number) noexcept;
+
+  // What the venue reports of a number, of the order's own or of its change. Gives it as the models see it; nothing:
+  // the number is not known, or it cannot be in that state.
+  struct VenueReport {
+    OrderNumber number{};
+    ReportKind kind{};
+    Price price{};          // of a fill
+    Quantity quantity = 0;  // of a fill
+  };
+  std::optional<Report> apply(const VenueReport& report) noexcept;
+
+  [[nodiscard]] std::uint64_t unknown_reports() const noexcept { return unknown_; }
+
+ private:
+  static constexpr std::uint32_t none = 0xFFFF'FFFF;
+
+  [[nodiscard]] static std::size_t place(std::uint8_t model, std::uint8_t slot) noexcept {
+    NFX_ASSERT(model < max_models && slot < model_slots);
+    return model * model_slots + slot;
+  }
+  [[nodiscard]] OrderNumber next_number(std::uint32_t entry) noexcept;
+  [[nodiscard]] OwnOrder* find(OrderNumber number) noexcept;
+  void expose(const OwnOrder& order, bool add) noexcept;
+  void free(OwnOrder& order) noexcept;
+
+  std::vector<OwnOrder> orders_;
+  std::vector<std::uint32_t> free_;
+  std::vector<Exposure> exposures_;
+  std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(max_models * model_slots, none);
+  std::vector<std::uint32_t> cells_;  // entries by the lowest bits of their ClOrdIDs; at least four for each order
+  std::uint64_t next_;
+  std::uint32_t open_ = 0;
+  std::uint64_t unknown_ = 0;
 };
 
 }  // namespace nfx::strategy

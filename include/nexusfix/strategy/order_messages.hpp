@@ -17,7 +17,6 @@
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/session/outgoing.hpp"
 #include "nexusfix/strategy/intent.hpp"
-#include "nexusfix/strategy/own_orders.hpp"
 #include "nexusfix/wire/message_template.hpp"
 #include "nexusfix/wire/message_view.hpp"
 

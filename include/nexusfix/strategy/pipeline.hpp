@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "nexusfix/strategy/intent.hpp"
-#include "nexusfix/strategy/own_orders.hpp"
 #include "nexusfix/strategy/risk_gate.hpp"
 
 namespace nfx::strategy {

@@ -19,7 +19,6 @@
 #include "nexusfix/market/feed.hpp"
 #include "nexusfix/session/token_bucket.hpp"
 #include "nexusfix/strategy/intent.hpp"
-#include "nexusfix/strategy/own_orders.hpp"
 
 namespace nfx::strategy {
 

@@ -19,7 +19,6 @@
 
 #include "nexusfix/market/order_book.hpp"
 #include "nexusfix/strategy/intent.hpp"
-#include "nexusfix/strategy/own_orders.hpp"
 
 namespace nfx::strategy {
 

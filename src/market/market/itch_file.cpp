@@ -1,5 +1,5 @@
 // What happens at the edges of chunks, and at the end.
-#include "nexusfix/market/itch_file.hpp"
+#include "nexusfix/market/itch_parser.hpp"
 
 #include "market/partial_bytes.hpp"
 

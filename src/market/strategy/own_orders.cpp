@@ -1,5 +1,5 @@
 // Own orders by number and by slot, and their sums for each instrument.
-#include "nexusfix/strategy/own_orders.hpp"
+#include "nexusfix/strategy/intent.hpp"
 
 #include <bit>
 #include <stdexcept>

@@ -1,5 +1,5 @@
 // Files of ITCH messages: the events do not depend on the chunks, and the first thing that is wrong has its place.
-#include "nexusfix/market/itch_file.hpp"
+#include "nexusfix/market/itch_parser.hpp"
 
 #include <gtest/gtest.h>
 
