@@ -6,7 +6,6 @@
 // Errors: readers return FieldError as MessageView does; builders report them through ok().
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstdint>
@@ -560,7 +559,7 @@ class EntryBuilder : public FieldSetter<Derived, Writer, required_count> {
     OpenGroups& groups = state_->groups;
     if (next_ == 0) {
       entry_ = groups.begin_entry(state_->fields, depth_, group, tag,
-                                  std::span{Derived::required}.first(std::min<std::size_t>(required_count, 64)));
+                                  std::span{Derived::required}.first(required_count < 64 ? required_count : 64));
       if constexpr (position != 0) groups.fail({BuildError::not_first, group, tag});
     } else {
       groups.in_entry(state_->fields, depth_, entry_, group, tag);
