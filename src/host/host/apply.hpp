@@ -22,35 +22,35 @@
 
 namespace nfx {
 
-// What is changed while a host runs is forgotten when it is rebooted, and so is its record; installed files stay.
-// Root does what a record says, so nobody else may write to these folders: they are not the service's.
+// Changes to a running host are lost at reboot, together with their record; installed files stay. Revert runs as root
+// and follows the record, so no other user may write to these folders; the service must not own them.
 inline constexpr std::string_view runtime_state_folder = "/run/nexusfix-host";
 inline constexpr std::string_view boot_state_folder = "/var/lib/nexusfix-host";
 inline constexpr std::string_view runtime_record = "changes.jsonl";
 inline constexpr std::string_view boot_record = "installed.jsonl";
 
-// What still has to be changed, in the order in which it is done; empty on a host that follows the plan. `refused`
-// (null: none) is a record: what the kernel refused once is not tried again. Reads, and writes nothing.
+// The changes that are still needed, in the order in which they are made; empty on a host that follows the plan.
+// `refused` (may be null) is a record: a change that the kernel refused once is not tried again. Only reads.
 [[nodiscard]] std::vector<Change> runtime_changes(const PlacementPlan& plan, const HostFacts& facts,
                                                   const HostFiles& files, const RecordContent* record = nullptr,
                                                   std::vector<std::string>* notes = nullptr);
 [[nodiscard]] std::vector<Change> install_changes(std::span<const BootArtefact> artefacts, const HostFiles& files);
 
 struct ApplyOptions {
-  std::filesystem::path record;  // the file
+  std::filesystem::path record;  // file of the record
   bool while_trading = false;
-  bool keep_going = false;  // a failed write is reported, and the rest is done
+  bool keep_going = false;  // a failed write is reported, and apply continues
 };
 
 struct ChangeResult {
   Change change;
   RecordedOutcome result;
-  bool done = false;  // false: not tried, after another one failed
+  bool done = false;  // false: not tried, because an earlier change failed
 };
 
 struct ApplyReport {
   HostExit exit = HostExit::ok;
-  std::string error;  // why nothing was done, or everything undone
+  std::string error;  // why nothing was done, or why everything was undone
   bool rolled_back = false;
   std::size_t tasks_moved = 0;
   std::vector<RefusedTask> refused_tasks;
@@ -58,8 +58,8 @@ struct ApplyReport {
   std::vector<std::string> notes;
 };
 
-// Why the plan must not be applied to this host now, and the exit code for it: a refused plan, no housekeeping
-// CPU, a trading engine.
+// Why the plan must not be applied to this host now, with the exit code: the plan is refused, there is no housekeeping
+// CPU, or an engine is trading.
 struct ApplyProblem {
   HostExit exit = HostExit::ok;
   std::string text;
@@ -74,24 +74,24 @@ struct ApplyProblem {
 
 struct RevertReport {
   HostExit exit = HostExit::ok;
-  bool found = false;  // a record
+  bool found = false;  // a record was found
   std::size_t changes = 0;
   std::size_t restored = 0;
-  std::size_t tasks_restored = 0;  // moved back or given back their mask
-  std::vector<std::string> left;   // what is not as it was, and why
+  std::size_t tasks_restored = 0;  // moved back, or their mask restored
+  std::vector<std::string> left;   // not restored, with the reason
   std::vector<std::string> notes;
 };
 
-// Restores what the record states, last change first; the record goes when all is restored. May be repeated. Throws
-// ApplyError for a record that another user may change, and for one with a change that apply never makes.
+// Restores the recorded state, last change first, and removes the record when everything is restored. May be repeated.
+// Throws ApplyError if another user may change the record, or if it contains a change that apply never makes.
 [[nodiscard]] RevertReport revert(const HostFiles& files, HostWriter& writer, const std::filesystem::path& record);
 
 enum class VerifyResult : std::uint8_t {
   ok,
-  pending,  // takes effect by itself, or with the next boot
-  refused,  // the kernel does not let it be changed
+  pending,  // takes effect later by itself, or at the next boot
+  refused,  // the kernel refuses to change it
   violated,
-  unknown,  // exists, but it may not be read
+  unknown,  // exists but is not readable
 };
 [[nodiscard]] std::string_view to_string(VerifyResult result) noexcept;
 
@@ -112,13 +112,13 @@ struct VerifyInput {
   const HostFacts& facts;
   const HostFiles& files;
   const Topology& topology;
-  const RecordContent* runtime = nullptr;    // null: the plan was not applied while the host runs
-  const RecordContent* installed = nullptr;  // null: nor is it installed for the next boot
+  const RecordContent* runtime = nullptr;    // null: the plan is not applied to the running host
+  const RecordContent* installed = nullptr;  // null: the plan is not installed for the next boot
 };
 
 [[nodiscard]] VerifyReport verify(const VerifyInput& input);
 
-[[nodiscard]] std::string to_text(std::span<const Change> changes);  // what would be done
+[[nodiscard]] std::string to_text(std::span<const Change> changes);  // the planned changes
 [[nodiscard]] std::string to_json(std::span<const Change> changes);
 [[nodiscard]] std::string to_text(const ApplyReport& report);
 [[nodiscard]] std::string to_json(const ApplyReport& report);

@@ -1,6 +1,6 @@
-// What went off the plan between two samples of a host: a pure function, alerts by name.
-// Thread: any. Cost: linear in threads, CPUs and interrupts; allocates. Errors: none, what a sample does not have is
-// not checked. Bounds: DriftOptions::max_alerts, the rest is counted.
+// Compares two samples of a host with the plan and with each other, and returns alerts by name; a pure function.
+// Thread: any. Cost: linear in threads, CPUs and interrupts; allocates. Errors: none; data that a sample lacks is not
+// checked. Bounds: DriftOptions::max_alerts, the rest is counted.
 #pragma once
 
 #include <cstddef>
@@ -37,42 +37,42 @@ enum class Drift : std::uint8_t {
   cpu_offline,
 };
 
-// One row per kind; the id is what scripts and documentation call it: "other-task-on-isolated-cpu".
+// One row per kind. Scripts and documentation use the id, such as "other-task-on-isolated-cpu".
 struct DriftInfo {
   Drift drift;
   std::string_view id;
-  std::string_view why;  // what it does to latency, in one sentence
+  std::string_view why;  // its effect on latency, in one sentence
   std::string_view fix;
 };
 [[nodiscard]] std::span<const DriftInfo> drift_table() noexcept;
 [[nodiscard]] const DriftInfo& info_of(Drift drift) noexcept;
 [[nodiscard]] std::string_view to_string(Drift drift) noexcept;
 
-// More than this is an alert. Rates are per second; an interval shorter than a second counts as one, so that a single
-// event in a short interval is not blown up.
+// Thresholds: a larger value is an alert. Rates are per second. An interval shorter than a second counts as one second,
+// so that a single event does not look like a high rate.
 struct DriftOptions {
-  double involuntary_switches = 1;  // of a busy-polling thread
-  double roaming_migrations = 10;   // of a thread that no plan names and that may run on several CPUs
-  double stall_us = 100;            // a busy-polling thread could have run and did not
-  double minor_faults = 10;         // of a busy-polling thread
-  double major_faults = 0;          // of any watched thread
-  double other_task_us = 0;         // another task ran on an isolated CPU
-  double bound_task_us = 1000;      // and one of the kernel's that belongs there
-  double device_interrupts = 0;     // of one device, on an isolated CPU
+  double involuntary_switches = 1;  // busy-polling threads
+  double roaming_migrations = 10;   // threads that no plan names and that may run on several CPUs
+  double stall_us = 100;            // busy-polling threads: time runnable but not running
+  double minor_faults = 10;         // busy-polling threads
+  double major_faults = 0;          // any watched thread
+  double other_task_us = 0;         // run time of other tasks on an isolated CPU
+  double bound_task_us = 1000;      // run time of kernel tasks that are bound to an isolated CPU
+  double device_interrupts = 0;     // interrupts of one device on an isolated CPU
   double timer = 2000;              // timer interrupts on an isolated CPU
-  double tickless_timer = 10;       // where the periodic tick is off
+  double tickless_timer = 10;       // timer interrupts where the periodic tick is off
   double other_interrupts = 10;     // NMI, IRQ work, machine checks on an isolated CPU
-  double softirqs = 100;            // of one kind on an isolated CPU, without those that come with the tick
-  double ipis = 10;                 // of each kind, on an isolated CPU
-  double steal_percent = 1;  // of a CPU that is isolated or has a busy-polling thread; without any of these, of all
+  double softirqs = 100;            // one kind on an isolated CPU, except softirqs that come with the tick
+  double ipis = 10;                 // each kind, on an isolated CPU
+  double steal_percent = 1;         // a CPU that is isolated or runs a busy-polling thread; if there is none, any CPU
   std::size_t max_alerts = 200;
 };
 
 struct Alert {
   Drift drift = Drift::thread_missing;
   std::string subject;  // "nfx-poll-0", "cpu3", "policy0"; "host"
-  std::string text;     // what was seen
-  double value = 0;     // the measured rate, where the alert is about one
+  std::string text;     // the observation
+  double value = 0;     // the measured rate, if the alert is about one
   double limit = 0;
 };
 
@@ -80,8 +80,8 @@ struct DriftInput {
   const WatchSample& before;
   const WatchSample& after;
   const PlacementPlan* plan = nullptr;  // null: threads are checked by their own masks
-  CpuSet isolated_cpus;                 // to be free of other tasks and interrupts
-  CpuSet tickless;                      // without the periodic tick
+  CpuSet isolated_cpus;                 // CPUs that should have no other tasks and interrupts
+  CpuSet tickless;                      // CPUs without the periodic tick
 };
 
 struct DriftReport {
@@ -91,6 +91,6 @@ struct DriftReport {
 
 [[nodiscard]] DriftReport find_drift(const DriftInput& input, const DriftOptions& options = {});
 
-// Between two samples; at least a nanosecond.
+// The time between two samples, at least a nanosecond.
 [[nodiscard]] double seconds_between(const WatchSample& before, const WatchSample& after) noexcept;
 }  // namespace nfx

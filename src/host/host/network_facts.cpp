@@ -1,5 +1,5 @@
-// Settings of network devices, which the kernel shows through ethtool's ioctl only, and as text files in a copied
-// host.
+// Settings of network devices. The kernel reports them only through ethtool's ioctl; a copied host has them as text
+// files.
 #include "host/network_facts.hpp"
 
 #include <linux/ethtool.h>
@@ -20,7 +20,7 @@
 namespace nfx {
 namespace {
 
-// One socket for the questions to all devices.
+// One socket for the queries of all devices.
 class Ethtool {
  public:
   Ethtool() : socket_(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)), error_(socket_ < 0 ? errno : 0) {}
@@ -30,7 +30,7 @@ class Ethtool {
   Ethtool(const Ethtool&) = delete;
   Ethtool& operator=(const Ethtool&) = delete;
 
-  // False when the device does not know the question; then `device` notes it when the question is not permitted.
+  // False if the device does not support the query. `device` notes a query that is not permitted.
   template <class Question>
   bool ask(NetworkDevice& device, std::uint32_t command, std::string_view topic, Question& question) const {
     int error = error_;
@@ -106,7 +106,7 @@ bool is_pci_address(std::string_view text) {
       text, [](char c) { return c == ':' || c == '.' || std::isxdigit(static_cast<unsigned char>(c)) != 0; });
 }
 
-// The function nearest to the device: in its own description, or else on the way to it.
+// The PCI function nearest to the device: in its own description, or else on the path to it.
 std::string pci_address_of(const HostFiles& files, const std::string& folder) {
   constexpr std::string_view key = "PCI_SLOT_NAME=";
   if (const auto uevent = files.text(folder + "/device/uevent")) {

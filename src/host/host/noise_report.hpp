@@ -1,7 +1,7 @@
 // The noise of a host's CPUs: measured, attributed, and reported as text, JSON and Prometheus text format.
 // Thread: any. Cost: measure_noise() takes its duration and the measured CPUs; reports allocate. Errors:
-// std::invalid_argument before anything is measured; afterwards what could not be had is in the report, with the
-// reason. Source: Prometheus exposition formats, text format 0.0.4.
+// std::invalid_argument before anything is measured; later failures are in the report, with the reason. Source:
+// Prometheus exposition formats, text format 0.0.4.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@
 
 namespace nfx {
 
-// Of the worst stalls per window.
+// Statistics of the worst stalls per window.
 struct NoiseSummary {
   std::uint64_t windows = 0;
   std::uint64_t p50_ns = 0;
@@ -43,8 +43,8 @@ struct CauseTotal {
 struct CpuNoise {
   CpuHiccups hiccups;
   NoiseSummary summary;
-  std::vector<NoiseCause> causes;  // per stall of hiccups.stalls; empty: not attributed
-  CpuCounters counters;            // what the kernel counted on the CPU meanwhile
+  std::vector<NoiseCause> causes;  // one per stall of hiccups.stalls; empty: not attributed
+  CpuCounters counters;            // the kernel's counters of the CPU during the measurement
 };
 
 struct NoiseReport {
@@ -66,31 +66,33 @@ struct NoiseReport {
 };
 
 [[nodiscard]] NoiseSummary summarise(const CpuHiccups& hiccups);
-// Of all CPUs' windows together.
+// Summarises the windows of all CPUs together.
 [[nodiscard]] NoiseSummary summarise(std::span<const CpuNoise> cpus);
-// Largest total first.
+// Sorted by total, largest first.
 [[nodiscard]] std::vector<CauseTotal> cause_totals(std::span<const CpuNoise> cpus);
 
-// How far apart most of these moments are: 1 s, or the period of a tick at 100, 250 or 1,000 Hz; 0: nothing regular.
+// The interval at which most of these moments recur: 1 s, or the period of a tick at 100, 250 or 1,000 Hz; 0:
+// irregular.
 [[nodiscard]] std::uint64_t recurring_period_ns(std::span<const std::uint64_t> moments_ns);
 
 struct NoiseOptions {
   HiccupOptions hiccups;
   bool trace = true;
-  bool mount_tracefs = false;  // when it is not mounted
+  bool mount_tracefs = false;  // mounts it if necessary
 };
 
-// Throws std::invalid_argument when there is no CPU to measure, none would be left for the host under SCHED_FIFO, or
-// more than a GiB of memory would be needed.
+// Throws std::invalid_argument if there is no CPU to measure, if SCHED_FIFO would leave no CPU for the host, or if more
+// than a GiB of memory would be needed.
 [[nodiscard]] NoiseReport measure_noise(const HostFiles& files, const HostFacts& facts, const NoiseOptions& options,
                                         const std::atomic<bool>& stop);
 
 [[nodiscard]] std::string to_text(const NoiseReport& report);
-// `with_curves`: for each CPU also the worst stall over time, and of each share of the windows.
+// `with_curves` adds, for each CPU, the worst stall over time and the worst stall by share of windows.
 [[nodiscard]] std::string to_json(const NoiseReport& report, bool with_curves = false);
 [[nodiscard]] std::string to_prometheus(const NoiseReport& report);
 
-// The ratios to an earlier report, which to_json() wrote; CPUs that are in both, then all together. Error: a text.
+// The ratios to an earlier report written by to_json(), first for CPUs that are in both reports, then for all together.
+// Returns a text on error.
 [[nodiscard]] std::expected<std::string, std::string> compare(const NoiseReport& report, std::string_view earlier_json);
 
 }  // namespace nfx

@@ -1,8 +1,8 @@
-// What the kernel did on a CPU while a thread could not run on it: events of tracefs, and the cause of each stall.
+// The kernel's activity on a CPU while a thread could not run there: events of tracefs, and the cause of each stall.
 // Thread: any; a TraceSession has one owner. Cost: parsing allocates; while a session traces, each event costs the
-// traced CPU some hundred nanoseconds. Errors: texts that name the file and what it reported. Bounds: kernel memory of
-// a session is at most max_trace_bytes; what does not fit overwrites the oldest events and is counted. Source:
-// Documentation/trace/ftrace.rst and events.rst; fields as the events' "format" files print them.
+// traced CPU some hundred nanoseconds. Errors: texts that name the file and the error. Bounds: kernel memory of a
+// session is at most max_trace_bytes; when it is full, new events overwrite the oldest ones, which are counted. Source:
+// Documentation/trace/ftrace.rst and events.rst; fields as in the events' "format" files.
 #pragma once
 
 #include <cstdint>
@@ -21,44 +21,44 @@
 namespace nfx {
 
 enum class NoiseKind : std::uint8_t {
-  timer,        // the tick, or a timer that ran out
+  timer,        // the tick or an expired timer
   interrupt,    // of a device
-  softirq,      // deferred work, on the way back from an interrupt
-  ipi,          // another CPU requested something
+  softirq,      // deferred work after an interrupt
+  ipi,          // sent by another CPU
   kernel,       // other vectors and NMIs
-  task,         // another thread had the CPU
+  task,         // another thread ran on the CPU
   migration,    // the thread itself was moved to another CPU
-  hypervisor,   // nothing happened here, and the kernel counted stolen time
-  unexplained,  // nothing happened here: hypervisor, system management mode or the processor itself
-  not_traced,   // the trace does not reach back to it
+  hypervisor,   // no event here, and the kernel counted stolen time
+  unexplained,  // no event here: hypervisor, system management mode or the processor itself
+  not_traced,   // before the start of the trace
 };
 
 [[nodiscard]] std::string_view to_string(NoiseKind kind) noexcept;
 
 struct TraceEvent {
-  enum class Edge : std::uint8_t { entry, exit, change };  // change: of the task
+  enum class Edge : std::uint8_t { entry, exit, change };  // change: a task switch
 
   std::int64_t time_ns = 0;  // since TickClock's origin
   int cpu = 0;
   NoiseKind kind = NoiseKind::task;
   Edge edge = Edge::entry;
-  std::string name;  // "36 virtio1-req.0", "NET_RX", "call_function_single"; of a change: the task that has the CPU now
-  int thread_id = 0;         // of a change: the task that has the CPU now
-  int thread_id_before = 0;  // and the one that had it
+  std::string name;   // "36 virtio1-req.0", "NET_RX", "call_function_single"; for a change, the task that runs now
+  int thread_id = 0;  // for a change: the task that runs now
+  int thread_id_before = 0;  // and the task that ran before
   std::string name_before;
 };
 
-// Reads trace text line by line, as per_cpu/cpuN/trace and trace_pipe print it.
+// Parses trace text line by line, in the format of per_cpu/cpuN/trace and trace_pipe.
 class TraceParser {
  public:
   explicit TraceParser(TickClock clock) : clock_(std::move(clock)) {}
 
-  // One line without its end. Events of other kinds are skipped; lines that are not events are counted.
+  // Takes one line without its newline. Skips events of other kinds, and counts lines that are not events.
   void line(std::string_view text);
   void text(std::string_view text);
 
   std::vector<TraceEvent> events;
-  std::uint64_t lost = 0;  // from "[LOST n EVENTS]"
+  std::uint64_t lost = 0;  // sum of "[LOST n EVENTS]"
   std::uint64_t not_understood = 0;
 
  private:
@@ -68,45 +68,45 @@ class TraceParser {
 // Why a thread could not run on its CPU.
 struct NoiseCause {
   NoiseKind kind = NoiseKind::unexplained;
-  std::string name;                  // empty where the kind is enough
-  std::uint64_t share_ns = 0;        // of the stall, that the trace saw this cause take
-  std::uint64_t unaccounted_ns = 0;  // of the stall, in which the trace saw nothing
+  std::string name;                  // empty if the kind says enough
+  std::uint64_t share_ns = 0;        // part of the stall that the trace attributes to this cause
+  std::uint64_t unaccounted_ns = 0;  // part of the stall without any event
 
   // "task kworker/1:2", "timer".
   [[nodiscard]] std::string text() const;
 };
 
 struct AttributionContext {
-  std::set<int> own_threads;               // what these do on a CPU is not a cause
-  std::set<int> overwritten;               // CPUs whose oldest events are gone
-  std::map<int, std::uint64_t> stolen_ns;  // per CPU, as the kernel counted it
-  std::uint64_t slack_ns = 0;              // by how much event times may be off
-  std::uint64_t overhead_ns = 50'000;      // time without events that belongs to the events around it
+  std::set<int> own_threads;               // threads of the measurement, which are never a cause
+  std::set<int> overwritten;               // CPUs whose oldest events were overwritten
+  std::map<int, std::uint64_t> stolen_ns;  // stolen time per CPU, as the kernel counted it
+  std::uint64_t slack_ns = 0;              // error of event times
+  std::uint64_t overhead_ns = 50'000;      // time without events that is attributed to the events around it
   std::uint64_t steal_resolution_ns = 10'000'000;
 };
 
-// One cause per stall: what took most of it. Time that no event accounts for is added to the events in the stall, as
-// their entry and exit, unless it exceeds both their own time and the overhead. Then, and where there is no event at
-// all, it counts as the hypervisor's, up to the stolen time, largest stalls first.
+// Returns one cause per stall: the one that took most of it. Time that no event accounts for is added to the events in
+// the stall, as the cost of their entry and exit, unless it exceeds both their own time and the overhead. Beyond that,
+// and if there is no event at all, it is attributed to the hypervisor, up to the stolen time, largest stalls first.
 [[nodiscard]] std::vector<NoiseCause> attribute(std::span<const HiccupGap> gaps, std::span<const TraceEvent> events,
                                                 const AttributionContext& context);
 
-// Where tracefs is and may be written to. Error: a text with file and reason.
+// The folder of a writable tracefs. Error: a text with file and reason.
 [[nodiscard]] std::expected<std::string, std::string> find_tracefs(const HostFiles& files);
-// Mounts tracefs in a mount namespace of the calling thread's own, so that no other process sees it and it goes with
-// the process, however that ends. Threads started later see it too.
+// Mounts tracefs in a private mount namespace of the calling thread. No other process sees the mount, and it disappears
+// when the process ends. Threads started later see it too.
 [[nodiscard]] std::expected<std::string, std::string> mount_private_tracefs();
 
 inline constexpr std::uint64_t max_trace_bytes = std::uint64_t{256} << 20;
 
-// A trace instance of our own: it disturbs no other user of tracefs. Removed by the destructor; those that killed
-// ended processes left are removed by the next start().
+// A private trace instance, which disturbs no other user of tracefs. The destructor removes it; the next start()
+// removes instances that killed processes left behind.
 class TraceSession {
  public:
   struct Options {
     std::string tracefs;
     CpuSet cpus;
-    bool tsc = false;  // times as TSC values
+    bool tsc = false;  // times are TSC values
     double seconds = 10;
   };
   [[nodiscard]] static std::expected<TraceSession, std::string> start(const Options& options);
@@ -125,7 +125,7 @@ class TraceSession {
   };
   [[nodiscard]] Result read(const TickClock& clock) const;
 
-  // The trace_clock in use and the events that could not be had.
+  // The trace_clock in use, and notes about events that were not available.
   [[nodiscard]] const std::string& clock() const noexcept { return clock_; }
   [[nodiscard]] const std::vector<std::string>& notes() const noexcept { return notes_; }
 

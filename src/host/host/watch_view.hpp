@@ -1,6 +1,7 @@
-// What `nfx host watch` shows: two samples become rates per CPU and thread, and these a frame of text, a line of JSON,
-// Prometheus metrics, or the data of a report. Thread: any; pure, but for WatchHistory, which has one owner. Cost:
-// linear in CPUs and threads; allocates. Errors: none, what the kernel does not report is "-" and null.
+// The outputs of `nfx host watch`: two samples become rates per CPU and thread, and these become a frame of text, a
+// line of JSON, Prometheus metrics, or the data of a report.
+// Thread: any; pure, but for WatchHistory, which has one owner. Cost: linear in CPUs and threads; allocates. Errors:
+// none; values that the kernel does not report are "-" and null.
 #pragma once
 
 #include <chrono>
@@ -26,8 +27,9 @@ enum class CpuRole : std::uint8_t { isolated, housekeeping, other };
 struct CpuActivity {
   int cpu = 0;
   CpuRole role = CpuRole::other;
-  std::vector<std::size_t> threads;  // into WatchInterval::threads: those that are or were last on it; sums follow
-  double busy_percent = 0;           // of the CPU's time: not idle, the hypervisor's share included
+  std::vector<std::size_t> threads;  // indexes into WatchInterval::threads: threads that are or were last on this CPU;
+                                     // sums follow
+  double busy_percent = 0;           // share of time not idle, including the hypervisor's share
   double steal_percent = 0;
   double stall_us = 0;
   double migrations = 0;
@@ -51,7 +53,7 @@ struct CpuActivity {
 struct ThreadActivity {
   ThreadSample now;
   bool planned = false;
-  bool measured = false;  // was there in the earlier sample too; else all below is 0
+  bool measured = false;  // also in the earlier sample; otherwise all values below are 0
   double run_percent = 0;
   double stall_us = 0;
   double migrations = 0;
@@ -62,39 +64,40 @@ struct ThreadActivity {
 };
 
 struct WatchInterval {
-  std::chrono::nanoseconds time{};  // its end
-  std::string utc;                  // the same as UTC; set by the caller that knows it, and shown then
+  std::chrono::nanoseconds time{};  // end of the interval
+  std::string utc;                  // the same as UTC, shown if set; the caller sets it
   double seconds = 0;
   std::vector<CpuActivity> cpus;
   std::vector<ThreadActivity> threads;
   DriftReport drift;
-  std::vector<std::string> notes;  // what could not be seen
+  std::vector<std::string> notes;  // data that was not available
 };
 
 [[nodiscard]] WatchInterval summarize(const DriftInput& input, const DriftOptions& options = {});
 
-// Starts of colours, all empty by default; `plain` ends one.
+// Escape sequences that start a colour, all empty by default; `plain` ends one.
 struct WatchColours {
   std::string_view plain, bold, dim, red, green, yellow, cyan;
 };
 
 struct WatchViewOptions {
-  std::string title{};       // after the program's name: what is watched
-  std::size_t width = 80;    // lines are cut there; alerts only on a screen, where there is a height
+  std::string title{};       // printed after the program's name: the watched host
+  std::size_t width = 80;    // lines are cut here; alert lines only if there is a height
   std::size_t height = 0;    // lines; 0: as many as needed
-  bool alerts_only = false;  // a line per alert and nothing else
+  bool alerts_only = false;  // prints only one line per alert
   WatchColours colours{};
 };
 
-// A frame: head, a row per CPU, a row per thread, alerts. When the height does not hold all, CPUs that are neither
-// isolated nor have threads are left out first; how many is shown.
+// A frame: head, a row per CPU, a row per thread, alerts. If the height is too small, CPUs that are neither isolated
+// nor run threads are left out first; the frame shows how many.
 [[nodiscard]] std::string to_text(const WatchInterval& interval, const WatchViewOptions& options);
-// One object on one line, with its line end.
+// One JSON object and a newline.
 [[nodiscard]] std::string to_json(const WatchInterval& interval, bool alerts_only = false);
-// The exposition format of Prometheus, version 0.0.4. Counters are the kernel's own, from the later sample.
+// Prometheus exposition format, version 0.0.4. Counters are the kernel's own, from the later sample.
 [[nodiscard]] std::string to_prometheus(const WatchSample& sample, const WatchInterval& interval);
 
-// The watched period for a report. Bounded: at max_points, neighbours are merged and the worse of both stays.
+// The watched period for a report. Bounded: at max_points, neighbouring points are merged and the worse value of both
+// is kept.
 class WatchHistory {
  public:
   static constexpr std::size_t max_points = 1000;
@@ -103,12 +106,12 @@ class WatchHistory {
   void add(const WatchInterval& interval);
   [[nodiscard]] std::size_t points() const noexcept { return times_.size(); }
   [[nodiscard]] bool alerted() const noexcept { return alerts_ != 0; }
-  // One JSON object: alerts, and for each CPU its numbers over time.
+  // One JSON object: alerts, and for each CPU its values over time.
   [[nodiscard]] std::string json() const;
 
  private:
   struct Point {
-    float interrupts = -1, involuntary = -1, steal = -1;  // -1: the CPU was not there
+    float interrupts = -1, involuntary = -1, steal = -1;  // -1: the CPU was absent
   };
   struct AlertCount {
     std::uint64_t intervals = 0;

@@ -1,5 +1,5 @@
-// Makes a host follow a plan while it runs: one change after the other, each recorded before it is made, so that a
-// crash in between can be reverted.
+// Makes a running host follow a plan. Each change is recorded before it is made, so that it can be reverted after a
+// crash.
 #include "host/apply.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using host::read_group;
 using host::Task;
 using host::text_of;
 
-// Tasks fork while they are moved; each pass finds the children of those that the one before moved.
+// Tasks fork while they are moved; each pass finds the children of tasks that the previous pass moved.
 constexpr int max_passes = 10;
 
 class Applier {
@@ -50,7 +50,7 @@ class Applier {
         report_.changes.push_back({std::move(changes[rest]), {}, false});
       return roll_back(first);
     }
-    // verify goes by the plan that was applied last.
+    // `verify` checks the plan that was applied last.
     if (first != 0) record_.add_plan();
     bool warn = false;
     for (const ChangeResult& change : report_.changes) warn = warn || change.result.outcome != Outcome::accepted;
@@ -86,7 +86,7 @@ class Applier {
     return finish(std::move(change), index, error, {});
   }
 
-  // Whether to continue.
+  // Returns whether to continue.
   bool finish(Change change, std::size_t index, int error, RecordedOutcome outcome) {
     if (error != 0) {
       outcome.outcome = Outcome::refused;
@@ -105,7 +105,7 @@ class Applier {
   }
 
   bool write(Change change) {
-    // Files of groups that were made a moment ago are seen here for the first time.
+    // Files of new groups did not exist before, so they are read here for the first time.
     auto seen = files_.read(change.path);
     if (!seen) {
       report_.error = report_.error.empty() ? change.path + ": " + text_of(seen.error()) : report_.error;
@@ -139,7 +139,7 @@ class Applier {
   }
 
   void refuse(const Task& task, int error, RecordedOutcome& outcome) {
-    // It has ended, which is as good.
+    // The task has ended, which is as good as moved.
     if (error == ESRCH) return;
     outcome.refused.push_back({task.state, error});
     refused_.insert({task.state.tid, task.state.start});
@@ -151,7 +151,7 @@ class Applier {
     for (int pass = 0; pass < max_passes; ++pass) {
       const std::set<int> members = read_group(files_, change.from);
       std::vector<Task> tasks = host::read_tasks(files_);
-      std::set<int> engines;  // processes, where whole processes are moved
+      std::set<int> engines;  // process ids, where whole processes are moved
       for (const Task& task : tasks) {
         if (!threads && host::is_engine_thread(task.state.name)) engines.insert(task.state.pid);
       }
@@ -161,7 +161,7 @@ class Applier {
         task.state.moves = members.contains(threads ? task.state.tid : task.state.pid) && may_move(task) &&
                            (threads || (!task.kernel && !engines.contains(task.state.pid)));
         if (task.state.moves) moving.push_back(task);
-        // Before the first move all masks are as they were; later ones have been narrowed by our groups.
+        // Masks are unchanged before the first move; later our groups have narrowed some of them.
         if (task.state.moves || (pass == 0 && !continues_ && !task.bound)) batch.tasks.push_back(task.state);
       }
       if (batch.tasks.empty() || (pass > 0 && moving.empty())) break;
@@ -169,7 +169,7 @@ class Applier {
       const std::size_t index = record_.add(batch);
       RecordedOutcome outcome;
       for (const Task& task : moving) {
-        if (!threads && task.state.pid != task.state.tid) continue;  // goes with its process
+        if (!threads && task.state.pid != task.state.tid) continue;  // moves together with its process
         const int error = writer_.move_task(change.path, threads ? task.state.tid : task.state.pid);
         if (error == 0) ++report_.tasks_moved;
         if (error != 0) refuse(task, error, outcome);
@@ -248,7 +248,7 @@ ApplyReport problem_report(const ApplyProblem& problem) {
   return report;
 }
 
-// A record of another boot describes a host that is gone.
+// Nothing from an earlier boot's record still applies.
 std::optional<RecordContent> record_of_this_boot(const HostFiles& files, const std::filesystem::path& file) {
   auto content = ChangeRecord::load(file);
   const std::string boot = host::boot_id(files);

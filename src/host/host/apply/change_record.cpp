@@ -1,4 +1,4 @@
-// The record of changes on disk: what was where before, so that revert works after a crash and from another process.
+// The record of changes on disk, with the previous values, so that revert works after a crash and from another process.
 #include "host/change_record.hpp"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ using nlohmann::json;
 
 constexpr std::size_t max_record_size = 256U << 20;
 
-// JSON holds text, files hold bytes: each byte becomes the character of its number.
+// JSON holds text, but files hold bytes: each byte becomes the character with its number.
 std::string to_characters(std::string_view bytes) {
   std::string text;
   for (const char c : bytes) {
@@ -102,8 +102,7 @@ PlacementPlan plan_of(const json& object) {
   return plan;
 }
 
-// Thrown for a line that is JSON, and means nothing here: to undo something else than what was done is worse than to
-// stop.
+// Thrown for a line that is valid JSON but not a record. Stopping is better than undoing the wrong change.
 struct NotARecord {};
 
 constexpr std::array kinds{ChangeKind::write_file,     ChangeKind::make_group,   ChangeKind::move_tasks,
@@ -193,7 +192,7 @@ void read_line(const json& object, RecordContent& content) {
   }
 }
 
-// No number of a record has a fraction or is larger than 64 bits, which would be read as one with a fraction.
+// Rejects fractions and integers of more than 64 bits, which the parser would turn into a floating-point number.
 json parse_line(std::string_view line) {
   bool fraction = false;
   json object = json::parse(line, [&fraction](int, json::parse_event_t event, const json& value) {
@@ -244,7 +243,7 @@ bool same_content(Compare compare, std::string_view content, std::string_view wa
       return a && b && *a == *b;
     }
     case Compare::contains_word: {
-      // "+cpuset" or "-cpuset" was written where words are listed.
+      // "+cpuset" or "-cpuset" was written to a file that lists words.
       const bool there =
           (' ' + std::string{trimmed(content)} + ' ').contains(' ' + std::string{wanted.substr(1)} + ' ');
       return there == wanted.starts_with('+');
@@ -256,8 +255,7 @@ bool same_content(Compare compare, std::string_view content, std::string_view wa
 RecordLock::RecordLock(const std::filesystem::path& folder)
     : folder_(folder, TrustedFolder::Missing::make), file_(folder / "lock") {
   if (folder_.fd() < 0) throw ApplyError(folder_.problem() + "; --state names another folder");
-  // The holder removes the file at the end: a lock on a file that was removed, or replaced by another process, is
-  // worthless.
+  // The holder removes the file at the end, and a lock on a file that was removed or replaced is worthless: retry.
   for (int attempt = 0; attempt < 100; ++attempt) {
     const TrustedFolder::File opened = folder_.open("lock", O_RDWR | O_CREAT);
     if (opened.fd < 0) throw ApplyError(opened.problem + "; --state names another folder");
@@ -286,7 +284,7 @@ RecordLock::RecordLock(const std::filesystem::path& folder)
 RecordLock::~RecordLock() {
   ::unlinkat(folder_.fd(), "lock", 0);
   ::close(fd_);
-  // A folder without a record is of no use; one that holds something stays.
+  // Removes the folder if it is empty.
   ::rmdir(file_.parent_path().c_str());
 }
 
@@ -307,7 +305,7 @@ std::optional<RecordContent> ChangeRecord::load(const std::filesystem::path& fil
   std::string_view rest = text;
   for (std::size_t number = 1; !rest.empty(); ++number) {
     const std::size_t end = rest.find('\n');
-    // Without its end it was cut off, and what it announces has not been done.
+    // A last line without its end was cut off, and its change has not been made.
     if (end == std::string_view::npos) break;
     try {
       read_line(parse_line(rest.substr(0, end)), content);
@@ -354,7 +352,7 @@ void ChangeRecord::open_file() {
   const TrustedFolder::File opened = folder.open(file_.filename().string(), O_WRONLY | O_CREAT | O_APPEND);
   if (opened.fd < 0) throw ApplyError(opened.problem);
   fd_ = opened.fd;
-  // After the last whole line.
+  // Cuts the file after the last whole line.
   if (::ftruncate(fd_, static_cast<off_t>(bytes_before_)) != 0)
     throw ApplyError(file_.string() + ": cannot be written: " + text_of(errno));
   const int synced = ::openat(folder.fd(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

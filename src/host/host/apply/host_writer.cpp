@@ -1,5 +1,4 @@
-// The only code that writes to a host, and its replacement that writes to a copy: all other code computes what to
-// write.
+// The only code that writes to a host, and its replacement that writes to a copy. All other code only computes changes.
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -26,7 +25,7 @@ namespace nfx {
 namespace {
 
 int write_all(int fd, std::string_view bytes) {
-  // Kernel files take what one write brings; a longer regular file may take several.
+  // A kernel file takes its content in one write; a regular file may need several.
   do {
     const ssize_t done = ::write(fd, bytes.data(), bytes.size());
     if (done < 0 && errno == EINTR) continue;
@@ -55,8 +54,8 @@ class OwnedFd {
   int fd_;
 };
 
-// Symbolic links are followed, and stay in the copy, also those that begin with /. Kernels before 5.6 cannot do that:
-// there links lead where they lead, as for every program that reads the copy. -1 and errno.
+// Follows symbolic links but stays in the copy, also for absolute links. Kernels before 5.6 cannot do that; there a
+// link leads to the real host. Returns -1 and sets errno on failure.
 int open_in_copy(const HostFiles& files, std::string_view file, std::uint64_t flags) {
   const OwnedFd root{::open(files.root().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
   if (root.get() < 0) return -1;
@@ -69,7 +68,7 @@ int open_in_copy(const HostFiles& files, std::string_view file, std::uint64_t fl
   return ::open(files.path(file).c_str(), static_cast<int>(flags) | O_CLOEXEC);
 }
 
-// Does this to a name in its folder, which was opened as no other user can have prepared it.
+// Opens the folder in a way that other users cannot have prepared, and runs `act` on the name in it.
 template <class Act>
 int in_folder_of(const HostFiles& files, std::string_view file, Act act) {
   const std::string name{name_of(file)};
@@ -97,10 +96,10 @@ int LiveWriter::write(std::string_view file, std::string_view bytes) {
   OwnedFd fd{files_.live() ? ::open(files_.path(file).c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
                            : open_in_copy(files_, file, O_WRONLY | O_TRUNC | O_NONBLOCK)};
   if (fd.get() < 0) return errno;
-  // Whatever links the path has: nothing but the kernel's own files is written to.
+  // Writes only to the kernel's own files, whatever links the path contains.
   if (files_.live() && !is_of_kernel(fd.get())) return EPERM;
   const int error = write_all(fd.get(), bytes);
-  // Some files of the kernel report a refusal only here.
+  // Some kernel files report an error only at close().
   return ::close(fd.release()) != 0 && error == 0 ? errno : error;
 }
 
@@ -129,7 +128,7 @@ int LiveWriter::set_affinity(int tid, const CpuSet& cpus) {
 int LiveWriter::replace_file(std::string_view file, std::string_view bytes, std::uint32_t mode) {
   if ((mode & ~0777U) != 0) return EPERM;
   return in_folder_of(files_, file, [&](int folder, const char* name) {
-    // A name that directories of configuration fragments ignore.
+    // Directories of configuration fragments ignore names like this one.
     const std::string beside = std::string{"."} + name + ".nexusfix-tmp";
     const OwnedFd fd{::openat(folder, beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600)};
     if (fd.get() < 0) return errno;
@@ -169,7 +168,7 @@ std::string list_text(const std::set<int>& members) {
   return text;
 }
 
-// All groups of the hierarchy that this list belongs to.
+// All group lists of the hierarchy that contains `list`.
 std::vector<std::string> lists_of_hierarchy(const HostFiles& files, std::string_view list) {
   const std::string name{name_of(list)};
   std::string top{folder_of(list)};
@@ -195,7 +194,7 @@ CpuSet cpus_of_group(const HostFiles& files, std::string_view folder) {
   return CpuSet::parse_list(files.text("/sys/devices/system/cpu/online").value_or("")).value_or(CpuSet{});
 }
 
-// A task gets the mask of its group, as kernels before 6.2 do it: they remember no other.
+// Gives a task the mask of its group, as kernels before 6.2 do; they remember no other mask.
 void confine(const HostFiles& files, LiveWriter& plain, std::string_view list, const std::set<int>& members) {
   const CpuSet cpus = cpus_of_group(files, folder_of(list));
   const bool threads = name_of(list) == "tasks";
@@ -206,7 +205,7 @@ void confine(const HostFiles& files, LiveWriter& plain, std::string_view list, c
 
 constexpr std::string_view cpuset_files[] = {"cpuset.cpus", "cpuset.mems"};
 
-// cgroup v2: a controller comes and goes with its files in the groups below.
+// cgroup v2: enabling a controller adds its files to the child groups, and disabling it removes them.
 int control_subtree(const HostFiles& files, LiveWriter& plain, std::string_view file, std::string_view bytes) {
   const std::string top{folder_of(file)};
   std::string words = ' ' + files.text(file).value_or("") + ' ';

@@ -1,4 +1,4 @@
-// The paths of runtime_changes() and boot_artefacts(), as patterns: * is a name without /, and not . or ..
+// The paths of runtime_changes() and boot_artefacts(), as patterns: * matches a name without /, except . and ..
 #include "host/apply/known_paths.hpp"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ constexpr std::array<std::string_view, 15> installed_files{"/etc/default/grub.d/
                                                            "/usr/local/lib/nexusfix/steer-interrupts",
                                                            "/usr/local/lib/nexusfix/tune-nics"};
 
-// One name of a path against one with at most one *.
+// Matches one name of a path against a pattern with at most one *.
 bool fits_name(std::string_view name, std::string_view pattern) noexcept {
   if (name.empty() || name == "." || name == "..") return false;
   const std::size_t star = pattern.find('*');
@@ -51,14 +51,14 @@ bool fits_name(std::string_view name, std::string_view pattern) noexcept {
 }
 
 std::string_view take_name(std::string_view& path) noexcept {
-  path.remove_prefix(1);  // the slash
+  path.remove_prefix(1);  // skips the slash
   const std::size_t end = std::min(path.find('/'), path.size());
   const std::string_view name = path.substr(0, end);
   path.remove_prefix(end);
   return name;
 }
 
-// With `folders`, a folder of such a path is one too.
+// With `folders`, a parent folder of such a path matches too.
 bool fits(std::string_view path, std::string_view pattern, bool folders = false) noexcept {
   while (path.starts_with('/') && pattern.starts_with('/')) {
     if (!fits_name(take_name(path), take_name(pattern))) return false;

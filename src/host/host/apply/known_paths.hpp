@@ -1,4 +1,4 @@
-// What apply changes on a host, so that revert writes nothing else, whatever a record says.
+// The paths that apply may change on a host, so that revert writes nothing else, whatever a record contains.
 // Thread: any. Cost: reads the mounts of the host.
 #pragma once
 
@@ -11,10 +11,10 @@
 
 namespace nfx::host {
 
-// The path of the first change that apply never makes.
+// The path of the first change in the record that apply never makes.
 [[nodiscard]] std::optional<std::string> foreign_path(const HostFiles& files, const RecordContent& record);
 
-// The files that apply installs, but for the drop-in of a unit, which is named after it.
+// Whether apply installs this file. The drop-in of a unit is not included, because it is named after the unit.
 [[nodiscard]] bool is_installed_path(std::string_view path) noexcept;
 
 }  // namespace nfx::host

@@ -1,4 +1,4 @@
-// What was or would be done, for people and for scripts.
+// Reports of planned and made changes, as text and as JSON.
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>

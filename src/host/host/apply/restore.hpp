@@ -7,8 +7,8 @@
 
 namespace nfx::host {
 
-// From change `first` on. With first > 0 tasks that were moved before stay where they are. What is not restored is
-// named in report.left.
+// Undoes the changes from `first` on. With first > 0, tasks that earlier changes moved stay where they are. report.left
+// names everything that could not be restored.
 void restore(const HostFiles& files, HostWriter& writer, const RecordContent& record, std::size_t first,
              RevertReport& report);
 

@@ -1,4 +1,4 @@
-// Restores what apply changed, from the record, the last change first.
+// Undoes the recorded changes of apply, last first.
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -16,8 +16,8 @@ namespace nfx {
 namespace host {
 namespace {
 
-// Tasks fork while they are moved; each pass finds the children of those that the one before moved. A task that is
-// about to end cannot be moved, and freeing the memory of a large one takes its time on a busy host.
+// Tasks fork while they are moved; each pass finds the children of tasks that the previous pass moved. A task that is
+// exiting cannot be moved, and a large one takes a while to free its memory on a busy host.
 constexpr int passes_at_once = 4;
 constexpr int max_passes = 500;
 constexpr std::chrono::milliseconds between_passes{10};
@@ -56,7 +56,8 @@ class Restorer {
   void content(const Change& change) {
     if (change.goes_with_group && everything_) return;
     auto now = files_.read(change.path);
-    if (!now && (now.error() == ENOENT || now.error() == ENODEV || now.error() == ENOTDIR)) return;  // with its device
+    if (!now && (now.error() == ENOENT || now.error() == ENODEV || now.error() == ENOTDIR))
+      return;  // removed together with its device
     if (now && *now == change.seen) return;
     if (const int error = writer_.write(change.path, change.undo); error != 0)
       return left(change.path, "cannot be written: " + text_of(error));
@@ -67,7 +68,7 @@ class Restorer {
     if (!same) left(change.path, "reads \"" + files_.text(change.path).value_or("") + "\" after it was written");
   }
 
-  // Moves all tasks out until no new one appears. Returns those that stay.
+  // Moves all tasks out until no new one appears. Returns the tasks that could not be moved.
   std::string empty_group(const std::string& list, const std::string& to) {
     std::string refused;
     for (int pass = 0; pass < max_passes; ++pass) {
@@ -80,7 +81,7 @@ class Restorer {
         if (error == 0) ++report_.tasks_restored;
         if (error != 0 && error != ESRCH) refused += ' ' + std::to_string(id) + ": " + text_of(error);
       }
-      // Tasks that were refused will be refused again.
+      // Tasks that were refused once will be refused again.
       if (!refused.empty() && pass >= passes_at_once) break;
     }
     const std::set<int> inside = read_group(files_, list);
@@ -113,7 +114,7 @@ class Restorer {
            "its mask " + mask.to_list() + " is refused: " + text_of(error));
   }
 
-  // A task that has the mask that it had gets none: the kernel would remember it as the task's own choice.
+  // Sets no mask where it is already right: the kernel would remember it as the task's own choice.
   void masks(const Change& change) {
     for (const TaskState& before : change.tasks) {
       const auto now = read_task(files_, before.pid, before.tid);
@@ -122,7 +123,7 @@ class Restorer {
     }
   }
 
-  // Tasks that were started meanwhile by one with a narrowed mask have inherited it.
+  // Tasks started in the meantime have inherited a narrowed mask.
   void descendants(const Change& change) {
     const CpuSet housekeeping = CpuSet::parse_list(change.wanted).value_or(CpuSet{});
     std::map<int, const TaskState*> recorded;
@@ -134,7 +135,7 @@ class Restorer {
     }
     for (const Task& task : tasks) {
       if (task.bound || recorded.contains(task.state.tid)) continue;
-      // Its process first, then the processes that started it.
+      // Checks the task's own process first, then its ancestors.
       int pid = task.state.pid;
       for (int depth = 0; depth < 64 && pid > 0 && !recorded.contains(pid); ++depth) {
         const auto leader = leaders.find(pid);

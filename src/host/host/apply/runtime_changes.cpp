@@ -1,4 +1,4 @@
-// What has to be changed on a running host so that it follows a plan: a function of the plan and the host's files.
+// Computes the changes that make a running host follow a plan, from the plan and the host's files.
 #include <algorithm>
 #include <cerrno>
 #include <iterator>
@@ -56,11 +56,12 @@ class Planner {
     if (notes_ != nullptr) notes_->push_back(std::move(text));
   }
 
-  // A file that holds something else than wanted becomes a change. `undo`: what brings it back, if not its content.
+  // Adds a change if the file's content differs from `wanted`. `undo` restores it, if not by writing the old content
+  // back.
   Change* want(std::string area, std::string path, std::string wanted, Compare compare, std::string why) {
     auto seen = files_.read(path);
     if (!seen) {
-      // What is not there needs no change; what hides may need one.
+      // A missing file needs no change; an unreadable one may need one.
       if (seen.error() != ENOENT && seen.error() != ENOTDIR)
         note(path + ": cannot be read: " + host::text_of(seen.error()));
       return nullptr;
@@ -76,7 +77,7 @@ class Planner {
     return &changes_.emplace_back(std::move(change));
   }
 
-  // A file of a group that may not be there yet.
+  // A file of a group that may not exist yet.
   void want_in_group(const std::string& group, std::string_view name, std::string wanted, bool ours) {
     const std::string path = group + '/' + std::string{name};
     if (files_.exists(path)) {
@@ -108,7 +109,8 @@ class Planner {
 
   bool known_as_refused(const Task& task) const { return refused_tasks_.contains({task.state.tid, task.state.start}); }
 
-  // Kernel threads are moved only where they may run on an isolated CPU; all others always, for what they will start.
+  // Kernel threads are moved only if they may run on an isolated CPU. All other tasks are moved, because of the tasks
+  // they will start.
   bool to_be_moved(const Task& task) const {
     if (task.bound || known_as_refused(task) || host::is_engine_thread(task.state.name)) return false;
     return !task.kernel || task.state.mask.intersects(plan_.isolated_cpus);
@@ -133,7 +135,7 @@ class Planner {
     changes_.push_back(std::move(change));
   }
 
-  // Kernel threads that cannot be moved may still take another mask, above all the one that starts the others.
+  // A kernel thread that cannot be moved may still accept another mask; above all kthreadd, which starts the others.
   void affinities(bool only_kernel_threads) {
     const bool needed = std::ranges::any_of(tasks_, [&](const Task& task) {
       return to_be_moved(task) && task.state.mask.intersects(plan_.isolated_cpus) &&
@@ -151,13 +153,13 @@ class Planner {
     changes_.push_back(std::move(change));
   }
 
-  // The rest of a CPU set that must not reach the isolated CPUs.
+  // The CPUs of the set that are not isolated.
   CpuSet kept(const CpuSet& cpus) const {
     const CpuSet rest = cpus & plan_.housekeeping;
     return rest.empty() ? plan_.housekeeping : rest;
   }
 
-  // Groups below `folder`, the deepest first: a group can shrink only to what its children still fit into.
+  // Groups below `folder`, deepest first: a group cannot shrink below the CPUs of its children.
   void groups_below(const std::string& folder, std::string_view list, std::vector<std::string>& found) const {
     for (const std::string& entry : files_.list(folder)) {
       const std::string group = folder + '/' + entry;
@@ -179,7 +181,7 @@ class Planner {
     const std::size_t before = changes_.size();
     for (const std::string& other : others) {
       const auto cpus = CpuSet::parse_list(files_.text(other + "/cpuset.cpus").value_or(""));
-      // A group that is empty, such as one that was made for the engine, disturbs no CPU.
+      // An empty group, such as one made for the engine, disturbs no CPU.
       const std::set<int> members = read_group(files_, other + "/tasks");
       if (!cpus || !cpus->intersects(plan_.isolated_cpus) ||
           (members.empty() && plan_.isolated_cpus.contains_all(*cpus)))
@@ -191,7 +193,7 @@ class Planner {
     shrink.assign(std::make_move_iterator(changes_.begin() + static_cast<std::ptrdiff_t>(before)),
                   std::make_move_iterator(changes_.end()));
     changes_.resize(before);
-    // First the move, as it writes down all masks.
+    // The move comes first, because it records all masks.
     move(group, mount, "tasks", !shrink.empty());
     std::ranges::move(shrink, std::back_inserter(changes_));
     affinities(true);
@@ -298,8 +300,8 @@ class Planner {
            "the watchdog wakes a real-time thread on every CPU of this list");
   }
 
-  // Which CPU a received packet is worked off on, where it is handed on from the one that was interrupted. The mirror
-  // image for sending, xps_cpus, only sets which queue a CPU's own packets take: it brings a CPU no work.
+  // RPS: the CPU that processes a received packet, if the interrupted CPU hands it on. The counterpart for sending,
+  // xps_cpus, only chooses the queue for a CPU's own packets and brings that CPU no work.
   void network() {
     const std::string base = "/sys/class/net/";
     for (const std::string& device : files_.list(base)) {
@@ -368,7 +370,7 @@ std::vector<Change> install_changes(std::span<const BootArtefact> artefacts, con
       change.seen_mode = static_cast<std::uint32_t>(status.permissions()) & 07777;
       if (change.seen == change.wanted && change.seen_mode == change.mode) continue;
     }
-    // Folders that are not there, the outermost first.
+    // Missing folders, outermost first.
     std::vector<std::string> missing;
     for (std::string folder = artefact.path.substr(0, artefact.path.rfind('/'));
          !folder.empty() && !files.exists(folder) && made.insert(folder).second;

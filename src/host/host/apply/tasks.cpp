@@ -1,4 +1,4 @@
-// The tasks of the host with their CPU masks, as apply and verify need them.
+// The host's tasks with their CPU masks, for apply and verify.
 #include "host/apply/tasks.hpp"
 
 #include <system_error>
@@ -18,7 +18,8 @@ std::optional<Task> read_task(const HostFiles& files, int pid, int tid) {
   const auto status = files.text(folder + "/status");
   if (!stat || !status) return std::nullopt;
   const auto parsed = parse_task_stat(*stat);
-  // The kernel accepts that it is moved and does not do it: it frees its memory and is gone, or a zombie already.
+  // The kernel accepts the move of an exiting task but does not carry it out: the task is freeing its memory or is a
+  // zombie.
   if (!parsed || (parsed->flags & TaskStat::exiting) != 0) return std::nullopt;
   auto mask = CpuSet::parse_list(value_of(*status, "Cpus_allowed_list").value_or(""));
   if (!mask) return std::nullopt;

@@ -1,4 +1,4 @@
-// Whether a plan holds on this host now.
+// Checks whether a plan holds on this host now.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -130,7 +130,7 @@ class Verifier {
         pending.empty() ? "none is waiting" : pending.text() + ": until the next one arrives", wanted);
   }
 
-  // Whatever apply would still write is a violation; each area reports when it would write nothing.
+  // Each remaining change of apply is a violation; each area without one reports success.
   void settings() {
     std::map<std::string, std::size_t> violations{
         {"memory", 0}, {"network", 0}, {"power", 0}, {"scheduler", 0}, {"workqueues", 0}};
@@ -210,7 +210,7 @@ class Verifier {
     }
     if (in_.installed == nullptr) return;
     Names changed;
-    // The last of several changes of one file counts.
+    // If a file was changed more than once, the last change counts.
     std::map<std::string, const Change*> latest;
     for (const Change& change : in_.installed->changes) {
       if (change.kind == ChangeKind::install_file) latest[change.path] = &change;

@@ -1,5 +1,5 @@
-// What a host needs to boot for a plan: each file comes from a family of its own; here is what they share and their
-// order.
+// Builds the boot files for a plan. Each family of files has its own source file; this one has the order and the shared
+// parts.
 #include "host/boot_artefacts.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace nfx {
 namespace boot {
 namespace {
 
-// The hash goes onto a command line and into scripts unchanged.
+// The hash is inserted into a command line and into scripts without quoting.
 std::string plain_word(std::string_view text) {
   std::string word;
   std::ranges::copy_if(text, std::back_inserter(word),
@@ -19,7 +19,7 @@ std::string plain_word(std::string_view text) {
   return word;
 }
 
-// A plan that isolates no CPU needs nothing from the kernel, and one that must not be used gets nothing either.
+// A plan that isolates no CPU, or that must not be used, needs nothing from the kernel.
 bool asks_nothing(const PlacementPlan& plan) {
   return plan.isolated_cpus.empty() || plan.housekeeping.empty() || plan.isolated_cpus.intersects(plan.housekeeping) ||
          plan.refused();
@@ -45,7 +45,7 @@ Context make_context(const PlacementPlan& plan, const Topology& topology, const 
   return context;
 }
 
-// Empty when the device does not state where it is.
+// Empty if the device does not report its location.
 CpuSet cpus_beside(const Device& device, const Topology& topology) {
   if (!device.local_cpus.empty() || device.numa_node < 0) return device.local_cpus;
   const auto node = std::ranges::find(topology.nodes, device.numa_node, &NumaNode::number);
@@ -81,10 +81,10 @@ std::vector<NearNic> near_nics(const Context& context) {
   for (const Device& device : context.topology.devices) {
     if (device.kind != DeviceKind::network || !device.usable) continue;
     const CpuSet local = cpus_beside(device, context.topology);
-    // A device without a place may be near any of them.
+    // A device without a location may be near any busy-polling thread.
     if (!local.empty() && !local.intersects(context.spinners)) continue;
     if (!printable(device.name) || (!device.pci_address.empty() && !printable(device.pci_address))) continue;
-    // Ports of one card may share an address: one entry tunes all of its interfaces.
+    // Ports of one card may share an address, and one entry tunes all of their interfaces.
     const auto same = [&](const NearNic& nic) {
       return !device.pci_address.empty() && nic.pci_address == device.pci_address;
     };
@@ -100,7 +100,7 @@ std::vector<NearNic> near_nics(const Context& context) {
 std::string boot_parameters(const PlacementPlan& plan, const Topology&, const HostFacts& facts) {
   if (boot::asks_nothing(plan)) return {};
   const std::string isolated_cpus = plan.isolated_cpus.to_list();
-  // Kernels before 5.6 drop the whole of isolcpus= when they do not know a flag.
+  // Kernels before 5.6 ignore isolcpus= altogether if it contains a flag they do not know.
   const bool knows_managed = facts.kernel.major == 0 || facts.kernel >= KernelVersion{5, 6};
   std::string text = "isolcpus=";
   text += knows_managed ? "managed_irq,domain," : "domain,";
@@ -108,8 +108,7 @@ std::string boot_parameters(const PlacementPlan& plan, const Topology&, const Ho
   text += " nohz_full=" + isolated_cpus;
   text += " rcu_nocbs=" + isolated_cpus;
   text += " irqaffinity=" + plan.housekeeping.to_list();
-  // Spreads the ticks, which otherwise come on all CPUs at the same time and queue for the same locks; costs some
-  // power.
+  // Staggers the ticks, which otherwise fire on all CPUs at once and contend for the same locks; costs some power.
   text += " skew_tick=1";
   text += ' ' + std::string{plan_parameter} + '=' + boot::plain_word(plan.hash);
   return text;

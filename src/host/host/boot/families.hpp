@@ -1,5 +1,5 @@
-// The families of boot artefacts, each in a file of its own, and what all of them are written from. The CPU lists are
-// spelled once, here, so that no two artefacts can differ in them.
+// The families of boot artefacts, one source file each, and their shared input. The CPU lists are formatted once, here,
+// so that artefacts cannot disagree.
 #pragma once
 
 #include <string>
@@ -20,27 +20,29 @@ struct Context {
   std::string isolated_mask;      // "fc"
   std::string housekeeping_mask;  // "3"
   CpuSet spinners;
-  CpuSet engine;  // where the engine's threads may run, those that sleep included
+  CpuSet engine;  // where the engine's threads may run, including threads that sleep
 };
 
 using Artefacts = std::vector<BootArtefact>;
 
-// Comment lines: which plan, which CPUs, who wrote it. Every artefact has them, after a script's first line.
+// Comment lines: the plan, its CPUs, and the program that wrote the file. Every artefact has them, after a script's
+// first line.
 [[nodiscard]] std::string heading(const Context& context);
-// One word of a shell: in single quotes, whatever is in it.
+// Quotes any text as one word of a shell, in single quotes.
 [[nodiscard]] std::string shell_quoted(std::string_view text);
-// Device and interrupt names come from drivers and firmware: one with a control character stays out of the scripts.
+// Device and interrupt names come from drivers and firmware. A name with a control character is not written into
+// scripts.
 [[nodiscard]] bool printable(std::string_view text) noexcept;
 
-// A network interface near a busy-polling thread: the ones whose interrupts and queues matter to it.
+// A network interface near a busy-polling thread, whose interrupts and queues therefore matter.
 struct NearNic {
-  std::string pci_address;  // empty: by name
+  std::string pci_address;  // empty: identified by name
   std::string name;
-  CpuSet housekeeping;  // the housekeeping CPUs on its node, or all when it has none there
+  CpuSet housekeeping;  // the housekeeping CPUs on its node, or all of them if its node has none
 };
 [[nodiscard]] std::vector<NearNic> near_nics(const Context& context);
 
-// Names of the kernel parameters that NexusFIX sets: former ones of the same names have to go.
+// The kernel parameters that NexusFIX sets; existing parameters with these names are removed.
 [[nodiscard]] const std::vector<std::string>& parameter_names();
 
 void add_kernel(const Context& context, Artefacts& artefacts);

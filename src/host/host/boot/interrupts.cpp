@@ -1,5 +1,5 @@
-// Interrupt affinities: a script that finds interrupts by device and handler, since interrupt numbers change from boot
-// to boot, and the unit that runs it.
+// Interrupt affinities: a script that sets them, and the unit that runs it. The script finds interrupts by device and
+// handler, because interrupt numbers change from boot to boot.
 #include <algorithm>
 #include <map>
 
@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* script_path = "/usr/local/lib/nexusfix/steer-interrupts";
 
-// Housekeeping CPUs on the device's node; empty when it has none there or does not state where it is.
+// Housekeeping CPUs on the device's node. Empty if the node has none or the device does not report its location.
 CpuSet local_housekeeping(const Context& context, const std::string& address) {
   const auto device = std::ranges::find(context.topology.devices, address, &Device::pci_address);
   if (address.empty() || device == context.topology.devices.end()) return {};
@@ -20,8 +20,9 @@ CpuSet local_housekeeping(const Context& context, const std::string& address) {
   return local & context.plan.housekeeping;
 }
 
-// The branches of a case over "DEVICE HANDLER": the queues of the NICs near busy-polling threads in turn over the
-// housekeeping CPUs of their node, other devices to all of those, and nothing for those that may go anywhere.
+// The branches of a shell `case` over "DEVICE HANDLER". Queues of NICs near busy-polling threads are spread over the
+// housekeeping CPUs of their node, one each. Other devices may use all CPUs of that set. A device that may use any
+// housekeeping CPU gets no branch.
 std::string branches(const Context& context, const HostFacts& facts) {
   const std::vector<NearNic> nics = near_nics(context);
   std::map<std::string, std::size_t> queues;
@@ -40,7 +41,7 @@ std::string branches(const Context& context, const HostFacts& facts) {
       devices[interrupt.device] = local.to_list();
     }
   }
-  // The blank after the device is quoted too, so that one address is not the beginning of another.
+  // The blank after the device is quoted too, so that an address cannot match as the prefix of another one.
   for (const auto& [device, cpus] : devices)
     text += "    " + shell_quoted(device + ' ') + "*) wanted=" + cpus + " ;;\n";
   return text;
@@ -203,8 +204,8 @@ void add_interrupts(const Context& context, const HostFacts& facts, Artefacts& a
                        .mode = 0755,
                        .purpose = "Sends interrupts to the housekeeping CPUs, by device and handler.",
                        .next = ""});
-  // What the first command cannot do must not stop the second from running; that one's exit 1 is not a failure, only a
-  // list of interrupts that refuse.
+  // A failure of the first command must not prevent the second. Exit code 1 of the second is not a failure: it lists
+  // interrupts that cannot be moved.
   const char* const tune = near_nics(context).empty() ? "" : "ExecStart=-/usr/local/lib/nexusfix/tune-nics\n";
   artefacts.push_back(
       {.path = "/etc/systemd/system/nexusfix-interrupts.service",

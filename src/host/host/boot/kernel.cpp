@@ -1,5 +1,5 @@
-// The kernel's command line, by the two ways in which distributions store it: GRUB's own configuration, and boot loader
-// entries (BLS) that grubby or kernel-install write.
+// The kernel command line, as distributions store it: in GRUB's configuration, or in boot loader entries (BLS) that
+// grubby or kernel-install write.
 #include "host/boot/families.hpp"
 
 namespace nfx::boot {
@@ -22,7 +22,7 @@ std::string joined_names() {
   return text;
 }
 
-// A shell function that prints the words of its first argument without those that NexusFIX sets.
+// A shell function that prints its first argument without the parameters that NexusFIX sets.
 std::string without_former_function() {
   return R"(nexusfix_without_former() {
   # In a subshell, where set -f keeps a * among the words from being taken for file names.

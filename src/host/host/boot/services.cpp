@@ -1,5 +1,4 @@
-// What other services must be configured with, so that they do not undo the plan: sysctl, irqbalance, tuned, the
-// kubelet.
+// Configuration of other services, so that they do not undo the plan: sysctl, irqbalance, tuned, the kubelet.
 #include <algorithm>
 
 #include "host/boot/families.hpp"
@@ -10,7 +9,7 @@ namespace {
 constexpr const char* irqbalance_path = "/etc/nexusfix/irqbalance.env";
 
 std::string sysctl(const Context& context) {
-  // A minus before a name: a kernel without it is not an error.
+  // A minus before a name: it is not an error if the kernel does not have it.
   std::string text =
       heading(context) +
       "# The per-CPU counters of the memory management are gathered by a worker on every CPU: less often.\n"
@@ -29,7 +28,7 @@ std::string sysctl(const Context& context) {
   return text;
 }
 
-// 2.23 moved the profiles; each version looks in one of the two places.
+// tuned 2.23 moved the profiles; each version searches only one of the two folders.
 void add_tuned(const Context& context, Artefacts& artefacts) {
   const std::string content =
       heading(context) +

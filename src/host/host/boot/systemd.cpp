@@ -1,4 +1,4 @@
-// systemd: where PID 1 and what it starts may run, and where the engine may.
+// systemd drop-ins: the CPUs of PID 1 and everything it starts, and the CPUs of the engine.
 #include <algorithm>
 
 #include "host/boot/families.hpp"

@@ -1,5 +1,4 @@
-// What the checks share: reading files of a live or copied host so that "not there" and "not readable" stay
-// distinct.
+// Shared code of the checks: reads files of a live or copied host, and distinguishes "missing" from "not readable".
 #include "host/doctor/check.hpp"
 
 #include <fcntl.h>
@@ -31,7 +30,7 @@ std::optional<Task> read_task(const Probe& files, int process, int id, const std
   if (!text) return std::nullopt;
   Task task{process, id, line_value(*text, "Name").value_or(""), '?', false, {}};
   if (const auto state = line_value(*text, "State"); state && !state->empty()) task.state = state->front();
-  // Kernel threads have no memory of their own; neither have the dead, which no longer run.
+  // Kernel threads have no memory of their own, and dead tasks no longer run.
   if (task.state == 'Z' || task.state == 'X') return std::nullopt;
   task.kernel = !line_value(*text, "VmSize");
   if (const auto allowed = line_value(*text, "Cpus_allowed_list"))
@@ -132,7 +131,7 @@ OwnGroup own_group(const HostFiles& files, std::string_view controller) {
   }
   if (!mount.starts_with('/') || !below.starts_with('/')) return group;
   while (below.ends_with('/')) below.pop_back();
-  // Outside the container's own view a group is called "/../..": nothing to be read there.
+  // Seen from inside a container, an outside group is called "/../..", where nothing can be read.
   if (below.starts_with("/..")) below.clear();
   for (;; below.erase(below.rfind('/'))) {
     group.folders.push_back(mount + below);
@@ -234,7 +233,7 @@ bool Report::no_network(const Examination& e) {
 
 namespace {
 
-// The operator of an outcome's condition, and the value behind it.
+// The operator of an outcome's condition and its operand.
 std::pair<std::string_view, std::string_view> condition(std::string_view when) {
   const bool compares = when.starts_with("!=") || when.starts_with("<=") || when.starts_with(">=");
   return {when.substr(0, compares ? 2 : 0), when.substr(compares ? 2 : 0)};

@@ -1,4 +1,4 @@
-// What a check of the doctor is made of: its description, and a setting to compare or a function that looks.
+// A check of the doctor: its description, and either a setting to compare or a function.
 #pragma once
 
 #include <array>
@@ -20,12 +20,12 @@
 
 namespace nfx::doctor {
 
-// What `nfx host collect` could not read, so that its copy reports "may not be read" where the host did: lines of
-// "errno path".
+// Lists the files that `nfx host collect` could not read, as lines of "errno path". The copy then reports "not
+// readable" for the same files as the host.
 inline constexpr std::string_view unreadable_file = "/nexusfix/unreadable";
 [[nodiscard]] std::map<std::string, int, std::less<>> collected_errors(const HostFiles& files);
 
-// Host files that remember of a copy what could not be read when it was made.
+// Host files that know which files could not be read when a copy was made.
 class Probe {
  public:
   explicit Probe(const HostFiles& files) : files_(files), errors_(collected_errors(files)) {}
@@ -34,7 +34,7 @@ class Probe {
   [[nodiscard]] std::expected<long long, int> integer(const std::string& file) const;
   [[nodiscard]] std::vector<std::string> list(const std::string& directory) const { return files_.list(directory); }
   [[nodiscard]] bool exists(const std::string& file) const { return files_.exists(file); }
-  // 0 when the directory can be listed.
+  // 0 if the directory can be listed.
   [[nodiscard]] int directory_error(const std::string& directory) const;
   [[nodiscard]] const HostFiles& files() const noexcept { return files_; }
 
@@ -52,14 +52,14 @@ struct Task {
   CpuSet allowed;
 };
 
-// Where our own control group is, from the hierarchy's mount downwards: "/sys/fs/cgroup/a/b", "/sys/fs/cgroup/a", ...
+// Our own control group, from the hierarchy's mount down: "/sys/fs/cgroup/a/b", "/sys/fs/cgroup/a", ...
 struct OwnGroup {
   bool v2 = false;
-  std::vector<std::string> folders;  // the innermost first, the mount last; empty: none
+  std::vector<std::string> folders;  // innermost first, the mount last; empty: none
 };
 [[nodiscard]] OwnGroup own_group(const HostFiles& files, std::string_view controller);
 
-// Everything that checks share; read once.
+// Everything that checks share, read once.
 struct Examination {
   explicit Examination(const DoctorInput& input);
 
@@ -70,15 +70,15 @@ struct Examination {
   CpuSet isolated_cpus;  // the CPUs that the checks are about
   bool has_cpus;
   bool virtual_machine;
-  int real_time_priority;  // the highest of the plan; 0: none of its threads is real-time
+  int real_time_priority;  // the highest priority in the plan; 0: no thread is real-time
   std::vector<NetworkDevice> network;
-  std::vector<Task> tasks;  // not this process's own
+  std::vector<Task> tasks;  // without this process's own
 
   [[nodiscard]] const Task* process(std::string_view name) const;
   [[nodiscard]] std::optional<std::string> parameter(std::string_view name) const;
 };
 
-// Where a check reports what it found.
+// Collects the findings of a check.
 class Report {
  public:
   Report(const CheckInfo& check, std::vector<DoctorFinding>& out) : check_(check), out_(out), before_(out.size()) {}
@@ -103,17 +103,17 @@ class Report {
     add(CheckResult::not_here, std::move(seen), {}, std::move(subject));
   }
 
-  // A file that was not there, or that we may not read.
+  // Reports a file that is missing or not readable.
   void missing(const std::string& file, int error, std::string subject = {});
-  // The content, or empty after missing() has been reported.
+  // The content; if it cannot be read, calls missing() and returns nothing.
   std::optional<std::string> text(const Examination& e, const std::string& file, std::string subject = {});
   std::optional<long long> integer(const Examination& e, const std::string& file, std::string subject = {});
   std::optional<CpuSet> mask(const Examination& e, const std::string& file, std::string subject = {});
-  // A device's answer under `key`; empty after reporting why there is none.
+  // A device's setting `key`; if there is none, reports why and returns nothing.
   std::optional<long long> setting(const NetworkDevice& device, std::string_view key, std::string_view topic);
-  // False after reporting that no CPU is isolated, so that there is nothing to check.
+  // Returns false, and reports `otherwise`, if no CPU is isolated and there is nothing to check.
   bool set_apart(const Examination& e, CheckResult otherwise = CheckResult::info);
-  // True after reporting that there is no network device.
+  // Returns true, and reports it, if there is no network device.
   bool no_network(const Examination& e);
   [[nodiscard]] bool said_nothing() const { return out_.size() == before_; }
 
@@ -123,13 +123,14 @@ class Report {
   std::size_t before_;
 };
 
-// A check with code of its own, of the host or of each of its network devices.
+// A check with code of its own, for the host or for each network device.
 using Look = void(const Examination&, Report&);
 using DeviceLook = void(const Examination&, const NetworkDevice&, Report&);
-// Why any value of a setting is right on this host; empty: it is not.
+// The reason why any value of a setting is right on this host; empty: there is none.
 using Excuse = std::string_view(const Examination&);
 
-// What a value means: `when` is a value, "!=value", "<=number", ">=number", or "" for any; "{}" in `seen` is the value.
+// The meaning of a value. `when` is a value, "!=value", "<=number", ">=number", or "" for any; "{}" in `seen` is the
+// value.
 struct Outcome {
   std::string_view when = {};
   CheckResult result = CheckResult::good;
@@ -137,24 +138,24 @@ struct Outcome {
   std::string_view wanted = {};
 };
 
-// The ordinary check: one value, of the host or of each network device. The first outcome that fits is reported.
+// The ordinary check: one value, of the host or of each network device. The first outcome that matches is reported.
 struct Setting {
   struct Ethtool {
     std::string_view topic = {}, key = {};
   };
-  std::string_view file = {};  // a number, a word, or words with the chosen one in brackets
-  Ethtool ethtool = {};        // where there is no file
+  std::string_view file = {};  // contains a number, a word, or words with the chosen one in brackets
+  Ethtool ethtool = {};        // used if there is no file
   std::array<Outcome, 3> outcomes = {};
   Excuse* excuse = nullptr;
 };
 
-// One row of the table, which is all that the doctor, its text and its JSON know of a check.
+// One row of the table: everything that the doctor, its text and its JSON know about a check.
 struct Check {
   CheckInfo info;
   std::variant<Look*, DeviceLook*, Setting> how;
 };
 
-[[nodiscard]] std::span<const Check> checks() noexcept;  // in the order in which their findings are reported
+[[nodiscard]] std::span<const Check> checks() noexcept;  // in the order of their findings
 void look_at(const Setting& setting, const Examination& e, Report& report);
 
 // Text.
@@ -162,9 +163,9 @@ void look_at(const Setting& setting, const Examination& e, Report& report);
 // "a, b, c and 4 more".
 [[nodiscard]] std::string join(const std::vector<std::string>& words, std::size_t most = 8);
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char by);  // without empty words
-// The word in brackets of "always [madvise] never"; the whole text when there is none.
+// The word in brackets of "always [madvise] never", or the whole text if there is none.
 [[nodiscard]] std::string chosen(std::string_view text);
-// What follows "Key:" in a file of such lines.
+// The text after "Key:" in a file with such lines.
 [[nodiscard]] std::optional<std::string> line_value(std::string_view text, std::string_view key);
 [[nodiscard]] std::optional<long long> number(std::string_view text) noexcept;
 // "0.12 %"

@@ -1,4 +1,4 @@
-// Copies what the doctor and the topology read, so that another machine can be examined from here.
+// Copies the files that the doctor and the topology read, so that the host can be examined on another machine.
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <sys/stat.h>
@@ -19,8 +19,8 @@ namespace {
 constexpr std::size_t max_files = 100000;
 constexpr std::size_t max_bytes = 128U << 20;
 
-// What the topology, the host's facts and the checks with code of their own read; the table of checks names the rest. A
-// "/" at the end: only that it exists, as a folder or a link.
+// Files that the topology, the host's facts and the checks with code of their own read; the table of checks names the
+// others. For a name that ends in "/", only the existence of the folder or link is copied.
 constexpr auto files_to_copy = std::to_array<std::string_view>({
     "/.dockerenv",
     "/dev/cpu_dma_latency",
@@ -189,7 +189,7 @@ class Copier {
   }
 
   void copy(const std::string& file) {
-    // Names come from the host's own tables too; none may lead out of the copy.
+    // Some names come from the host's own tables; none may lead out of the copy.
     if ((file + '/').find("/../") != std::string::npos) return;
     if (done_.files >= max_files || done_.bytes >= max_bytes) {
       done_.complete = false;
@@ -224,7 +224,7 @@ class Copier {
       }
       if (wrote > 0) done += static_cast<std::size_t>(wrote);
     }
-    ::fchmod(fd, 0644);  // whatever the umask: others are to read it
+    ::fchmod(fd, 0644);  // readable by others, whatever the umask
     ::close(fd);
     ++done_.files;
     done_.bytes += content.size();
@@ -261,7 +261,7 @@ class Copier {
     std::filesystem::create_directories(to_ / place(folder).relative_path());
   }
 
-  // Of a task only what the doctor needs.
+  // Keeps only the lines of a task's status that the doctor needs.
   static std::string shortened(const std::string& status) {
     std::string kept;
     for (const std::string& line : doctor::split(status, '\n')) {
@@ -272,8 +272,8 @@ class Copier {
     return kept;
   }
 
-  // Where in the copy a file is. Links within /sys show how devices are connected, so they are made again, and what
-  // they point to is written there.
+  // A file's location in the copy. Links within /sys show how devices are connected, so they are recreated, and their
+  // targets are written where they point.
   std::filesystem::path place(const std::string& file) {
     namespace fs = std::filesystem;
     std::vector<std::string> parts = doctor::split(file, '/');
@@ -310,7 +310,7 @@ class Copier {
   Collected done_;
 };
 
-// Our own control groups, those that isolate CPUs, and what limits them.
+// Our own control groups, the groups that isolate CPUs, and the files that limit them.
 std::vector<std::string> group_files(const HostFiles& files) {
   std::vector<std::string> wanted;
   for (const char* controller : {"cpu", "cpuset"}) {

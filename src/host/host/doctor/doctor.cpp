@@ -13,7 +13,7 @@
 namespace nfx {
 namespace {
 
-// The table's descriptions, with what follows from the rest of a row.
+// The descriptions in the table, completed by what the rest of a row implies.
 const std::vector<CheckInfo>& infos() {
   static const std::vector<CheckInfo> all = [] {
     std::vector<CheckInfo> infos;
@@ -84,7 +84,7 @@ std::vector<DoctorFinding> examine(const DoctorInput& input) {
     doctor::Report report{infos()[i], findings};
     run(doctor::checks()[i], examination, report);
     if (report.said_nothing()) report.not_here("nothing to check");
-    NFX_ASSERT(findings.back().check == &infos()[i]);  // findings are in the order of the checks
+    NFX_ASSERT(findings.back().check == &infos()[i]);  // findings have the order of the checks
   }
   return findings;
 }
@@ -159,7 +159,7 @@ std::string to_json(std::span<const DoctorFinding> findings) {
   nlohmann::ordered_json all;
   all["summary"] = std::move(summary);
   all["findings"] = std::move(list);
-  // Names of tasks and devices may be any bytes.
+  // Names of tasks and devices may contain any bytes.
   return all.dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + '\n';
 }
 

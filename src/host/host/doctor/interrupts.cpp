@@ -1,4 +1,4 @@
-// Where interrupts go, and what moves them.
+// Checks of interrupt affinities and of the services that change them.
 #include <algorithm>
 #include <string>
 
@@ -50,7 +50,7 @@ void effective_affinity(const Examination& e, Report& report) {
   for (const Interrupt& interrupt : e.facts.interrupts) {
     if (!interrupt.effective) continue;
     known = true;
-    // One that is to move with its next interrupt is reported by `pending`.
+    // `pending` reports an interrupt that will move when it next fires.
     const bool leaving = interrupt.allowed && !interrupt.allowed->intersects(e.isolated_cpus);
     if (handled(interrupt) && !leaving && interrupt.effective->intersects(e.isolated_cpus))
       there.push_back(name_of(interrupt) + " on " + interrupt.effective->to_list());
@@ -93,7 +93,7 @@ void managed(const Examination& e, Report& report) {
     const bool queue = std::ranges::any_of(interrupt.actions, [](const std::string& action) {
       return action.starts_with("nvme") && action.contains('q');
     });
-    // The first queue of a controller is the administrator's and not managed.
+    // The first queue of a controller is its admin queue, which is not managed.
     const bool first = std::ranges::any_of(interrupt.actions, [](const std::string& a) { return a.ends_with("q0"); });
     if (!text && queue && !first && close) perhaps.push_back(name_of(interrupt));
   }
@@ -115,7 +115,7 @@ void managed(const Examination& e, Report& report) {
 
 namespace {
 
-// Settings of irqbalance: the distribution's file, "NAME=value" with or without quotes and export.
+// irqbalance's settings: the distribution's file, with lines "NAME=value", with or without quotes and export.
 std::optional<std::string> irqbalance_setting(const Examination& e, std::string_view name) {
   for (const char* file : {"/etc/default/irqbalance", "/etc/sysconfig/irqbalance"}) {
     const auto text = e.files.text(file);

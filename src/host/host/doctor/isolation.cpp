@@ -1,4 +1,4 @@
-// Whether the CPUs for the busy-polling threads are isolated: at boot, and as planned.
+// Checks whether the CPUs of the busy-polling threads are isolated, at boot and as planned.
 #include <algorithm>
 #include <string>
 

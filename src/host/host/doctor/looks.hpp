@@ -1,4 +1,4 @@
-// What checks with code of their own do, by the file that holds them.
+// The checks with code of their own, by source file.
 #pragma once
 
 #include "host/doctor/check.hpp"
@@ -30,7 +30,7 @@ Look memlock, rtprio, nofile, nice, cap_nice, cap_lock, cap_net;
 // virtualisation.cpp
 Look hypervisor, vcpu_pinning, steal, container, mitigations;
 
-// Reasons why any value of a setting will do.
+// Reasons why any value of a setting is acceptable.
 Excuse huge_pages_are_off, no_isolated_cpus, no_swap, one_node;
 
 }  // namespace nfx::doctor::look

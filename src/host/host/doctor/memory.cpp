@@ -1,4 +1,4 @@
-// What the memory management does without the engine's knowledge.
+// Checks of memory management: swap, dirty pages, huge pages.
 #include <string>
 
 #include "host/doctor/looks.hpp"
@@ -6,7 +6,7 @@
 namespace nfx::doctor::look {
 namespace {
 
-// Lines after the head of /proc/swaps.
+// The lines of /proc/swaps below its header.
 std::vector<std::string> swap_areas(const std::string& text) {
   std::vector<std::string> areas;
   for (const std::string& line : split(text, '\n')) {

@@ -1,4 +1,4 @@
-// What else may run on the isolated CPUs: tasks, kernel threads, workqueues.
+// Checks of other tasks, kernel threads and workqueues that may run on the isolated CPUs.
 #include <algorithm>
 #include <string>
 
@@ -14,7 +14,7 @@ void pid1_mask(const Examination& e, Report& report) {
   if (!allowed) return report.cannot_tell("/proc/1/status: no Cpus_allowed_list");
   if (!report.set_apart(e, CheckResult::warning)) return;
   const CpuSet shared = *allowed & e.isolated_cpus & e.facts.online;
-  // The shield moves everything away by its group, whatever the masks were.
+  // The shield moves all tasks by their group, whatever their masks are.
   if (shared.empty()) return report.good("PID 1 may use " + allowed->to_list());
   report.warning("PID 1 may use " + allowed->to_list() + ", and all that it starts inherits that",
                  "CPUAffinity= without " + shared.to_list());
@@ -41,7 +41,7 @@ void other_tasks(const Examination& e, Report& report) {
   std::vector<const Task*> runnable, sleeping;
   for (const Task& task : e.tasks) {
     if (task.kernel || ours(task) || !task.allowed.intersects(e.isolated_cpus)) continue;
-    // Onto isolated CPUs come only tasks whose mask has no other CPU: the scheduler does not balance onto them.
+    // Only tasks whose mask has no other CPU run on isolated CPUs, because the scheduler does not balance onto them.
     if (e.facts.isolated.contains_all(task.allowed & e.isolated_cpus) && !e.isolated_cpus.contains_all(task.allowed))
       continue;
     (task.state == 'R' ? runnable : sleeping).push_back(&task);
@@ -82,7 +82,7 @@ void workqueues(const Examination& e, Report& report) {
   if (!shared.empty())
     return report.warning("unbound work may run on " + shared.to_list(),
                           "/sys/devices/virtual/workqueue/cpumask without " + e.isolated_cpus.to_list());
-  // A queue's own mask counts only where it meets the general one, but that one can be widened again.
+  // A workqueue uses the intersection of its own mask and the general one, but the general mask can be widened again.
   std::vector<std::string> wide;
   for (const std::string& queue : e.files.list(base)) {
     const auto text = e.files.text(base + queue + "/cpumask");

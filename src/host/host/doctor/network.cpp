@@ -1,4 +1,4 @@
-// What network devices and the network stack do on which CPU, and how long they wait.
+// Checks of network devices and the network stack: the CPUs that do their work, and how long they wait.
 #include <algorithm>
 #include <string>
 

@@ -1,4 +1,4 @@
-// Frequencies, idle states and clocks.
+// Checks of frequencies, idle states and clocks.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -28,7 +28,7 @@ CpuSet policy_cpus(const Examination& e, const std::string& policy) {
   return set;
 }
 
-// One setting of every policy: all must be "performance".
+// Checks one setting of every policy; all must be "performance".
 void every_policy(const Examination& e, Report& report, const char* file, CheckResult on_isolated) {
   std::vector<std::string> differ;
   bool seen = false, isolated = false;
@@ -162,7 +162,7 @@ void clock_sync(const Examination& e, Report& report) {
     if (e.process(name) != nullptr) running.emplace_back(name);
   }
   if (!running.empty()) return report.good(join(running));
-  // A task's name holds 15 characters.
+  // The kernel limits a task's name to 15 characters.
   if (e.process("systemd-timesyn") != nullptr)
     return report.info("systemd-timesyncd: right to some milliseconds, no more");
   report.warning("nothing that disciplines the clock runs here", "chronyd, or ptp4l with phc2sys");

@@ -1,4 +1,4 @@
-// What this process, and an engine started like it, may do: limits and capabilities.
+// Checks of the limits and capabilities of this process, which an engine started the same way would have.
 #include <string>
 
 #include "host/doctor/looks.hpp"
@@ -6,7 +6,7 @@
 namespace nfx::doctor::look {
 namespace {
 
-// The soft limit of a line of /proc/self/limits, "unlimited" or a number.
+// The soft limit in a line of /proc/self/limits: "unlimited" or a number.
 std::optional<std::string> soft_limit(const Examination& e, Report& report, std::string_view name) {
   const auto text = report.text(e, "/proc/self/limits");
   if (!text) return std::nullopt;

@@ -1,4 +1,4 @@
-// What the scheduler, its watchdogs and its accounting do on all CPUs.
+// Checks of the scheduler, its watchdogs and its accounting.
 #include <cerrno>
 #include <string>
 

@@ -1,4 +1,4 @@
-// Every check of the doctor: one row each. A row ends with the setting to compare, or with a function that looks.
+// The table of all checks, one row each. A row ends with the setting to compare, or with a function.
 #include <algorithm>
 #include <array>
 #include <string_view>

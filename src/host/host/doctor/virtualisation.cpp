@@ -1,4 +1,4 @@
-// What a hypervisor or a container takes, and what the kernel does against the processor's flaws.
+// Checks of virtual machines, containers, and the kernel's mitigations of processor vulnerabilities.
 #include <string>
 
 #include "host/doctor/looks.hpp"
@@ -35,7 +35,7 @@ struct Ticks {
   std::uint64_t steal = 0;
 };
 
-// "cpu3 user nice system idle iowait irq softirq steal guest guest_nice"; guests are part of user.
+// "cpu3 user nice system idle iowait irq softirq steal guest guest_nice"; user includes guest time.
 Ticks ticks_of(const std::string& line) {
   const std::vector<std::string> words = split(line, ' ');
   Ticks ticks;
@@ -60,7 +60,7 @@ void steal(const Examination& e, Report& report) {
     const std::string name = line.substr(0, line.find(' '));
     const Ticks ticks = ticks_of(line);
     if (ticks.all == 0 || !checked.contains(static_cast<int>(number(name.substr(3)).value_or(-1)))) continue;
-    // In millionths, so that counters of years do not overflow.
+    // In millionths, so that counters that ran for years do not overflow.
     const auto share = [](const Ticks& t) { return t.steal * 1000000 / t.all; };
     if (where.empty() || share(ticks) > share(worst)) {
       worst = ticks;

@@ -1,4 +1,4 @@
-// Measures stalls by reading the TSC in a loop, as everything slower would hide the short ones.
+// Measures stalls by reading the TSC in a loop; anything slower would hide the short ones.
 #include "host/hiccup_meter.hpp"
 
 #include <sys/mman.h>
@@ -42,7 +42,7 @@ static_assert(TickSource<RawClockSource>);
 
 #if defined(__x86_64__)
 struct TscSource {
-  // The kernel stores node << 12 | cpu where rdtscp finds it, so that time and place are read together.
+  // The kernel stores node << 12 | cpu in the register that rdtscp returns, so time and CPU are read together.
   [[nodiscard]] TickReading now() const noexcept {
     unsigned where = 0;
     const std::uint64_t ticks = __rdtscp(&where);
@@ -59,7 +59,7 @@ std::string why_not_tsc() {
   return {};
 }
 
-// Both clocks at one moment: the attempt in which reading took the least time.
+// Reads both clocks at one moment: keeps the attempt that took the least time.
 void read_both(std::uint64_t& ticks, std::uint64_t& raw) noexcept {
   const TscSource source;
   std::uint64_t best = ~std::uint64_t{0};
@@ -98,7 +98,7 @@ TickClock calibrate() {
 
 // The threads.
 
-// All threads are ready before the first begins, and all begin at one moment.
+// Makes all threads start measuring at the same moment, when all are ready.
 struct Start {
   std::mutex mutex;
   std::condition_variable changed;
@@ -118,7 +118,7 @@ template <TickSource Source>
 void spin(Source source, HiccupRecorder& recorder, const Task& task) noexcept {
   TickReading first = source.now();
   while (first.ticks < task.start.ticks) first = source.now();
-  // A thread that came late could not run since the begin.
+  // A thread that starts late was stalled since the beginning.
   recorder.begin({task.start.ticks, first.cpu});
   if (recorder.record(first)) record_hiccups(source, recorder, task.stop);
 }
@@ -131,7 +131,7 @@ rusage usage_of_this_thread() noexcept {
 
 std::uint64_t grown(long before, long after) { return after > before ? static_cast<std::uint64_t>(after - before) : 0; }
 
-// Where the thread runs comes first: what it allocates is then near.
+// Pins the thread before it allocates, so that its memory is on the near node.
 std::string prepare_thread(const HiccupOptions& options, int cpu) {
   CpuAffinity::name_thread("nfx-noise-" + std::to_string(cpu));
   const std::string name = "CPU " + std::to_string(cpu) + ": ";
@@ -177,7 +177,7 @@ void measure_on(int cpu, const Task& task, CpuHiccups& out) noexcept {
     spin(RawClockSource{}, recorder, task);
 #endif
     const rusage after = usage_of_this_thread();
-    // What follows may take its time: others shall have the CPU again.
+    // The rest may take a while, so other threads get the CPU again.
     if (options.fifo_priority > 0) static_cast<void>(CpuAffinity::set_fifo_priority(0));
     const int thread_id = out.thread_id;
     out = recorder.result();
@@ -219,7 +219,7 @@ HiccupRecorder::HiccupRecorder(const Config& config)
   for (std::size_t i = 0; i < limits_.size(); ++i)
     limits_[i] = static_cast<std::uint64_t>(static_cast<double>(hiccup_limits_ns[i]) * ticks_per_ns_);
   notable_ = std::min(limits_.front(), threshold_ticks_);
-  // Reserved pages are not there before they are written to.
+  // Reserved pages are mapped only when they are first written.
   gaps_.resize(max_gaps_);
   gaps_.clear();
   window_ = windows_.data();
@@ -235,7 +235,8 @@ void HiccupRecorder::begin(TickReading start) noexcept {
 bool HiccupRecorder::record_notable(TickReading now) noexcept {
   if (now.cpu != last_.cpu) ++hops_;
   if (now.ticks < last_.ticks) {
-    // Two CPUs whose clocks differ. The later reading stays, or the difference would be counted as a stall.
+    // The clocks of two CPUs differ. The later reading is kept, because the difference would otherwise count as a
+    // stall.
     ++went_back_;
     last_.cpu = now.cpu;
     return true;
@@ -290,7 +291,7 @@ CpuHiccups HiccupRecorder::result() const {
 
 std::uint64_t hiccup_memory_bytes(const HiccupOptions& options) noexcept {
   const auto windows = static_cast<std::uint64_t>(options.duration / options.window + 1);
-  // Once while measuring and once in the result.
+  // Once during the measurement and once in the result.
   return 2 * options.cpus.size() * (windows * sizeof(std::uint64_t) + options.max_gaps * sizeof(HiccupGap));
 }
 
@@ -308,11 +309,11 @@ HiccupRun measure_hiccups(const HiccupOptions& options, const std::atomic<bool>&
       threads.emplace_back([&task, cpu = cpus[i], &out = run.cpus[i]] { measure_on(cpu, task, out); });
     std::unique_lock lock{start.mutex};
     start.changed.wait(lock, [&] { return start.ready == cpus.size(); });
-    // Everything is there now. Pages that come later are locked when they are touched, so stacks cost nothing.
+    // All memory is mapped. Later pages are locked when they are touched, so stacks cost nothing.
     if (::mlockall(MCL_CURRENT | MCL_ONFAULT) != 0)
       run.notes.push_back(std::string{"memory is not locked (mlockall: "} + std::generic_category().message(errno) +
                           "): under memory pressure stalls may be page faults; raise RLIMIT_MEMLOCK");
-    constexpr double lead_ns = 2e7;  // for all threads to wake up
+    constexpr double lead_ns = 2e7;  // time for all threads to wake up
     run.clock.origin_raw_ns = raw_ns() + static_cast<std::uint64_t>(lead_ns);
     run.clock.origin_ticks = now_ticks(run.clock) + static_cast<std::uint64_t>(lead_ns * run.clock.ticks_per_ns);
     start.ticks = run.clock.origin_ticks;

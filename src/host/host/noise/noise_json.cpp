@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* schema = "nexusfix.noise.2";
-// Calls stalls gaps; what is compared with it has the same names in both.
+// The earlier schema calls stalls "gaps"; the compared values have the same names in both.
 constexpr const char* schema_before = "nexusfix.noise.1";
 constexpr std::array<const char*, hiccup_limits_ns.size()> limit_names{"1us", "10us", "50us", "100us", "1ms", "10ms"};
 
@@ -46,7 +46,7 @@ Json counters_json(const CpuCounters& counters) {
           {"steal_ms", counters.steal * 10}};
 }
 
-// The longest of each stretch of windows, by the seconds since the beginning.
+// The worst stall per group of windows, by seconds since the beginning.
 Json worst_by_seconds(const NoiseReport& report, const std::vector<std::uint64_t>& windows) {
   constexpr std::size_t most_points = 2000;
   const std::size_t points = std::min(windows.size(), most_points);
@@ -60,7 +60,8 @@ Json worst_by_seconds(const NoiseReport& report, const std::vector<std::uint64_t
   return curve;
 }
 
-// The worst stall of the windows but one in two, in ten, in a hundred: equally many points per factor.
+// The worst stall of all windows except one in two, in ten, in a hundred and so on, with equally many points per
+// factor.
 Json worst_by_rarity(std::vector<std::uint64_t> windows) {
   std::ranges::sort(windows);
   Json curve = Json::array();
@@ -104,7 +105,7 @@ Json cpu_json(const NoiseReport& report, const CpuNoise& cpu) {
   return json;
 }
 
-// What can be compared, by its name in JSON.
+// The values that can be compared, by their JSON names.
 constexpr std::array compared{"p50_us", "p99_us", "p99.9_us", "max_us", "lost_percent"};
 
 std::string ratios(const Json& now, const Json& then) {
@@ -122,7 +123,7 @@ std::string ratios(const Json& now, const Json& then) {
   return out + '\n';
 }
 
-// Of the same CPU, or of the thread of the same number.
+// The entry of the same CPU, or of the thread with the same number.
 const Json* counterpart(const Json& earlier, const char* key, int number) {
   for (const Json& cpu : earlier) {
     if (cpu.is_object() && cpu.contains(key) && cpu[key] == number && !cpu.contains("error")) return &cpu;
@@ -200,7 +201,7 @@ std::expected<std::string, std::string> compare(const NoiseReport& report, std::
       if (then != nullptr) out += name(place_name(report, report.cpus[i])) + ratios(now["cpus"][i], *then);
     }
     out += name("all") + ratios(now["all"], earlier["all"]);
-    // Ratios of different things are easily misread.
+    // Ratios between different measurements are easily misread.
     for (const char* setting : {"seconds", "window_us", "pinned", "fifo_priority", "kernel"}) {
       const Json then = earlier.value(setting, Json{});
       if (then != now[setting])

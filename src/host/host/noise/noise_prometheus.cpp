@@ -17,7 +17,7 @@ std::string number(double value) {
 }
 std::string seconds(std::uint64_t ns) { return number(static_cast<double>(ns) / 1e9); }
 
-// A label's value between quotes.
+// Quotes a label's value.
 std::string in_quotes(std::string_view value) {
   std::string out = "\"";
   for (const char c : printable_text(value)) {
@@ -46,7 +46,7 @@ class Writer {
     if (!labels.empty()) out_ += '{' + labels + '}';
     out_ += ' ' + value + '\n';
   }
-  // For each CPU that was measured.
+  // Calls `write` for each CPU that was measured.
   void each(const std::function<void(const CpuNoise&, const std::string&)>& write) const {
     for (const CpuNoise& cpu : report_.cpus) {
       if (cpu.hiccups.error.empty())
@@ -105,7 +105,7 @@ std::string to_prometheus(const NoiseReport& report) {
               "Percentiles of the worst stall per window; 100 is the worst of all.");
   writer.each([&](const CpuNoise& cpu, const std::string& labels) {
     const NoiseSummary& s = cpu.summary;
-    // Prometheus has the label "quantile" for summaries alone.
+    // Prometheus allows the label "quantile" only for summaries.
     const std::pair<const char*, std::uint64_t> percentiles[]{
         {"50", s.p50_ns}, {"90", s.p90_ns}, {"99", s.p99_ns}, {"99.9", s.p999_ns}, {"100", s.max_ns}};
     for (const auto& [percentile, ns] : percentiles)

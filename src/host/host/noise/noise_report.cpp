@@ -1,4 +1,4 @@
-// Runs a measurement, traces it where permitted, and sums up: the formats only print what is computed here.
+// Runs a measurement, traces it if permitted, and computes the results. The output formats only print them.
 #include "host/noise_report.hpp"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ void check(const HostFacts& facts, const NoiseOptions& options) {
   }
 }
 
-// Real-time priority without its two settings is worse than none.
+// A real-time priority without both kernel settings is worse than none.
 void warn_of_throttling(NoiseReport& report, const HostFacts& facts) {
   if (report.fifo_priority == 0) return;
   if (facts.rt_runtime_us && *facts.rt_runtime_us >= 0) {
@@ -84,7 +84,7 @@ std::optional<TraceSession> start_trace(NoiseReport& report, const HostFiles& fi
   }
   auto session = TraceSession::start({
       .tracefs = *tracefs,
-      // Threads that are not pinned may come to any CPU.
+      // Threads that are not pinned may run on any CPU.
       .cpus = options.hiccups.pinned ? options.hiccups.cpus : facts.online,
       .tsc = true,
       .seconds = report.seconds,
@@ -97,10 +97,10 @@ std::optional<TraceSession> start_trace(NoiseReport& report, const HostFiles& fi
 }
 
 AttributionContext context_of(const NoiseReport& report, const TraceSession::Result& traced) {
-  constexpr std::uint64_t ns_per_clock_tick = 10'000'000;  // USER_HZ is 100 for all programs
+  constexpr std::uint64_t ns_per_clock_tick = 10'000'000;  // programs always see USER_HZ = 100
   AttributionContext context;
   context.overwritten = traced.overwritten;
-  // Times in text have six digits after the point, those of the TSC are exact.
+  // Times in text have six decimal places; TSC times are exact.
   context.slack_ns = report.trace_clock == "x86-tsc" ? 200 : 1500;
   for (const CpuNoise& cpu : report.cpus) {
     context.own_threads.insert(cpu.hiccups.thread_id);
@@ -109,7 +109,7 @@ AttributionContext context_of(const NoiseReport& report, const TraceSession::Res
   return context;
 }
 
-// In a virtual machine the ticks of the machine below are seen as stalls that nothing here explains.
+// In a virtual machine, the host's timer ticks appear as stalls that nothing in the guest explains.
 void note_recurring(NoiseReport& report) {
   for (const CpuNoise& cpu : report.cpus) {
     std::vector<std::uint64_t> moments;
@@ -137,7 +137,7 @@ void attribute_gaps(NoiseReport& report, const TraceSession& session, const Tick
   if (traced.not_understood > 0)
     report.notes.push_back(std::to_string(traced.not_understood) + " lines of the trace were not understood");
   const AttributionContext context = context_of(report, traced);
-  // All together: the timelines of the CPUs are then built once.
+  // All CPUs at once, so that their timelines are built only once.
   std::vector<HiccupGap> gaps;
   for (const CpuNoise& cpu : report.cpus) gaps.insert(gaps.end(), cpu.hiccups.gaps.begin(), cpu.hiccups.gaps.end());
   const std::vector<NoiseCause> causes = attribute(gaps, traced.events, context);
@@ -150,7 +150,7 @@ void attribute_gaps(NoiseReport& report, const TraceSession& session, const Tick
   note_recurring(report);
 }
 
-// Moves the calling thread away from some CPUs as long as this lives, if that leaves it any.
+// Keeps the calling thread off some CPUs during its lifetime, if other CPUs remain.
 class StayOff {
  public:
   StayOff(const CpuSet& online, const CpuSet& cpus) {
@@ -169,9 +169,9 @@ class StayOff {
   CpuSet before_;
 };
 
-// This thread, which reads counters and traces, stays off the CPUs that are measured.
+// Keeps this thread, which reads counters and traces, off the measured CPUs.
 HiccupRun measure_apart(const HostFacts& facts, const HiccupOptions& options, const std::atomic<bool>& stop) {
-  // Threads that are not pinned have the mask of this one.
+  // Threads that are not pinned inherit this thread's mask.
   if (!options.pinned) return measure_hiccups(options, stop);
   const StayOff stay_off{facts.online, options.cpus};
   return measure_hiccups(options, stop);
@@ -205,7 +205,7 @@ NoiseSummary summarise(std::span<const CpuNoise> cpus) {
 std::vector<CauseTotal> cause_totals(std::span<const CpuNoise> cpus) {
   std::map<std::pair<NoiseKind, std::string>, CauseTotal> by_cause;
   for (const CpuNoise& cpu : cpus) {
-    NFX_REQUIRE(cpu.causes.size() <= cpu.hiccups.gaps.size());  // a cause is of the stall with the same index
+    NFX_REQUIRE(cpu.causes.size() <= cpu.hiccups.gaps.size());  // causes have the same index as their stalls
     for (std::size_t i = 0; i < cpu.causes.size(); ++i) {
       const NoiseCause& cause = cpu.causes[i];
       CauseTotal& total = by_cause[{cause.kind, cause.name}];
@@ -229,9 +229,9 @@ std::uint64_t recurring_period_ns(std::span<const std::uint64_t> moments_ns) {
   constexpr std::size_t least = 10, most = 1000;
   constexpr double two_pi = 6.283185307179586;
   if (moments_ns.size() < least) return 0;
-  // Over a long time the period of another clock drifts away.
+  // Over a long time the period of another clock drifts.
   moments_ns = moments_ns.first(std::min(moments_ns.size(), most));
-  // What recurs every 10 ms does so every 1 ms as well: the longest period is the right one.
+  // An event that recurs every 10 ms also fits a period of 1 ms, so the longest matching period is the right one.
   for (const std::uint64_t period : {1'000'000'000U, 10'000'000U, 4'000'000U, 1'000'000U}) {
     if (moments_ns.back() - moments_ns.front() < least / 2 * period) continue;
     double x = 0, y = 0;
@@ -240,7 +240,7 @@ std::uint64_t recurring_period_ns(std::span<const std::uint64_t> moments_ns) {
       x += std::cos(angle);
       y += std::sin(angle);
     }
-    // 1 when all come at the same phase, about 0 when they come at any.
+    // 1 if all moments have the same phase, about 0 if the phases are random.
     if (std::hypot(x, y) > 0.6 * static_cast<double>(moments_ns.size())) return period;
   }
   return 0;
@@ -286,7 +286,7 @@ NoiseReport measure_noise(const HostFiles& files, const HostFacts& facts, const 
   return report;
 }
 
-// What all formats share.
+// Shared by all formats.
 
 std::string us_text(std::uint64_t ns) {
   const double us = static_cast<double>(ns) / 1000;

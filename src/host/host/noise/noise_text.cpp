@@ -9,7 +9,7 @@
 namespace nfx {
 namespace {
 
-// Cells; numbers go to the right.
+// Table cells; numbers are right-aligned.
 using Rows = std::vector<std::vector<std::string>>;
 
 enum class LastColumn : std::uint8_t { text, number };

@@ -1,4 +1,4 @@
-// What all formats of the noise report share.
+// Shared functions of the noise report's formats.
 // Thread: any, no state. Cost: allocates.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace nfx {
 // "0.05 s", "10 s".
 [[nodiscard]] std::string seconds_text(double seconds);
 
-// "CPU 1", or "thread 0" where nothing was pinned.
+// "CPU 1", or "thread 0" if threads were not pinned.
 [[nodiscard]] std::string place_name(const NoiseReport& report, const CpuNoise& cpu);
 
 struct WorstGap {
@@ -27,14 +27,14 @@ struct WorstGap {
   const HiccupGap* gap = nullptr;
   const NoiseCause* cause = nullptr;  // null: not attributed
 };
-// The longest of all CPUs, longest first.
+// The longest stalls of all CPUs, longest first.
 [[nodiscard]] std::vector<WorstGap> worst_gaps(const NoiseReport& report, std::size_t count);
 
 struct Count {
   std::string name;
   std::uint64_t value = 0;
 };
-// What the kernel counted, without what is zero.
+// The kernel's counters, without zeros.
 [[nodiscard]] std::vector<Count> counts_of(const CpuCounters& counters);
 
 // "2 CPUs".

@@ -1,4 +1,4 @@
-// Finds the cause of each stall in the events of its CPU. Pure, so that it is tested with written traces.
+// Finds the cause of each stall in the trace events of its CPU. Pure, so that tests can use hand-written traces.
 #include <algorithm>
 #include <cstddef>
 #include <functional>
@@ -14,26 +14,26 @@ namespace {
 
 using Edge = TraceEvent::Edge;
 
-// A stretch of time in which one thing had the CPU. Interrupts within interrupts or other tasks are stretches of their
-// own, so that stretches of one CPU never overlap.
+// A period in which one thing ran on the CPU. A nested interrupt is a separate stretch, so the stretches of a CPU never
+// overlap.
 struct Stretch {
   std::int64_t begin = 0;
   std::int64_t end = 0;
   NoiseKind kind = NoiseKind::task;
-  const std::string* name = nullptr;  // in an event
+  const std::string* name = nullptr;  // points into an event
 };
 
 struct CpuTimeline {
   std::int64_t first_event = std::numeric_limits<std::int64_t>::max();
-  std::vector<Stretch> stretches;  // by time
+  std::vector<Stretch> stretches;  // sorted by time
 };
 
-// Follows what is on top of a CPU from event to event.
+// Tracks what runs on a CPU from event to event.
 class TimelineBuilder {
  public:
   TimelineBuilder(CpuTimeline& timeline, const std::set<int>& own_threads) : out_(timeline), own_(own_threads) {}
 
-  // Which task has the CPU before the first switch.
+  // Sets the task that runs before the first switch.
   void begin(const TraceEvent* first_switch) {
     if (first_switch == nullptr) return;
     task_ = &first_switch->name_before;
@@ -71,10 +71,10 @@ class TimelineBuilder {
         std::ranges::find(active_.rbegin(), active_.rend(), event.kind, [](const TraceEvent* e) { return e->kind; });
     if (entered != active_.rend()) {
       advance(event.time_ns);
-      // Exits that were lost: what is above has ended as well.
+      // The trace lost exits: everything nested inside has ended as well.
       active_.erase(entered.base() - 1, active_.end());
     } else {
-      // Entered before the trace began, or the entry is lost: the time since the last event is its own.
+      // It was entered before the trace began, or the entry was lost: the time since the last event belongs to it.
       emit(event.time_ns, event.kind, &event.name);
       now_ = event.time_ns;
     }
@@ -92,13 +92,13 @@ class TimelineBuilder {
   std::int64_t now_ = 0;
 };
 
-// They point into the events.
+// The timelines point into the events.
 std::map<int, CpuTimeline> timelines(std::span<const TraceEvent> events, const std::set<int>& own_threads) {
   std::map<int, std::vector<const TraceEvent*>> per_cpu;
   for (const TraceEvent& event : events) per_cpu[event.cpu].push_back(&event);
   std::map<int, CpuTimeline> result;
   for (auto& [cpu, own_events] : per_cpu) {
-    // Those of one time stay in the order of the trace.
+    // Events with equal times keep the order of the trace.
     std::ranges::sort(own_events, [](const TraceEvent* a, const TraceEvent* b) {
       return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : std::less{}(a, b);
     });
@@ -117,7 +117,7 @@ struct Share {
   bool touched = false;
 };
 
-// What had the CPU between two times: the largest share, and the sum.
+// The largest share of the time between two moments, and the sum of all shares.
 struct Shares {
   Share largest;
   std::uint64_t total = 0;
@@ -130,7 +130,7 @@ Shares shares_of(const CpuTimeline& timeline, std::int64_t begin, std::int64_t e
   Shares result;
   for (; at != stretches.end() && at->begin <= end + slack; ++at) {
     const std::int64_t overlap = std::min(at->end, end) - std::max(at->begin, begin);
-    // Shorter than the resolution of the trace's clock, or next to the stall by no more than that.
+    // Shorter than the resolution of the trace's clock, or next to the stall by no more than the resolution.
     const auto time = static_cast<std::uint64_t>(std::max<std::int64_t>(overlap, 0));
     auto share =
         std::ranges::find_if(shares, [&](const Share& s) { return s.kind == at->kind && *s.name == *at->name; });
@@ -149,7 +149,7 @@ NoiseCause cause_of(const HiccupGap& gap, const std::map<int, CpuTimeline>& time
   const auto begin = static_cast<std::int64_t>(gap.begin_ns);
   const auto end = static_cast<std::int64_t>(gap.begin_ns + gap.length_ns);
   const auto slack = static_cast<std::int64_t>(context.slack_ns);
-  // A thread that is moved waits where it was, for the task that has that CPU.
+  // A migrated thread waits on its old CPU, for the task that runs there.
   const bool moved = gap.cpu_before != gap.cpu && gap.cpu_before >= 0;
   const auto timeline = timelines.find(moved ? gap.cpu_before : gap.cpu);
   NoiseCause cause;
@@ -180,7 +180,7 @@ NoiseCause cause_of(const HiccupGap& gap, const std::map<int, CpuTimeline>& time
   return cause;
 }
 
-// The kernel reports only how much was stolen, not when: the largest stalls without a cause are the likeliest.
+// The kernel reports only how much time was stolen, not when. The largest stalls without a cause are the likeliest.
 void blame_hypervisor(std::span<const HiccupGap> gaps, std::vector<NoiseCause>& causes,
                       const AttributionContext& context) {
   std::map<int, std::uint64_t> left;

@@ -1,4 +1,4 @@
-// Parses the text format of tracefs, whose task names may contain anything.
+// Parses the text format of tracefs. Task names may contain anything.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,7 +13,7 @@ namespace {
 
 using Edge = TraceEvent::Edge;
 
-// The value of "key=" up to `until`, or to the end of the text when `until` is empty or not there.
+// The value of "key=", up to `until`, or up to the end of the text if `until` is empty or not found.
 std::string_view field(std::string_view text, std::string_view key, std::string_view until) {
   const std::size_t at = text.find(key);
   if (at == std::string_view::npos) return {};
@@ -21,7 +21,7 @@ std::string_view field(std::string_view text, std::string_view key, std::string_
   return until.empty() ? text : text.substr(0, text.find(until));
 }
 
-// Where " [003] " is. The name before it is 16 columns wide and may contain anything, such a number too.
+// The position of " [003] ". The name before it is 16 columns wide and may itself contain such a number.
 struct CpuField {
   int cpu = 0;
   std::size_t end = 0;
@@ -54,7 +54,7 @@ std::optional<std::int64_t> time_since_origin(std::string_view text, const TickC
   return static_cast<std::int64_t>(*seconds * 1'000'000'000 + *fraction - clock.origin_raw_ns);
 }
 
-// "comm=NAME pid=N ..." with any prefix before both keys; a name may contain anything, so its end is the last key.
+// "comm=NAME pid=N ..." with any prefix before both keys. A name may contain anything, so it ends at the last "pid=".
 struct NamedThread {
   std::string name;
   int id = 0;
@@ -65,7 +65,7 @@ std::optional<NamedThread> named_thread(std::string_view text, std::string_view 
   if (!text.starts_with(comm) || at == std::string_view::npos || at < comm.size()) return std::nullopt;
   const auto id = number<int>(field(text.substr(at), pid, " "));
   if (!id) return std::nullopt;
-  // The idle task has a name per CPU.
+  // The idle task has a different name on each CPU.
   return NamedThread{std::string{*id == 0 ? "idle" : text.substr(comm.size(), at - comm.size())}, *id};
 }
 
@@ -86,14 +86,14 @@ bool fill_switch(TraceEvent& event, std::string_view payload) {
   return true;
 }
 
-// What an interrupt vector of x86 is for, by the name of its event.
+// The purpose of an x86 interrupt vector, by the name of its event.
 NoiseKind vector_kind(std::string_view name) {
   if (name == "local_timer") return NoiseKind::timer;
   if (name.starts_with("call_function") || name == "reschedule" || name == "x86_platform_ipi") return NoiseKind::ipi;
   return NoiseKind::kernel;
 }
 
-// False: not one that we want. `known` becomes false when it is one and could not be understood.
+// False if the event is of no interest. Sets `known` to false if it is of interest but could not be parsed.
 bool fill(TraceEvent& event, std::string_view name, std::string_view payload, bool& known) {
   if (name == "sched_switch") {
     known = fill_switch(event, payload);

@@ -1,4 +1,4 @@
-// A tracing instance of its own in tracefs, so that other users of tracing are not disturbed.
+// A private tracing instance in tracefs, which does not disturb other users of tracing.
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -23,7 +23,7 @@ constexpr const char* tracefs_folder = "/sys/kernel/tracing";
 
 std::string reason(const std::string& file, int error) { return file + ": " + std::generic_category().message(error); }
 
-// 0, or the errno of what failed.
+// Returns 0 or an errno.
 int write_file(const std::string& file, std::string_view content) noexcept {
   const int fd = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
   if (fd < 0) return errno;
@@ -33,7 +33,7 @@ int write_file(const std::string& file, std::string_view content) noexcept {
   return error;
 }
 
-// Hands out the lines of a file that may be larger than one wants in memory.
+// Passes the lines of a file to `function`, because the file may be too large for memory.
 template <typename Function>
 void for_each_line(const std::string& file, Function function) {
   const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
@@ -56,19 +56,19 @@ void for_each_line(const std::string& file, Function function) {
   if (!rest.empty()) function(std::string_view{rest});
 }
 
-// Instances outlive processes that were killed. Those in use are held open by their process, and the kernel then
-// refuses to remove them; process ids do not help, as they are used again and differ between containers.
+// Removes instances of processes that were killed. A running process holds its instance open, so the kernel refuses to
+// remove it. Process ids cannot tell them apart: they are reused, and differ between containers.
 void remove_left_behind(const std::string& tracefs) {
   for (const std::string& name : HostFiles{}.list(tracefs + "/instances")) {
     if (name.starts_with(instance_prefix)) ::rmdir((tracefs + "/instances/" + name).c_str());
   }
 }
 
-// Makes an instance and holds it open: its tracing_on, or the reason why not.
+// Creates an instance and holds it open. Returns its tracing_on file, or the reason for the failure.
 std::expected<int, std::string> make_instance(const std::string& folder) {
   const std::string file = folder + "/tracing_on";
   int error = 0;
-  // Another process that cleans up may take it away before it is held.
+  // Another process that cleans up may remove the instance before it is held open.
   for (int attempt = 0; attempt < 3; ++attempt) {
     if (::mkdir(folder.c_str(), 0700) != 0) return std::unexpected(reason("mkdir " + folder, errno));
     const int fd = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
@@ -80,7 +80,7 @@ std::expected<int, std::string> make_instance(const std::string& folder) {
   return std::unexpected(reason(file, error));
 }
 
-// Space for some thousand events per second, which take 20 to 70 bytes each.
+// Space for a few thousand events per second of 20 to 70 bytes each.
 std::uint64_t buffer_kib(double seconds, std::size_t cpus) {
   const double wanted = 512 + 768 * seconds;
   const auto most = max_trace_bytes / 1024 / std::max<std::size_t>(cpus, 1);
@@ -93,7 +93,7 @@ std::vector<std::string> wanted_events(const std::string& folder) {
   const HostFiles files;
   for (const char* group : {"irq_vectors", "ipi"}) {
     for (const std::string& name : files.list(folder + "/events/" + group)) {
-      // x86 has a pair of events per vector; elsewhere one pair is for all of them.
+      // x86 has a pair of events per vector; other architectures have one pair for all vectors.
       if (name.ends_with("_entry") || name.ends_with("_exit")) events.push_back(std::string{group} + '/' + name);
     }
   }
@@ -124,7 +124,7 @@ std::expected<std::string, std::string> mount_private_tracefs() {
   if (::access(tracefs_folder, F_OK) != 0)
     return std::unexpected(reason(tracefs_folder, errno) + ": this kernel has no tracefs");
   if (::unshare(CLONE_NEWNS) != 0) return std::unexpected(reason("unshare(CLONE_NEWNS)", errno) + "; run as root");
-  // What is mounted here is seen here only.
+  // Later mounts are visible only in this namespace.
   if (::mount("none", "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0)
     return std::unexpected(reason("mount --make-rslave /", errno));
   if (::mount("tracefs", tracefs_folder, "tracefs", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0 && errno != EBUSY)
@@ -151,7 +151,7 @@ std::expected<TraceSession, std::string> TraceSession::start(const Options& opti
   }
   if (const int error = write_file(folder + "/tracing_cpumask", options.cpus.to_mask()); error != 0)
     return std::unexpected(reason(folder + "/tracing_cpumask", error));
-  // Least for all CPUs first: the buffers of those that are not measured take memory as well.
+  // Starts with the minimum for all CPUs, because the buffers of CPUs that are not measured use memory as well.
   write_file(folder + "/buffer_size_kb", "4");
   const std::string size = std::to_string(buffer_kib(options.seconds, options.cpus.size()));
   for (const int cpu : options.cpus.members()) {
@@ -188,7 +188,7 @@ void TraceSession::stop() noexcept {
 TraceSession::Result TraceSession::read(const TickClock& clock) const {
   Result result;
   TickClock times = clock;
-  // Without a point the parser takes times for ticks of this clock.
+  // The parser interprets times without a decimal point as ticks of this clock.
   times.tsc = clock.tsc && clock_ == "x86-tsc";
   TraceParser parser{times};
   for (const int cpu : cpus_.members()) {

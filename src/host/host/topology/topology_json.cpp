@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// -1 stands for "not known" in the vectors, null in JSON.
+// -1 means "unknown" in the vectors; JSON uses null.
 Json known(int number) { return number < 0 ? Json{} : Json(number); }
 
 Json cores_of(const Topology& topology) {
@@ -76,7 +76,7 @@ Json plan_of(const PlacementPlan& plan) {
           {"threads", std::move(threads)}};
 }
 
-// Names come from files; bytes that are not UTF-8 are replaced.
+// Names come from files, so bytes that are not UTF-8 are replaced.
 std::string dump(const Json& json) { return json.dump(2, ' ', true, Json::error_handler_t::replace) + '\n'; }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Boxes in boxes: packages and NUMA nodes, caches, cores, hardware threads, and the devices of each node. Every box
-// knows its size before it is drawn; boxes flow into rows like words.
+// Draws nested boxes: packages and NUMA nodes, caches, cores, hardware threads, and the devices of each node. The size
+// of every box is computed before drawing, and boxes wrap into rows like words.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr int margin = 14, gap = 8, line = 18, page_width = 1240;
 
-// Browsers turn the colours around on dark pages; programs that do not know media queries keep the light ones.
+// Browsers use the dark colours on dark pages; programs without media queries keep the light ones.
 constexpr std::string_view style =
     "text{font:11px system-ui,'DejaVu Sans',sans-serif;fill:#1c2733}"
     ".t{font-size:16px;font-weight:600}.h{font-weight:600}.s{fill:#5b6875}.m{text-anchor:middle}"
@@ -43,7 +43,7 @@ std::string escape(std::string_view text) {
       case '&': out += "&amp;"; break;
       case '"': out += "&quot;"; break;
       default: {
-        // XML has no control characters, and one byte that is not UTF-8 would make the whole picture unreadable.
+        // XML allows no control characters, and one byte that is not UTF-8 would make the whole picture unreadable.
         const auto byte = static_cast<unsigned char>(c);
         out += byte < 0x20 || byte >= 0x7f ? '?' : c;
       }
@@ -88,12 +88,12 @@ class Canvas {
   std::string out_;
 };
 
-// Puts boxes next to each other and goes to the next row when the row is full.
+// Places boxes side by side and starts a new row when a row is full.
 class Flow {
  public:
   explicit Flow(int width) : width_(width) {}
 
-  // Where the next box of this size goes, from the flow's own corner.
+  // The position of the next box of this size, relative to the flow's own corner.
   std::pair<int, int> place(Size size) {
     if (x_ > 0 && x_ + size.width > width_) {
       y_ += row_ + gap;
@@ -122,15 +122,15 @@ std::string memory_text(std::uint64_t bytes) {
   return mib == 0 ? std::to_string(bytes >> 10U) + " KiB" : std::to_string(mib) + " MiB";
 }
 
-// Cores that share a cache, and the devices that share a switch.
+// Cores that share a cache, or devices that share a switch.
 struct CacheBox {
-  std::string title;  // empty: no frame around it
+  std::string title;  // empty: no frame
   std::vector<const Core*> cores;
 };
 
 struct DeviceRow {
   std::string title;
-  std::size_t colour = 0;                                  // of its group; group_colours.size(): none
+  std::size_t colour = 0;                                  // colour of its group; group_colours.size(): none
   std::vector<std::pair<std::string, std::string>> chips;  // class and text
 };
 
@@ -193,7 +193,7 @@ class Picture {
   void collect() {
     std::map<std::tuple<int, int>, std::map<int, CacheBox>> boxes;  // by package and node, then by cache
     for (const Core& core : topology_.cores) {
-      // A cache of its own needs no frame.
+      // A cache of a single core needs no frame.
       const bool shared = core.cache >= 0 && !core.cpus.contains_all(cache(core.cache).cpus);
       CacheBox& box = boxes[{core.package, core.numa_node}][shared ? core.cache : -1];
       box.cores.push_back(&core);
@@ -262,7 +262,7 @@ class Picture {
     const int most = (page_width - 2 * margin - 6 * gap) / (cell_width_ + gap / 2);
     const auto cores = static_cast<int>(box.cores.size());
     if (cores <= std::min(8, most)) return cores;
-    // Rows of the same length.
+    // Makes all rows the same length.
     const int rows = (cores + std::min(most, 16) - 1) / std::min(most, 16);
     return (cores + rows - 1) / rows;
   }
@@ -377,7 +377,7 @@ class Picture {
     return plan_->housekeeping.contains(cpu) ? "housekeeping" : "pu";
   }
 
-  // Returns where it ends.
+  // Returns the bottom of the legend.
   [[nodiscard]] int draw_legend(Canvas& canvas, int y) const {
     int x = margin;
     const auto entry = [&](std::string_view kind, std::string_view text) {

@@ -16,7 +16,7 @@ std::string count(std::size_t number, std::string_view one, std::string_view man
   return std::to_string(number) + ' ' + std::string{number == 1 ? one : many};
 }
 
-// "53:00.0": the domain 0000 is left out, as in lspci.
+// "53:00.0": omits the domain 0000, as lspci does.
 std::string short_address(const Device& device) {
   const std::string& address = device.pci_address;
   return address.starts_with("0000:") ? address.substr(5) : address;
@@ -28,7 +28,7 @@ CpuSet set_of(const std::vector<int>& cpus) {
   return set;
 }
 
-// "CPU 0-11", the first number two wide, as in the table that is published for p5.48xlarge.
+// "CPU 0-11", with the first number padded to two characters, as in AWS's published table of p5.48xlarge.
 std::string cpu_range(const std::vector<int>& cpus) {
   if (cpus.empty()) return "CPU none";
   const bool whole = cpus.back() - cpus.front() + 1 == static_cast<int>(cpus.size());
@@ -64,7 +64,7 @@ class Groups {
     return out;
   }
 
-  // Cores that no group has.
+  // Cores that belong to no group.
   [[nodiscard]] CpuSet left_over() const {
     CpuSet left;
     for (const Core& core : topology_.cores) left |= core.cpus & topology_.allowed;
@@ -108,7 +108,7 @@ std::string bytes(std::uint64_t size) {
   return text.data();
 }
 
-// "0,2,...,190" where every second CPU is in it, as many machines number their sockets or siblings alternately.
+// "0,2,...,190" for every second CPU, because many machines number sockets or siblings alternately.
 std::string short_list(const CpuSet& cpus) {
   const std::vector<int> members = cpus.members();
   if (members.size() < 5) return cpus.to_list();
@@ -119,7 +119,7 @@ std::string short_list(const CpuSet& cpus) {
   return std::to_string(members[0]) + ',' + std::to_string(members[1]) + ",...," + std::to_string(members.back());
 }
 
-// First threads of cores, and what the siblings are: "cores on CPUs 0-7, siblings 96-103".
+// The first threads of cores and their siblings: "cores on CPUs 0-7, siblings 96-103".
 std::string describe_cores(const Topology& topology, const CpuSet& cpus) {
   CpuSet first, siblings;
   std::map<int, CpuSet> kinds;
@@ -141,7 +141,7 @@ std::string describe_cores(const Topology& topology, const CpuSet& cpus) {
   return out;
 }
 
-// What belongs together on the screen: the cores of one package and one node.
+// The cores of one package and one node, which are printed together.
 struct Block {
   int package = -1;
   int node = -1;
@@ -157,7 +157,7 @@ std::vector<Block> blocks_of(const Topology& topology) {
 }
 
 void print_caches(std::string& out, const Topology& topology, const CpuSet& cpus) {
-  std::map<std::pair<int, std::uint64_t>, std::size_t> alone;  // caches of one core each
+  std::map<std::pair<int, std::uint64_t>, std::size_t> alone;  // caches used by a single core
   for (const CacheDomain& cache : topology.caches) {
     if (!cache.cpus.intersects(cpus)) continue;
     const Core* core = topology.core_of(cache.cpus.first());

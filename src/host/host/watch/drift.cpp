@@ -108,7 +108,7 @@ class Finder {
       const std::string what =
           task.name + " (" + (task.kernel ? "kernel thread " : "tid ") + std::to_string(task.tid) + ')';
       if (found == known.end()) {
-        // It was made here or came from another CPU: how long it ran here is not known.
+        // The task started on this CPU or came from another one; its run time here is unknown.
         const bool ran = !task.run_ns || *task.run_ns > 0;
         if (ran && !task.bound) add(Drift::other_task_on_isolated_cpu, cpu_name(task.cpu), what + " came and ran");
         continue;
@@ -171,7 +171,7 @@ class Finder {
     return input_.plan == nullptr ? nullptr : input_.plan->thread(thread.name);
   }
 
-  // Whether the thread owns its CPU: by the plan, and as soon as it is pinned to one.
+  // Whether the thread owns its CPU, by the plan or because it is pinned to a single CPU.
   bool spins(const ThreadSample& thread) const {
     const ThreadPlacement* place = placement(thread);
     if (place != nullptr && place->wait == ThreadWait::spin) return true;
@@ -184,18 +184,18 @@ class Finder {
     const ThreadPlacement* place = placement(thread);
     if (place == nullptr) {
       const CpuSet isolated_cpus = thread.allowed & input_.isolated_cpus;
-      // Helpers on the housekeeping CPUs raise no alert.
+      // Helper threads on the housekeeping CPUs raise no alert.
       if (!isolated_cpus.empty())
         add(Drift::thread_unplanned, label(thread),
             "is not in the plan and may run on the isolated CPUs " + isolated_cpus.to_list());
       return;
     }
-    if (place->cpus.empty()) return;  // the plan leaves it to the scheduler
+    if (place->cpus.empty()) return;  // the plan leaves this thread to the scheduler
     if (!thread.allowed.empty() && thread.allowed != place->cpus) {
       add(Drift::moved_off_plan, label(thread),
           "may run on CPUs " + list(thread.allowed) + ", planned are " + place->cpus.to_list());
     } else if (thread.allowed.empty() && thread.cpu >= 0 && !place->cpus.contains(thread.cpu)) {
-      // Where the mask is known, it rules: a sleeping thread is still shown where it was before it was pinned.
+      // A known mask decides, because a sleeping thread still reports the CPU it used before it was pinned.
       add(Drift::moved_off_plan, label(thread),
           "runs on CPU " + std::to_string(thread.cpu) + ", planned are " + place->cpus.to_list());
     }
@@ -213,7 +213,7 @@ class Finder {
       add(Drift::priority_changed, name,
           scheduling(before.policy, before.priority) + " became " + scheduling(after.policy, after.priority));
     const bool spinning = spins(after);
-    // A move between two samples is seen by where the thread is when the kernel does not count them.
+    // If the kernel does not count migrations, a move between two samples shows as a change of the CPU.
     const double moves = std::max(grown(before.migrations, after.migrations), before.cpu != after.cpu ? 1.0 : 0.0);
     if (spinning) {
       check_limit(Drift::migrated, name, moves, 0, "moved to other CPUs", "/s");
@@ -258,7 +258,7 @@ class Finder {
   void steal(const CpuCounters& c) {
     const double ticks = static_cast<double>(c.steal);
     const double all = ticks + static_cast<double>(c.user + c.system + c.idle + c.interrupt + c.softirq);
-    if (all <= 0 || ticks <= options_.steal_percent * counted_seconds_) return;  // a tick is a hundredth of a second
+    if (all <= 0 || ticks <= options_.steal_percent * counted_seconds_) return;  // a tick is 10 ms
     const double percent = 100 * ticks / all;
     if (percent > options_.steal_percent)
       add(Drift::steal, cpu_name(c.cpu), rate_text(percent) + "% of the time", percent, options_.steal_percent);
@@ -309,7 +309,7 @@ class Finder {
   CpuSet busy_;
 };
 
-// By kind and subject, and within these as they were found.
+// By kind and subject, otherwise in the order of detection.
 void sort(std::vector<Alert>& alerts) {
   std::vector<std::size_t> order(alerts.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -1,4 +1,4 @@
-// The forms of an interval that programs read.
+// Machine-readable formats of an interval.
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Three digits after the decimal point: more of a rate is noise.
+// Rounds to three decimal places; further digits of a rate are noise.
 double rounded(double value) { return std::isfinite(value) ? std::round(value * 1000) / 1000 : 0; }
 double seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
@@ -61,7 +61,7 @@ Json thread_json(const ThreadActivity& thread) {
   return out;
 }
 
-// Backslashes, quotes and line ends are escaped in a label's value.
+// Escapes backslashes, quotes and newlines in a label's value.
 std::string label(std::string_view name, std::string_view value) {
   std::string out{name};
   out += "=\"";
@@ -189,7 +189,7 @@ std::string to_json(const WatchInterval& interval, bool alerts_only) {
   }
   out["alerts_left_out"] = interval.drift.left_out;
   out["notes"] = interval.notes;
-  // Whatever a name holds, the line stays valid JSON.
+  // Replaces invalid bytes in names, so that the line stays valid JSON.
   return out.dump(-1, ' ', true, Json::error_handler_t::replace) + '\n';
 }
 

@@ -1,4 +1,4 @@
-// The watched period: numbers over time per CPU, and what was off the plan.
+// The watched period: values over time per CPU, and deviations from the plan.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -10,10 +10,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// All curves of a report together have about this many points, so that a big machine's stays a few megabytes.
+// Total number of points of all curves in a report, so that the report of a big machine stays at a few megabytes.
 constexpr std::size_t max_report_points = 150000;
 
-// The highest of each group of neighbours.
+// The maximum of each group of neighbouring values.
 std::vector<double> thinned(const std::vector<double>& values, std::size_t points) {
   if (values.size() <= points) return values;
   std::vector<double> out(points, -1);
@@ -24,7 +24,7 @@ std::vector<double> thinned(const std::vector<double>& values, std::size_t point
   return out;
 }
 
-// With three digits, as many as a chart shows; null where nothing was measured.
+// Three digits, as many as a chart shows; null where nothing was measured.
 Json rounded(const std::vector<double>& values) {
   Json all = Json::array();
   for (const double value : values) {
@@ -72,7 +72,7 @@ void WatchHistory::add(const WatchInterval& interval) {
       found = alert_kinds_.emplace(key, AlertCount{.first_s = now, .text = {}}).first;
     }
     AlertCount& count = found->second;
-    // Several alerts of one kind about one subject in an interval count as one.
+    // Several alerts of one kind about one subject in an interval count once.
     if (count.intervals == 0 || count.last_s < now) ++count.intervals;
     count.last_s = now;
     count.text = alert.text;

@@ -14,7 +14,7 @@ double rate(std::uint64_t before, std::uint64_t after, double seconds) noexcept 
 CpuRole role_of(int cpu, const DriftInput& input) noexcept {
   if (input.isolated_cpus.contains(cpu)) return CpuRole::isolated;
   if (input.plan != nullptr) return input.plan->housekeeping.contains(cpu) ? CpuRole::housekeeping : CpuRole::other;
-  // Without a plan, but with CPUs isolated, all the others are housekeeping CPUs.
+  // If CPUs are isolated but there is no plan, all other CPUs are housekeeping CPUs.
   return input.isolated_cpus.empty() ? CpuRole::other : CpuRole::housekeeping;
 }
 

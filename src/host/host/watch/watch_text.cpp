@@ -1,4 +1,4 @@
-// One screen of watch: what does not fit is cut by importance, and counted.
+// One screen of watch. Rows that do not fit are cut by importance and counted.
 #include <algorithm>
 
 #include "host/watch_view.hpp"
@@ -41,7 +41,8 @@ class Line {
   std::string out_;
 };
 
-// Columns of numbers are this wide, with a blank before; and what comes before and after them in a CPU's row.
+// The width of a column of numbers, with the blank before it, and the widths before and after the numbers in a CPU's
+// row.
 constexpr std::size_t column = 5;
 
 std::string percent(double value) { return value < 9.95 ? fixed(value, 1) + '%' : fixed(value, 0) + '%'; }
@@ -82,7 +83,7 @@ class Frame {
            (drift.alerts.empty() ? 1 : 0);
   }
 
-  // What is left below the head goes to alerts first, up to a third, then to CPUs, then to threads.
+  // Divides the rows below the head: first alerts, up to a third, then CPUs, then threads.
   void share_room(std::size_t alerts) {
     cpu_rows_ = interval_.cpus.size();
     thread_rows_ = interval_.threads.size();
@@ -92,7 +93,7 @@ class Frame {
     std::size_t room = options_.height > fixed_lines ? options_.height - fixed_lines : 0;
     const std::size_t all = cpu_rows_ + thread_rows_ + alert_rows_;
     if (all <= room) return;
-    // Each part that is cut has a line that states it.
+    // Each part that is cut has a line that says so.
     alert_rows_ = std::min(
         alert_rows_, std::max<std::size_t>(
                          room / 3, room > cpu_rows_ + thread_rows_ ? room - cpu_rows_ - thread_rows_ : std::size_t{1}));
@@ -116,7 +117,7 @@ class Frame {
     Line line{options_};
     line.text(" CPU ROLE   BUSY STEAL STALL  MIG  VOL INVO TIMR  DEV  IPI  TLB SOFT FALT THREADS", c_.cyan);
     put(line);
-    // Rows that may be left out are those without a thread of the engine.
+    // Rows without an engine thread may be left out.
     std::vector<const CpuActivity*> rows;
     for (const CpuActivity& cpu : interval_.cpus) rows.push_back(&cpu);
     const auto ours = [](const CpuActivity* cpu) { return cpu->role == CpuRole::isolated || !cpu->threads.empty(); };
@@ -145,7 +146,7 @@ class Frame {
     line.right(fixed(cpu.busy_percent, 0) + '%', 6);
     line.right(percent(cpu.steal_percent), 6, cpu.steal_percent > 1 ? c_.red : std::string_view{});
     line.right(compact_us(cpu.stall_us), 6, warn(isolated && cpu.stall_us > 100));
-    // What should not happen on an isolated CPU is shown where it does.
+    // Events that should not happen on an isolated CPU are highlighted there.
     number(line, cpu.migrations, isolated);
     number(line, cpu.voluntary_switches, false);
     number(line, cpu.involuntary_switches, isolated);
@@ -166,7 +167,7 @@ class Frame {
     line.right(compact(value), column, value == 0 ? c_.dim : warn(unwanted));
   }
 
-  // In a narrow frame without the prefix that all threads of the engine share.
+  // A narrow frame omits the prefix that all engine threads share.
   std::string names(const CpuActivity& cpu) const {
     std::string text;
     for (const std::size_t index : cpu.threads) {
@@ -227,7 +228,7 @@ class Frame {
     if (alert_lines() > alert_rows_) shown = std::min(shown, alert_rows_ == 0 ? 0 : alert_rows_ - 1);
     for (std::size_t i = 0; i < shown; ++i) {
       const Alert& alert = drift.alerts[i];
-      // Outside a screen nothing is gained by a cut, and the last line states how much it was.
+      // Alert lines are cut only on a screen.
       Line line{options_, options_.height == 0 ? std::string_view::npos : options_.width};
       if (options_.alerts_only && !interval_.utc.empty()) line.text(interval_.utc + "  ");
       line.text(to_string(alert.drift), c_.red);
