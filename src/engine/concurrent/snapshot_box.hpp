@@ -17,7 +17,7 @@ template <class T>
 class SnapshotBox {
  public:
   [[nodiscard]] bool wanted() const noexcept { return state_.load(std::memory_order_acquire) == State::wanted; }
-  // Only while wanted() is true.
+  // Requires wanted().
   void publish(const T& value) {
     NFX_ASSERT(wanted());  // otherwise the reader may be reading the value
     value_ = value;

@@ -1,4 +1,4 @@
-// Distinguishes a thread that has ended from one that still runs, so that ownership passes on after join() by itself.
+// Distinguishes a thread that has ended from one that still runs, so that ownership can pass on after join().
 #include "nexusfix/concurrent/spsc_queue.hpp"
 
 #include <sched.h>
@@ -21,7 +21,7 @@ std::int32_t ThreadOwner::this_thread() noexcept {
 
 bool ThreadOwner::take() noexcept {
   std::int32_t owner = thread_.load(std::memory_order_relaxed);
-  // The kernel still finds a thread for some microseconds after join() has returned.
+  // The kernel still finds a thread for some microseconds after join() returns.
   for (int tries = 0; owner != none && runs(owner); ++tries) {
     if (tries == 1000) return false;
     ::sched_yield();

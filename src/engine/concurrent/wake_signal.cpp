@@ -1,4 +1,4 @@
-// The futex and membarrier calls of WakeSignal, which only a sleeping thread and the one that wakes it execute.
+// The futex and membarrier calls of WakeSignal. Only a sleeping thread and the thread that wakes it execute them.
 #include "nexusfix/concurrent/worker_thread.hpp"
 
 #include <linux/futex.h>
@@ -23,7 +23,7 @@ bool register_barrier() noexcept {
 WakeSignal::WakeSignal() noexcept : has_barrier_(register_barrier()) {}
 
 void WakeSignal::announce() noexcept {
-  NFX_ASSERT(sleeping_.load(std::memory_order_relaxed) == 0);  // one thread sleeps here
+  NFX_ASSERT(sleeping_.load(std::memory_order_relaxed) == 0);  // only one thread may sleep here
   sleeping_.store(1, std::memory_order_seq_cst);
   if (has_barrier_) ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
@@ -34,7 +34,7 @@ void WakeSignal::wait(Duration longest) noexcept {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit);
   const timespec time{static_cast<std::time_t>(seconds.count()), static_cast<long>((limit - seconds).count())};
   NFX_ASSERT(time.tv_sec >= 0 && time.tv_nsec >= 0 && time.tv_nsec < 1'000'000'000);
-  // A wait that is interrupted or no longer needed returns early: the caller checks its queues again.
+  // A wait that is interrupted or no longer needed returns early; the caller checks its queues again.
   ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&sleeping_), FUTEX_WAIT_PRIVATE, 1U, &time, nullptr, 0);
 }
 

@@ -1,5 +1,4 @@
-// Start and end of a worker thread: errors of the start reach the constructor, and nothing submitted is lost at the
-// end.
+// Starts and stops a worker thread. Errors at start reach the constructor, and no submitted work is lost at the end.
 #include "nexusfix/concurrent/worker_thread.hpp"
 
 #include <utility>
@@ -55,7 +54,7 @@ void WorkerThread::run(std::promise<void> started) {
 
 void WorkerThread::stop() noexcept {
   if (!thread_.joinable()) return;
-  NFX_ASSERT(thread_.get_id() != std::this_thread::get_id());  // a thread cannot wait for its own end
+  NFX_ASSERT(thread_.get_id() != std::this_thread::get_id());  // a thread cannot join itself
   stop_.store(true, std::memory_order_seq_cst);
   signal_.wake();
   thread_.join();

@@ -1,5 +1,5 @@
-// The rules for values that can each be read but not be used, alone or together: so that a wrong configuration fails at
-// start, with the key and what to write, and not while it runs.
+// Rules for values that are well-formed but unusable, alone or in combination. A wrong configuration then fails at
+// start, with the key and the fix, and not while the engine runs.
 #include "config/checks.hpp"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ bool usable_text(std::string_view text) {
   return text.size() <= 64 && std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
 }
 
-// Larger messages are sent and stored where the buffers of the session hold them.
+// Larger messages are sent and stored only if the session's buffers can hold them.
 constexpr std::size_t longest_usual_message = 64 * 1024;
 
 using Bad = std::optional<std::pair<std::string_view, std::string>>;
@@ -112,12 +112,12 @@ Bad find_session_problem(const SessionSettings& s) {
   return std::nullopt;
 }
 
-// What JournalStore would refuse at start, with the names of the keys.
+// Conditions that JournalStore would reject at start, reported with the names of the keys.
 Bad find_store_problem(const EngineConfig& engine, const SessionSettings& s) {
   if (s.store_kind != StoreKind::journal) return std::nullopt;
   const JournalOptions& j = s.journal;
   constexpr std::uint64_t least = 64 * 1024, most = 1024 * 1024 * 1024;
-  // A message and the record around it, at any position of the ring.
+  // A message and its record header, at any position in the ring.
   const std::uint64_t longest = 2 * (std::min(engine.max_message_size, longest_usual_message) + sizeof(RecordHeader));
   if (const std::uint32_t flushers = helper_threads(engine, ThreadRole::flusher).threads;
       s.flusher >= 0 && static_cast<std::uint32_t>(s.flusher) >= flushers) {
@@ -137,7 +137,7 @@ Bad find_store_problem(const EngineConfig& engine, const SessionSettings& s) {
     return {{"ring_size", "expected a power of two from 65536 to 1073741824"}};
   if (j.ring_size < longest)
     return {{"ring_size", "must be more than twice [engine] max_message_size, or twice 65536 where that is less"}};
-  // A message waits to be received until there is space for itself and for its answer.
+  // A received message stays queued until there is space for it and for its answer.
   if (s.store_received &&
       (j.ring_size < 2 * longest + least || j.segment_size < segment_header_size + 2 * longest + least))
     return {
@@ -207,7 +207,7 @@ Bad find_size_problem(const EngineConfig& engine, const SessionSettings& s) {
   return std::nullopt;
 }
 
-// Two sessions of the same name.
+// Two sessions with the same identity.
 Bad find_double(const SessionConfig& c, const SessionConfig& o) {
   if (std::tie(o.begin_string, o.sender_comp_id, o.target_comp_id, o.session_qualifier) !=
       std::tie(c.begin_string, c.sender_comp_id, c.target_comp_id, c.session_qualifier)) {
@@ -231,7 +231,7 @@ Bad find_own_problem(const EngineConfig& engine, const SessionSettings& s) {
   return find_size_problem(engine, s);
 }
 
-// `listening` has the addresses of the sessions before it.
+// `listening` contains the addresses of the previous sessions.
 std::optional<Problem> find_problem_of(const EngineConfig& engine, std::size_t i, ListenIndex& listening) {
   NFX_ASSERT(i < engine.sessions.size());
   const auto problem = [i](Bad bad) {
@@ -269,7 +269,7 @@ std::optional<Problem> find_log_problem(const LogConfig& log) {
   return std::nullopt;
 }
 
-// Addresses, not names: what a name means can change.
+// Accepts only addresses, because a host name can be changed to mean another machine.
 [[nodiscard]] static bool is_loopback(std::string_view host) noexcept {
   return host.starts_with("127.") || host == "::1";
 }
@@ -316,7 +316,7 @@ std::optional<Problem> find_control_problem(const ControlConfig& control) {
          name.front() != '_';
 }
 
-// Each gateway has its own, since a session has the same port on all of them.
+// Each gateway needs its own address, because a session has the same port on all of them.
 [[nodiscard]] static std::optional<Problem> find_address_problem(const ClusterConfig& cluster) {
   std::vector<std::string> seen;
   for (const std::string& entry : cluster.addresses) {
@@ -378,7 +378,7 @@ std::optional<Problem> find_cluster_problem(const ClusterConfig& cluster) {
   return std::nullopt;
 }
 
-// Of a session with a replicated durability.
+// Checks a session with a replicated durability.
 [[nodiscard]] static std::optional<Problem> find_replica_problem(const EngineConfig& engine, std::size_t i) {
   const SessionSettings& s = engine.sessions[i];
   if (!is_replicated(s.journal.durability)) return std::nullopt;

@@ -1,5 +1,6 @@
-// What is wrong with a configuration whose values can each be read: contradictions between keys, and missing ones.
-// The same rules for a file and for a program that fills in the structs. Thread: any, before run.
+// Finds contradictions between keys and missing keys, in a configuration whose values are well-formed. The same rules
+// apply to a file and to a program that fills in the structs.
+// Thread: any, before run.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +12,9 @@
 
 namespace nfx::config {
 
-// The key that is wrong, and what to write instead.
+// The wrong key, and the value to use instead.
 struct Problem {
-  std::size_t session = 0;  // of a [[session]] alone
+  std::size_t session = 0;  // only for keys of a [[session]]
   std::string_view key;
   std::string text;
 };

@@ -1,4 +1,4 @@
-// Writes settings with what the table of keys has about them.
+// Writes settings with the explanations from the table of keys.
 #include "config/commented_config.hpp"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ std::string commented_config(std::string_view title, std::span<const ConfigSecti
   append_comment(out, title);
   std::set<std::pair<std::string_view, std::string_view>> explained;
   for (const ConfigSection& section : sections) {
-    // Keys of [defaults] and [[session]] are the same.
+    // [defaults] and [[session]] have the same keys.
     const bool session = section.name == "session";
     const std::string_view table = section.name == "defaults" ? "session" : section.name;
     out.append(session ? "\n[[" : "\n[").append(section.name).append(session ? "]]\n" : "]\n");

@@ -1,6 +1,7 @@
-// A configuration as a file for people: each key with its meaning, type and default as a comment, from the same table
-// that reads it. Thread: any, no state. Cost: allocates. Errors: a section or key that does not exist is a programming
-// error (NFX_REQUIRE).
+// Writes a configuration file for people: each key has a comment with its meaning, type and default, from the table
+// that the reader uses.
+// Thread: any, no state. Cost: allocates. Errors: a section or key that does not exist is a programming error
+// (NFX_REQUIRE).
 #pragma once
 
 #include <span>
@@ -14,7 +15,7 @@ namespace nfx {
 
 struct ConfigSetting {
   std::string_view key;
-  std::string value;  // as TOML has it: "\"DESK\"", "1024", "true"
+  std::string value;  // in TOML syntax: "\"DESK\"", "1024", "true"
 };
 
 struct ConfigSection {
@@ -22,11 +23,11 @@ struct ConfigSection {
   std::vector<ConfigSetting> settings;
 };
 
-// `title` is the first line. A key is explained where it is first.
+// `title` is the first line. A key is explained where it first appears.
 [[nodiscard]] std::string commented_config(std::string_view title, std::span<const ConfigSection> sections);
 
-// `text` as a TOML string: quotes, backslashes and control characters escaped. Text that is not UTF-8 stays so, and no
-// TOML reader takes it.
+// `text` as a TOML string, with quotes, backslashes and control characters escaped. Text that is not UTF-8 is not
+// changed, and a TOML reader rejects it.
 [[nodiscard]] std::string toml_text(std::string_view text);
 
 }  // namespace nfx

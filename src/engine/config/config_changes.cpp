@@ -14,7 +14,7 @@ namespace {
 
 static_assert(!is_live_key("poll_thread") && is_live_key("connect"));
 
-// A text and a list of it alone are the same value.
+// A single text equals a list that contains only this text.
 std::string as_list(const std::string& value, std::string_view kind) {
   return kind.ends_with("list") && !value.starts_with('[') ? '[' + value + ']' : value;
 }
@@ -26,7 +26,7 @@ struct Table {
   const Target& defaults;
 };
 
-// In the order of the table. Each key has a row: the file has been read.
+// In the order of the table. Each key has a row, because the file has been read successfully.
 template <class Target, class Needs>
 void compare(const Table<Target>& table, const GivenKeys& before, const GivenKeys& after, Needs&& needs_of,
              std::vector<KeyChange>& into) {
@@ -86,7 +86,7 @@ std::vector<KeyChange> changes_of_engine(const ConfigKeys& before, const ConfigK
   };
   const EngineConfig engine;
   add("engine", config::engine_keys(), engine, restart);
-  // The section alone enables it.
+  // The presence of the section enables placement.
   if (before.sections.contains("placement") != after.sections.contains("placement")) {
     const auto there = [](const ConfigKeys& keys) { return keys.sections.contains("placement") ? "true" : "false"; };
     changes.push_back({.section = "placement", .key = "enabled", .before = there(before), .after = there(after)});

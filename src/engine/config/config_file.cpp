@@ -1,4 +1,4 @@
-// Reads a configuration as users have them: of any editor, and with permissions that are too wide.
+// Reads a configuration file from any editor, and warns about permissions that are too wide.
 #include "config/config_file.hpp"
 
 #include <array>
@@ -14,7 +14,8 @@ namespace {
 
 constexpr unsigned others_read = 0004, others_write = 0002, group_writes = 0020;
 
-// "\r\n", and "\r" alone as old editors of the Mac write it, end a line as "\n" does.
+// Accepts "\r
+// ", and "\r" alone from old Mac editors, as line ends.
 std::string with_line_feeds(std::string text) {
   if (!text.contains('\r')) return text;
   std::string out;
@@ -26,7 +27,7 @@ std::string with_line_feeds(std::string text) {
       out += '\n';
     }
   }
-  clear_text(text);  // it may have passwords
+  clear_text(text);  // the text may contain passwords
   return out;
 }
 

@@ -10,21 +10,21 @@
 
 namespace nfx::config {
 
-// Ten thousand sessions with every key written out take less.
+// Enough for ten thousand sessions with every key written out.
 inline constexpr std::size_t max_config_size = std::size_t{16} << 20;
 
 struct ConfigFile {
   std::string text;        // UTF-8 with line feeds, whatever the editor saved
-  std::uint32_t mode = 0;  // of the file: its permission bits
+  std::uint32_t mode = 0;  // permission bits of the file
 };
 
 [[nodiscard]] ConfigFile read_config_file(const std::filesystem::path& file);
 
-// A configuration from a text whose secrets have been replaced.
+// Parses a text whose secrets have been masked.
 [[nodiscard]] EngineConfig parse_masked(const MaskedText& toml, std::string_view name, const std::string& folder);
 
-// What other users can do with a file of this mode that they must not, and the fix; empty: nothing. Whoever may write
-// to it decides what the engine does; whoever may read it has its passwords.
+// A warning about access that the file's mode wrongly gives to other users, with the fix; empty if there is none. A
+// user who can write the file controls the engine; one who can read it knows its passwords.
 [[nodiscard]] std::string mode_warning(const std::filesystem::path& file, std::uint32_t mode, bool has_password);
 
 }  // namespace nfx::config

@@ -1,4 +1,5 @@
-// The repairs of all dictionaries of a configuration, each line once, though sessions share dictionaries and files.
+// The repairs of all dictionaries in a configuration. Each line appears once, although sessions share dictionaries and
+// files.
 #include "config/dictionary_warnings.hpp"
 
 #include <set>
@@ -11,7 +12,7 @@ namespace nfx {
 std::vector<std::string> dictionary_warnings(const EngineConfig& config) {
   std::vector<std::string> warnings;
   std::set<const Dictionary*> seen;
-  std::set<std::string> told;  // two dictionaries may have one file in common
+  std::set<std::string> told;  // two dictionaries may share a file
   const auto add = [&](const Dictionary* dictionary) {
     if (dictionary == nullptr || !seen.insert(dictionary).second) return;
     for (std::string& line : dictionary->repairs().summary()) {

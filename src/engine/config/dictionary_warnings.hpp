@@ -1,4 +1,4 @@
-// What was irregular in the dictionaries of a configuration, and how it was read all the same.
+// Lists irregularities in the dictionaries of a configuration, and how they were interpreted.
 // Thread: any, before run. Cost: allocates.
 #pragma once
 
@@ -9,8 +9,9 @@
 
 namespace nfx {
 
-// For each dictionary, whatever the number of its sessions, one line per kind of irregularity with its first place and
-// how many there are. dictionary_problems = "refuse" makes them errors; `nfx dict check` lists all of them.
+// One line per dictionary and kind of irregularity, with its first place and the number of occurrences, however many
+// sessions use the dictionary. dictionary_problems = "refuse" turns them into errors; `nfx dict check` lists all of
+// them.
 [[nodiscard]] std::vector<std::string> dictionary_warnings(const EngineConfig& config);
 
 }  // namespace nfx

@@ -101,7 +101,7 @@ std::string joined(const SessionConfig& s, std::string_view ours, std::string_vi
 
 }  // namespace
 
-// Read from the left: the first ":" ends BeginString, the first "->" our CompID, the next ":" the peer's.
+// Parsed from the left: the first ":" ends BeginString, the first "->" ends our CompID, the next ":" ends the peer's.
 std::string identity(const SessionConfig& s) {
   return joined(s, escaped(s.sender_comp_id, "->", "%3E"), escaped(s.target_comp_id, ":", "%3A"));
 }

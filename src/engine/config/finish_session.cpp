@@ -1,17 +1,17 @@
-// What a session needs once all its keys are read: schedule, validation, store and password depend on several keys.
+// Completes a session when all its keys are read: schedule, validation, store and password depend on several keys.
 #include "config/keys.hpp"
 #include "nexusfix/base/assert.hpp"
 
 namespace nfx::config {
 namespace {
 
-// A store_directory alone means a journal.
+// store_directory without a store means a journal.
 void finish_store(SessionSettings& settings) {
   if (settings.store_kind == StoreKind::unset && !settings.journal.directory.empty())
     settings.store_kind = StoreKind::journal;
 }
 
-// A session with TLS settings but without tls = true would be sent unencrypted by mistake.
+// A session with TLS settings but without tls = true would be unencrypted by mistake.
 void finish_tls(const SessionDraft& draft) {
   if (!draft.tls_mentioned && draft.settings.tls != TlsOptions{})
     throw KeyProblem("tls", "there are tls_ keys: write tls = true to encrypt, or tls = false to connect without TLS");
@@ -19,7 +19,8 @@ void finish_tls(const SessionDraft& draft) {
 
 }  // namespace
 
-SessionDraft::SessionDraft() = default;  // out of line: inlined, g++ 12 takes the settings for uninitialised
+SessionDraft::SessionDraft() = default;  // out of line, because g++ 12 reports the settings as uninitialised when this
+                                         // is inlined
 
 void finish(SessionDraft& draft) {
   SessionConfig& session = draft.settings.session;

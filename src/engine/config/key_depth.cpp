@@ -1,4 +1,4 @@
-// A scan for dots outside of texts and comments, so that it can come before the parser.
+// Scans for dots outside of strings and comments, so that the check can run before the parser.
 #include "config/key_depth.hpp"
 
 namespace nfx::config {
@@ -13,7 +13,7 @@ std::size_t end_of_text(std::string_view toml, std::size_t at) noexcept {
     } else if (several_lines) {
       if (toml.substr(i).starts_with(toml.substr(at, 3))) {
         i += 3;
-        while (i < toml.size() && toml[i] == quote) ++i;  // a text may end with quotes of its own
+        while (i < toml.size() && toml[i] == quote) ++i;  // a string may end with quotes of its own
         return i;
       }
     } else if (toml[i] == quote) {

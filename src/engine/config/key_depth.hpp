@@ -1,5 +1,5 @@
-// Finds dotted keys with so many parts that a TOML parser, which goes down one call per part, would overflow its stack.
-// Thread: any. Cost: one pass. Errors: none: what is not TOML is left to the parser.
+// Finds dotted keys with so many parts that the TOML parser, which recurses once per part, would overflow its stack.
+// Thread: any. Cost: one pass. Errors: none; the parser reports invalid TOML.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@ struct TextPlace {
   std::size_t column = 1;
 };
 
-// Where a text ends that begins here, at its quote: past its end, or past the line where it has none there.
+// The end of the string that begins at this quote; the end of the line if the string is not closed there.
 [[nodiscard]] std::size_t end_of_text(std::string_view toml, std::size_t at) noexcept;
 
-// Where the first key of more parts begins.
+// The first key with more parts.
 [[nodiscard]] std::optional<TextPlace> find_deep_key(std::string_view toml) noexcept;
 
 }  // namespace nfx::config

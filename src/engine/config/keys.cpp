@@ -1,4 +1,4 @@
-// The keys of [engine], [placement] and [log]. Those of a session are in session_keys.cpp.
+// The keys of [engine], [placement] and [log]. session_keys.cpp contains the keys of a session.
 #include "config/keys.hpp"
 
 #include "config/rows.hpp"

@@ -1,5 +1,5 @@
-// The keys of a configuration file: one row each, with how its value is read, its default and what it means. Reading,
-// help and documentation use these rows; there is no other list. To add a key, add its member and its row.
+// The keys of a configuration file: one row each, with its reader, default and meaning. The reader, help and
+// documentation use these rows; there is no other list. To add a key, add its member and its row.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace nfx::config {
 
-// What becomes of irregularities in a dictionary that have an obvious meaning.
+// The treatment of irregularities in a dictionary that have an obvious meaning.
 enum class DictionaryProblems : std::uint8_t { repair, refuse };
 [[nodiscard]] constexpr std::string_view to_string(DictionaryProblems problems) noexcept {
   switch (problems) {
@@ -31,7 +31,7 @@ struct SessionDraft {
   SessionDraft();
 
   SessionSettings settings;
-  std::string dictionary;  // file name, "none", or empty for the one that fits the version
+  std::string dictionary;  // file name, "none", or empty for the shipped dictionary of the version
   std::string transport_dictionary;
   std::vector<std::string> dictionary_overlays;
   std::vector<std::string> application_dictionaries;  // "FIX.4.4=FIX44.xml"
@@ -49,14 +49,14 @@ struct Key {
   std::string_view name;
   std::string_view kind;
   void (*read)(Target&, const Value&);
-  std::string (*show)(const Target&);  // the value of a target with defaults, as a file would have it
-  std::string_view meaning;            // understandable alone: what it does, its unit, when to change it, an example
-  std::int64_t least = 0;              // of integers
+  std::string (*show)(const Target&);  // the value of a target with defaults, in the syntax of the file
+  std::string_view meaning;            // self-contained: the effect, the unit, when to change it, an example
+  std::int64_t least = 0;              // for integers
   std::int64_t most = 0;
-  std::string (*choices)(const Target&) = nullptr;  // of a text that is one of several: "\"hash\" or \"balanced\""
+  std::string (*choices)(const Target&) = nullptr;  // the choices of an enumeration: "\"hash\" or \"balanced\""
 };
 
-// Whether a table keeps its rules: names unique, help texts sentences, ranges in order.
+// Whether a table is well-formed: names are unique, help texts are sentences, ranges are ordered.
 template <class Target, std::size_t count>
 [[nodiscard]] consteval bool rows_are_sound(const std::array<Key<Target>, count>& rows) {
   for (std::size_t i = 0; i < count; ++i) {
@@ -67,7 +67,7 @@ template <class Target, std::size_t count>
     if (row.name.empty() || row.read == nullptr || row.show == nullptr) return false;
     if (row.meaning.size() < 25 || row.meaning.size() > 320 || !row.meaning.ends_with('.')) return false;
     if (row.meaning[0] >= 'a' && row.meaning[0] <= 'z' && !row.meaning.starts_with("store = ")) return false;
-    if (row.meaning.contains('|') || row.meaning.contains('\n')) return false;  // it is written into a Markdown table
+    if (row.meaning.contains('|') || row.meaning.contains('\n')) return false;  // must fit into a Markdown table
     if (row.least > row.most || (row.kind == "integer") != (row.least != row.most)) return false;
     if (row.choices != nullptr && row.kind != "text") return false;
     for (std::size_t k = 0; k < i; ++k) {
@@ -85,7 +85,7 @@ template <class Target>
   return std::string{key.kind} + ", " + std::to_string(key.least) + " to " + std::to_string(key.most);
 }
 
-// Completes a draft whose keys are read, except for its dictionaries. Throws KeyProblem.
+// Completes a draft after its keys are read, except for its dictionaries. Throws KeyProblem.
 void finish(SessionDraft& draft);
 
 // A value that contradicts another one.
@@ -98,7 +98,7 @@ class KeyProblem : public BadValue {
   std::string key_;
 };
 
-// A key of an earlier version: it is accepted, with a warning, and its value is not read.
+// A key of an earlier version. It is accepted with a warning, and its value is ignored.
 struct DroppedKey {
   std::string_view section, name;
   std::string_view why;
@@ -112,7 +112,7 @@ inline constexpr auto dropped_keys =
 
 [[nodiscard]] std::span<const Key<EngineConfig>> engine_keys() noexcept;
 [[nodiscard]] std::span<const Key<PlacementRequest>> placement_keys() noexcept;
-[[nodiscard]] std::span<const Key<RoleRequest>> role_keys() noexcept;  // of [placement.poll] and the other roles
+[[nodiscard]] std::span<const Key<RoleRequest>> role_keys() noexcept;  // keys of [placement.poll] and the other roles
 [[nodiscard]] std::span<const Key<LogConfig>> log_keys() noexcept;
 [[nodiscard]] std::span<const Key<ControlConfig>> control_keys() noexcept;
 [[nodiscard]] std::span<const Key<ClusterConfig>> cluster_keys() noexcept;

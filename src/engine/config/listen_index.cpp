@@ -1,4 +1,4 @@
-// Compares a session with those that are at its listen address.
+// Compares a session with the other sessions at its listen address.
 #include "config/listen_index.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace nfx {
 namespace {
 
-// What distinguishes acceptors of one address: a Logon has no qualifier.
+// Identifies an acceptor at an address; the qualifier is not part of it, because a Logon has none.
 std::string logon_key(const SessionConfig& session) {
   return session.begin_string + '\x01' + session.sender_comp_id + '\x01' + session.target_comp_id;
 }

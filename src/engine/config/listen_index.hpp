@@ -1,6 +1,6 @@
-// The listen addresses of acceptors: who shares each, and what those have in common. One check for a configuration,
-// and for a session that is added or changed while an engine runs.
-// Thread: one owner. Cost: allocates; no part of a hot path. Errors: what two sessions cannot share is a value.
+// The listen addresses of acceptors, with the sessions that share each and the settings they must have in common. The
+// same check applies to a configuration and to a session that is added or changed while an engine runs.
+// Thread: one owner. Cost: allocates; no part of a hot path. Errors: a conflict is a return value.
 #pragma once
 
 #include <cstdint>
@@ -18,27 +18,27 @@ namespace nfx {
 class ListenIndex {
  public:
   struct Conflict {
-    std::string_view key;  // of [[session]]
-    std::string text;      // what to write instead
+    std::string_view key;  // key of [[session]]
+    std::string text;      // the fix
   };
 
-  // What prevents this session from sharing its address with those that are there, itself not counted. Templates count
-  // as sessions. Empty: nothing does, or it is an initiator, which has no address.
+  // The reason why this session cannot share its address with the sessions already there, itself not counted. Templates
+  // count as sessions. Empty if there is no conflict, or for an initiator, which has no listen address.
   [[nodiscard]] std::optional<Conflict> find_conflict(const SessionSettings& settings) const;
 
-  // A session without a conflict takes its place. The handshake at its address requires one of `handshake_names` where
-  // it is the first one there; empty: any name. False: a session of its name is at this address already.
+  // Adds a session that has no conflict. If it is the first at its address, the handshake there requires one of
+  // `handshake_names`; empty: any name. Returns false if a session of its name is already at this address.
   bool add(const SessionSettings& settings, std::vector<std::string> handshake_names = {});
-  // A session that was added goes.
+  // Removes a session that was added.
   void remove(const SessionConfig& session, const Endpoint& listen);
 
-  // The certificate names that the handshake for this session requires; those of an initiator are its own.
+  // The certificate names that the handshake for this session requires. An initiator uses its own.
   [[nodiscard]] std::vector<std::string> handshake_names(const SessionSettings& settings) const;
 
  private:
   using Address = std::pair<std::string, std::uint16_t>;
 
-  // What sessions that share an address have in common.
+  // Settings that sessions sharing an address must have in common.
   struct Terms {
     std::uint32_t poll_thread = 0;
     SocketOptions socket{};  // without TLS
@@ -48,7 +48,7 @@ class ListenIndex {
   struct Place {
     Terms terms;
     std::vector<std::string> handshake_names;
-    std::map<std::string, std::string> sessions;  // by what a Logon has: the name of each
+    std::map<std::string, std::string> sessions;  // maps the identity in a Logon to the session's name
   };
 
   [[nodiscard]] static Terms terms_of(const SessionSettings& settings);

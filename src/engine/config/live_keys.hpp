@@ -1,5 +1,5 @@
-// The keys of a [[session]] whose change needs neither a restart nor the end of the connection: those of the session
-// itself (nexusfix/session/session_config.hpp), and those with which the engine serves it.
+// The keys of a [[session]] that can change without a restart and without a disconnect: settings of the session itself
+// (nexusfix/session/session_config.hpp), and settings of the engine for it.
 // Thread: values.
 #pragma once
 
@@ -40,7 +40,7 @@ inline constexpr std::array live_keys{NFX_LIVE_SESSION_SETTINGS(NFX_KEY_NAME) NF
   return false;
 }
 
-// Exchanges their values. Cost: no allocation.
+// Swaps their values. Cost: no allocation.
 inline void swap_live_settings(SessionSettings& one, SessionSettings& other) noexcept {
 #define NFX_SWAP(name, member) std::swap(one.member, other.member);
   NFX_LIVE_ENGINE_SETTINGS(NFX_SWAP)

@@ -1,4 +1,4 @@
-// Finds secrets with as little of TOML as that takes: keys, texts and comments.
+// Finds secrets while understanding as little TOML as possible: keys, strings and comments.
 #include "config/masked_text.hpp"
 
 #include <algorithm>
@@ -29,16 +29,16 @@ bool is_plain(std::string_view text) noexcept {
          std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
 }
 
-// "password" of password, "password" and defaults.password.
+// Returns "password" for password, "password" and defaults.password.
 std::string_view last_part(std::string_view key) noexcept {
   key = trimmed(key);
-  key = trimmed(key.substr(key.rfind('.') + 1));  // without a dot: npos + 1
+  key = trimmed(key.substr(key.rfind('.') + 1));  // no dot: npos + 1 is 0
   if (key.size() >= 2 && (key.front() == '"' || key.front() == '\'') && key.back() == key.front())
     key = key.substr(1, key.size() - 2);
   return key;
 }
 
-// Where the value of "925=value" begins, if nobody may see it.
+// The position of the value in "925=value", if the field is secret.
 std::optional<std::size_t> secret_value(std::string_view field) noexcept {
   std::int32_t tag = 0;
   const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), tag);
@@ -47,12 +47,12 @@ std::optional<std::size_t> secret_value(std::string_view field) noexcept {
   return size + 1;
 }
 
-// Copies a text in pieces, with names in place of some of them.
+// Copies a text in pieces and replaces some of them by names.
 class Copy {
  public:
   explicit Copy(std::string_view text) : text_(text) { made_.text.reserve(text.size() + 256); }
 
-  // `secret` is what the piece from `begin` on stands for.
+  // `secret` is the value of the piece at `begin`.
   void replace(std::size_t begin, std::size_t size, std::string_view secret) {
     if (!is_plain(secret) || is_name(secret)) return;
     up_to(begin);
@@ -84,8 +84,8 @@ class Copy {
   MaskedText made_;
 };
 
-// What a text between quotes on one line stands for. Nothing: it has escapes other than \\ and \".
-// One object from here to the caller, so that no copy of a short text stays on the stack.
+// The value of a one-line string. Empty if it has escapes other than \\ and \". Only one object exists on the way to
+// the caller, so that no copy of a short text stays on the stack.
 std::optional<std::string> meaning_of(std::string_view inside, char quote) {
   std::optional<std::string> meaning{std::in_place};
   meaning->reserve(inside.size());
@@ -139,7 +139,7 @@ MaskedText mask_toml(std::string_view toml) {
         const bool one_line = toml.substr(begin, 3) != std::string(3, toml[begin]);
         if (one_line && i - begin >= 2 && toml[i - 1] == toml[begin]) {
           const std::string_view inside = toml.substr(begin + 1, i - begin - 2);
-          // Of a field the tag stays, which has no escapes where it is one.
+          // Keeps the tag of a field visible; the tag contains no escapes.
           const auto value = in == In::password ? 0 : secret_value(inside);
           if (auto meaning = value ? meaning_of(inside.substr(*value), toml[begin]) : std::nullopt) {
             copy.replace(begin + 1 + *value, inside.size() - *value, *meaning);
@@ -172,7 +172,7 @@ MaskedText mask_toml(std::string_view toml) {
   return copy.finish();
 }
 
-// Lines as quickfix_file.cpp reads them.
+// Splits lines exactly as quickfix_file.cpp does.
 MaskedText mask_quickfix(std::string_view text) {
   using quickfix::starts_with_key;
   Copy copy{text};
@@ -186,7 +186,7 @@ MaskedText mask_quickfix(std::string_view text) {
     if (value.empty() || value.contains('$')) continue;
     std::optional<std::size_t> begin;
     if (starts_with_key(key, "LogonTag")) begin = secret_value(value);
-    // A key such as password_env names a variable.
+    // A key such as password_env names a variable, so its value is not secret.
     if (key.contains("assword") && !key.ends_with("nv")) begin = 0;
     if (!begin) continue;
     const std::string_view secret = value.substr(*begin);

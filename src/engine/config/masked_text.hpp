@@ -1,8 +1,8 @@
-// Replaces the secrets in the text of a configuration by names, because parsers leave copies of what they read in
-// ordinary memory. Equal secrets have equal names as long as the process runs, so that two texts can be compared.
-// Masked: `password` and the secret fields of `logon_fields`, where they are printable ASCII in quotes on one line; in
-// QuickFIX settings LogonTag and keys with "Password". All other text stays as it is.
-// Thread: values. Errors: none; the parser reports what is no TOML.
+// Replaces the secrets in the text of a configuration by names, because parsers leave copies of their input in ordinary
+// memory. Equal secrets have equal names as long as the process runs, so that two texts can be compared. Masked:
+// `password` and the secret fields of `logon_fields`, if they are printable ASCII in quotes on one line; in QuickFIX
+// settings LogonTag and keys with "Password". All other text is unchanged.
+// Thread: values. Errors: none; the parser reports invalid TOML.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +17,9 @@ namespace nfx::config {
 
 class Secrets {
  public:
-  // The name that stands for the text from now on.
+  // Adds a secret, and returns the name that represents it from now on.
   [[nodiscard]] std::string add(std::string_view text);
-  // A text, or the secret that it is the name of.
+  // Returns the secret if `text` is its name, otherwise the text itself.
   [[nodiscard]] Secret of(std::string_view text) const;
 
  private:
@@ -30,7 +30,7 @@ struct MaskedText {
   std::string text;
   Secrets secrets;
 
-  // Where something is that a parser has found in the masked text.
+  // Converts a column in the masked text, as the parser reports it, to the original column.
   [[nodiscard]] std::size_t original_column(std::size_t line, std::size_t column) const noexcept;
 
   struct Longer {
@@ -40,10 +40,10 @@ struct MaskedText {
   std::vector<Longer> longer;
 };
 
-// Names that are in a text already stay, so that a masked text may be masked again.
+// Names already in the text are kept, so that a masked text can be masked again.
 [[nodiscard]] MaskedText mask_toml(std::string_view toml);
 [[nodiscard]] MaskedText mask_quickfix(std::string_view text);
-// Of either format; clears `text`.
+// Masks a text of either format; clears `text`.
 [[nodiscard]] MaskedText mask(std::string& text);
 
 }  // namespace nfx::config

@@ -1,4 +1,4 @@
-// Placement needs values of several sections; this collects them in one place.
+// Collects the values that placement needs from several sections.
 #include "config/placement.hpp"
 
 #include <algorithm>
@@ -30,10 +30,10 @@ PlacementRequest placement_request(const EngineConfig& config) {
   PlacementRequest request = config.placement;
   RoleRequest& poll = request.role(ThreadRole::poll);
   poll.threads = config.poll_threads;
-  // A yielding thread is always runnable, like a busy-polling one. With "auto" each wants a CPU of its own.
+  // A yielding thread is always runnable, like a busy-polling one. With "auto", each thread requests a CPU of its own.
   poll.wait = config.idle == IdleMode::block ? ThreadWait::block : ThreadWait::spin;
-  // Journals need a flusher, and a thread for work that waits for a disk. `nfx serve` makes journals of stores
-  // that are not set.
+  // Journals need a flusher, and a thread for work that waits for a disk. `nfx serve` uses a journal if the store is
+  // not set.
   const bool journals = std::ranges::any_of(
       config.sessions, [](const SessionSettings& each) { return each.store_kind != StoreKind::memory; });
   if (journals) {

@@ -1,4 +1,4 @@
-// The placement that a configuration requests.
+// Computes the placement that a configuration requests.
 // Thread: any, before run.
 #pragma once
 
@@ -12,14 +12,15 @@
 
 namespace nfx {
 
-// [placement], with the poll threads of [engine] and the sessions. It is enabled by [placement] itself, and by a
-// session with cpu_affinity_core or auto_pin_to_core.
+// The request from [placement], the poll threads of [engine] and the sessions. It is enabled by the section
+// [placement], or by a session with cpu_affinity_core or auto_pin_to_core.
 [[nodiscard]] PlacementRequest placement_request(const EngineConfig& config);
 
-// The plan of an engine. With idle "auto" its poll threads block where they cannot all have a CPU of their own.
+// The plan of an engine. With idle "auto", poll threads block if there are not enough CPUs for one each.
 [[nodiscard]] PlacementPlan plan_engine(const EngineConfig& config, const Topology& topology, const HostFacts& host);
 
-// What a poll thread does while idle, and why: as configured, or what "auto" means with this plan. Null: no plan.
+// The idle mode of a poll thread, and the reason: as configured, or the meaning of "auto" with this plan. Null: no
+// plan.
 struct PollIdle {
   IdleMode mode = IdleMode::block;  // never automatic
   std::string why;
@@ -28,12 +29,12 @@ struct PollIdle {
 // "idle: block: there are fewer CPUs than busy-polling threads", for people.
 [[nodiscard]] std::string poll_idle_text(const EngineConfig& config, const PlacementPlan* plan);
 
-// How many threads of a role other than poll the engine runs once it needs one, and what they do while idle: as in
-// [placement] when it is enabled, otherwise one that blocks.
+// The number of threads of a role other than poll, if the engine needs any, and their idle mode. Taken from [placement]
+// if it is enabled; otherwise one thread that blocks.
 struct HelperThreads {
   std::uint32_t threads = 1;
   IdleMode idle = IdleMode::block;
-  bool asked_for = false;  // by number: they run from the start, needed or not
+  bool asked_for = false;  // requested by number: they run from the start, whether needed or not
 };
 [[nodiscard]] HelperThreads helper_threads(const EngineConfig& config, ThreadRole role);
 

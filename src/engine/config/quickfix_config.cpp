@@ -1,5 +1,5 @@
-// Loads a configuration in either format through the TOML reader, and reports errors and settings with the lines of the
-// file as the user wrote it.
+// Loads a configuration in either format through the TOML reader. Errors and settings have the line numbers of the
+// user's file.
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
@@ -29,8 +29,8 @@ std::optional<std::string> variable(std::string_view name) {
   return value == nullptr ? std::nullopt : std::optional<std::string>{value};
 }
 
-// The file in `folder` by the end of its path, longest first: of "../spec/FIX44.xml" the ends "spec/FIX44.xml" and
-// "FIX44.xml". Of an absolute path the name alone.
+// Searches `folder` for the longest end of the path that exists: for "../spec/FIX44.xml", "spec/FIX44.xml" and then
+// "FIX44.xml". For an absolute path, only the file name is tried.
 std::optional<fs::path> find_end(const fs::path& path, const fs::path& folder) {
   std::error_code error;
   for (auto from = path.begin(); from != path.end(); ++from) {
@@ -42,8 +42,8 @@ std::optional<fs::path> find_end(const fs::path& path, const fs::path& folder) {
   return std::nullopt;
 }
 
-// QuickFIX looks for files in the current folder; NexusFIX looks next to the configuration. Settings that were moved
-// without the files that they name find a dictionary among the shipped ones.
+// QuickFIX searches the current folder; NexusFIX searches the folder of the configuration. If settings were moved
+// without their files, a shipped dictionary is used.
 LocatedFile located(std::string_view text, bool is_dictionary, const fs::path& folder, const fs::path& toml_folder) {
   fs::path path{text};
   std::error_code error;
@@ -56,7 +56,7 @@ LocatedFile located(std::string_view text, bool is_dictionary, const fs::path& f
     if (!end && (!is_dictionary || !find_shipped_dictionary(name.string()))) {
       return {std::string{text}, FilePlace::nowhere};
     }
-    // A shipped one is found by its name from everywhere.
+    // A shipped dictionary is found by its name from any folder.
     if (!end) return {name.string(), name == path ? FilePlace::as_named : FilePlace::shipped};
     path = *end;
     place = FilePlace::beside;
@@ -75,7 +75,7 @@ TranslatedSettings translate(std::string_view text, const fs::path& file, const 
   });
 }
 
-// An error in the TOML, reported for the line of the QuickFIX file that it was made from.
+// Reports an error in the TOML with the line of the QuickFIX file that it was translated from.
 class Blame {
  public:
   Blame(const TranslatedSettings& settings, std::string name) : settings_(settings), name_(std::move(name)) {}
@@ -117,7 +117,7 @@ class Blame {
   std::string name_;
 };
 
-// `secrets` are those of the text that was translated.
+// `secrets` belong to the text that was translated.
 EngineConfig parse(const TranslatedSettings& settings, const config::Secrets& secrets, const fs::path& file) {
   try {
     return config::parse_masked({.text = settings.toml, .secrets = secrets, .longer = {}}, file.string(),
@@ -129,12 +129,12 @@ EngineConfig parse(const TranslatedSettings& settings, const config::Secrets& se
 
 enum class Secrets : std::uint8_t { masked, as_they_are };
 
-// A value as TOML on one line.
+// Formats a value as TOML on one line.
 std::string shown(std::string_view key, const toml::node& node, Secrets secrets = Secrets::masked) {
   if (const auto* text = node.as_string()) {
     if (secrets == Secrets::as_they_are) return quickfix::toml_text(text->get());
     if (key == "password") return "\"***\"";
-    // Of a field of the Logon the tag may be shown; the value may be a secret.
+    // The tag of a Logon field may be shown; its value may be a secret.
     const std::size_t equals = text->get().find('=');
     if (key == "logon_fields" && equals != std::string::npos)
       return quickfix::toml_text(text->get().substr(0, equals) + "=***");
@@ -213,7 +213,7 @@ class Explainer {
   const TranslatedSettings* quickfix_;
 };
 
-// The keys that a file gives, with their lines.
+// Collects the keys that a file sets, with their lines.
 class KeyReader {
  public:
   KeyReader(const fs::path& file, const TranslatedSettings* quickfix) : file_(file), quickfix_(quickfix) {}
@@ -225,7 +225,7 @@ class KeyReader {
     }
     const toml::table* defaults = root["defaults"].as_table();
     const toml::array* sessions = root["session"].as_array();
-    NFX_ASSERT(sessions != nullptr);  // what has been read as a configuration has one
+    NFX_ASSERT(sessions != nullptr);  // a valid configuration has sessions
     for (const toml::node& each : *sessions) {
       const std::size_t index = keys.sessions.size();
       GivenKeys& given = keys.sessions.emplace_back();
@@ -284,7 +284,7 @@ bool has_password(const toml::table& section) {
   return list == nullptr ? is_secret_field(*fields) : std::ranges::any_of(*list, is_secret_field);
 }
 
-// What has been read as a configuration.
+// `root` is a configuration that was read successfully.
 bool has_password_anywhere(const toml::table& root) {
   if (const toml::table* defaults = root["defaults"].as_table(); defaults != nullptr && has_password(*defaults))
     return true;
@@ -293,7 +293,7 @@ bool has_password_anywhere(const toml::table& root) {
          std::ranges::any_of(*sessions, [](const toml::node& each) { return has_password(*each.as_table()); });
 }
 
-// The commonest permissions and keys need no second look at the text.
+// Usual permissions and keys avoid a second parse.
 void add_warnings(const fs::path& file, std::uint32_t mode, std::string_view toml, std::vector<std::string>& warnings) {
   if (!config::mode_warning(file, mode, true).empty()) {
     std::string warning = config::mode_warning(file, mode, has_password_anywhere(toml::parse(toml)));

@@ -1,4 +1,5 @@
-// The engines parse settings files differently in detail; this reads them as all do, and refuses what they disagree on.
+// Reads a settings file. The engines' parsers differ in details: this one accepts what all agree on, and rejects the
+// rest.
 #include "config/quickfix_file.hpp"
 
 #include <algorithm>
@@ -28,8 +29,8 @@ bool is_comment(std::string_view line) {
   return line.starts_with('#') || line.starts_with(';') || line.starts_with("//");
 }
 
-// "SESSION" of "[SESSION]", also where a comment follows or the last bracket is missing; empty for a line that is not a
-// heading, such as TOML's "[[session]]".
+// "SESSION" for "[SESSION]", also with a comment behind it or without the closing bracket. Empty for a line that is not
+// a heading, such as TOML's "[[session]]".
 struct Heading {
   std::string_view title;
   bool closed = true;
@@ -45,8 +46,7 @@ Heading heading(std::string_view line) {
   return same_key(title, "DEFAULT") || same_key(title, "SESSION") ? Heading{title, false} : Heading{};
 }
 
-// Where a comment begins that follows a value: at a '#' with white space before it. In a secret it is part of the
-// value.
+// The position of a comment after a value: a '#' preceded by white space. In a secret, '#' is part of the value.
 std::size_t comment_begin(std::string_view key, std::string_view value) {
   if (starts_with_key(key, "LogonTag") || key.contains("assword") || key.contains("ASSWORD")) return value.size();
   for (std::size_t at = value.find('#'); at != std::string_view::npos; at = value.find('#', at + 1)) {
@@ -176,21 +176,21 @@ class Reader {
         fail(entry.line, section_of(entry) + entry.key + ": there is no environment variable " +
                              std::string{variable.name} + ": set it, or write the value");
       } else {
-        // A password may contain a '$', so neither the name nor the value is shown.
+        // A password may contain a '$', so neither the name nor the value is printed.
         kept = true;
         entry.value += raw.substr(i, variable.end - i);
       }
       i = variable.end;
     }
     if (kept) warn(entry, "a $ that names no environment variable stays in the value as it is");
-    // A variable's value may be anything, and TOML is UTF-8.
+    // The value of a variable may contain any bytes, but TOML requires UTF-8.
     if (!is_utf8(entry.value))
       fail(entry.line, section_of(entry) + entry.key + ": its environment variable is not UTF-8 text");
   }
 
-  // $NAME, ${NAME} or $(NAME) at a '$'; ${NAME:text} and ${NAME:-text} have a text for a variable that is not set.
+  // $NAME, ${NAME} or $(NAME) at a '$'. ${NAME:text} and ${NAME:-text} have a default for a variable that is not set.
   struct Variable {
-    std::string_view name;  // empty: this is no variable
+    std::string_view name;  // empty: not a variable
     std::optional<std::string> fallback;
     std::size_t end = 0;
     bool braced = false;
@@ -220,7 +220,7 @@ class Reader {
     return variable;
   }
 
-  // The system properties of Java that have a meaning without Java.
+  // Java system properties that have a meaning without Java.
   std::optional<std::string> of_java(std::string_view name) const {
     if (name == "user.dir") return ".";
     if (name == "file.separator") return "/";
@@ -230,7 +230,7 @@ class Reader {
     return std::nullopt;
   }
 
-  // One warning for all of them.
+  // One warning for all comments.
   void warn_of_comments() {
     if (commented_.empty()) return;
     constexpr std::size_t most = 5;
@@ -291,7 +291,7 @@ bool looks_like_quickfix(std::string_view text) {
     const std::string_view title = heading(line).title;
     exact = title == "DEFAULT" || title == "SESSION";
     similar = similar || same_key(title, "DEFAULT") || same_key(title, "SESSION");
-    // "[session]" is a mistake in either format; only QuickFIX has BeginString and the like below it.
+    // "[session]" is a mistake in either format; only QuickFIX files have BeginString and similar keys below it.
     if (similar && !line.empty() && line.front() != '#') {
       const std::size_t equals = line.find('=');
       const KeyRow* row = equals == std::string_view::npos ? nullptr : find_key(trimmed(line.substr(0, equals)));

@@ -1,6 +1,5 @@
-// Reads a QuickFIX settings file into sections of keys and values, as the engines read it, and reports what it
-// ignored.
-// '#' at the start of a line, or after white space, begins a comment. Section names are in any case. Only the first
+// Reads a QuickFIX settings file into sections of keys and values, as the engines do, and reports what it ignored. '#'
+// at the start of a line, or after white space, begins a comment. Section names are case-insensitive. Only the first
 // [DEFAULT] is read. A value is everything after the first '='.
 #pragma once
 
@@ -18,7 +17,7 @@ struct Entry {
   std::string value;
   std::size_t line = 0;
   bool in_default = false;
-  // From variable_at on, the value is this environment variable and nothing else.
+  // From variable_at on, the value is exactly this environment variable.
   std::string variable = {};
   std::size_t variable_at = 0;
 };

@@ -1,4 +1,4 @@
-// The rows of QuickFIX's keys, so that every key has a treatment and its reason in one place.
+// The rows of QuickFIX's keys: the treatment of every key and its reason, in one place.
 #include "config/quickfix_keys.hpp"
 
 #include <algorithm>
@@ -411,7 +411,7 @@ constexpr KeyRow tls_and_proxy_rows[] = {
      "N"},
 };
 
-// What a row needs for its treatment, and each name once.
+// Whether each row has everything that its treatment needs, and each name appears once.
 template <std::size_t count>
 consteval bool rows_are_sound(const KeyRow (&rows)[count]) {
   for (std::size_t i = 0; i < count; ++i) {
@@ -448,7 +448,7 @@ const std::vector<KeyRow>& rows() {
   return table;
 }
 
-// Whether a name of the table matches a key of a file.
+// Whether a name in the table matches a key in a file.
 bool stands_for(std::string_view name, std::string_view key) {
   constexpr std::string_view number = "<n>", version = "<BeginString>";
   if (name.ends_with(number)) {
@@ -484,7 +484,7 @@ std::optional<std::size_t> numbered(std::string_view name, std::string_view pref
 std::span<const KeyRow> key_rows() { return rows(); }
 
 const KeyRow* find_key(std::string_view name) {
-  // Exact names have precedence over patterns.
+  // Exact names take precedence over patterns.
   for (const KeyRow& row : rows()) {
     if (same_key(row.key.name, name)) return &row;
   }

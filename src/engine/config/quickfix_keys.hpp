@@ -1,4 +1,4 @@
-// The keys of the QuickFIX engines, and how the value of each becomes a NexusFIX setting. There is no other list.
+// The keys of the QuickFIX engines, and the conversion of each value to a NexusFIX setting. There is no other list.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,11 @@
 
 namespace nfx::quickfix {
 
-// How a value is converted. `special` ones depend on other keys of the session: the translation handles them by name.
+// The conversion of a value. `special` values depend on other keys of the session; the translation handles them by
+// name.
 enum class Conversion : std::uint8_t {
   none,             // ignored or refused
-  special,          // by code of its own
+  special,          // has code of its own
   text,             // unchanged
   flag,             // Y true, N false
   inverted_flag,    // Y false, N true
@@ -22,7 +23,7 @@ enum class Conversion : std::uint8_t {
   seconds,          // an integer; QuickFIX/Go also writes "10s" or "1m30s"
   strict_when_no,   // N strict, Y lenient
   strict_when_yes,  // Y strict, N lenient
-  tls_option        // as the TLS option that the first NexusFIX key names
+  tls_option        // the TLS option with the name of the first NexusFIX key
 };
 
 enum class Side : std::uint8_t { both, initiator, acceptor };
@@ -31,22 +32,22 @@ struct KeyRow {
   QuickFixKey key;
   Conversion conversion = Conversion::none;
   Side side = Side::both;
-  std::string_view harmless = {};  // ignored or refused: with this value there is no warning or error
-  bool tls = false;                // ignored when TLS is switched off
+  std::string_view harmless = {};  // for ignored or refused keys: this value causes no warning or error
+  bool tls = false;                // ignored if TLS is turned off
 };
 
-// In the place of the engines: a key that NexusFIX alone has in these files.
+// Used instead of engine names, for keys that exist only in NexusFIX.
 inline constexpr std::string_view ours_only = "NexusFIX";
 
 [[nodiscard]] std::span<const KeyRow> key_rows();
 
-// The row for a key of a file, in any letter case; null when no QuickFIX engine has the key.
+// The row for a key of a file, ignoring case; null if no QuickFIX engine has the key.
 [[nodiscard]] const KeyRow* find_key(std::string_view name);
 
-// Every name, for suggestions.
+// All names, for suggestions.
 [[nodiscard]] const std::vector<std::string_view>& key_names();
 
-// Comparisons of keys ignore letter case.
+// Compares keys, ignoring case.
 [[nodiscard]] bool same_key(std::string_view a, std::string_view b) noexcept;
 [[nodiscard]] bool starts_with_key(std::string_view text, std::string_view prefix) noexcept;
 

@@ -1,4 +1,4 @@
-// Schedules take several keys that differ between the engines, so they are translated together.
+// Translates schedules. They consist of several keys that differ between the engines.
 #include "config/quickfix_schedule.hpp"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ class ScheduleTranslator {
     settings_.push_back({std::move(key), std::move(value), std::move(origins)});
   }
 
-  // Puts a time of day. A zone after it was read by zones_of_times(), or must be the one of the session.
+  // Writes a time of day. A zone after it was read by zones_of_times(); otherwise it must be the session's zone.
   void put_time(std::string_view ours, const Entry& entry) {
     const auto time = time_of(entry);
     put(std::string{ours}, toml_text(time.time), {&entry});
@@ -74,7 +74,7 @@ class ScheduleTranslator {
     return *std::move(time);
   }
 
-  // The IANA name of a zone as other systems name it.
+  // The IANA name for another system's zone name.
   std::string zone_of(const Entry& entry, const std::string& name) {
     if (same_key(name, "local")) return "local";
     std::string iana = name;
@@ -93,7 +93,7 @@ class ScheduleTranslator {
     put(std::string{ours}, toml_text(*day), {&entry});
   }
 
-  // QuickFIX/J takes "09:30:00 America/New_York"; a time without a zone is in TimeZone, or in UTC.
+  // QuickFIX/J accepts "09:30:00 America/New_York"; a time without a zone is in TimeZone, or in UTC.
   void zones_of_times(const Entry& start, const Entry& end) {
     const auto first = time_of(start), last = time_of(end);
     if (first.zone.empty() && last.zone.empty()) return;
@@ -144,7 +144,7 @@ class ScheduleTranslator {
     put("weekdays", toml_list(names), {weekdays});
   }
 
-  // What is absent for the time of Logons is as for the session.
+  // Missing Logon times have the session's values.
   void logon_window(const Entry& start, const Entry& end) {
     const Entry* logon = find_("LogonTime");
     const Entry* logout = find_("LogoutTime");
@@ -168,7 +168,7 @@ class ScheduleTranslator {
   const EntryLookup& find_;
   std::string zone_;
   const Entry* zone_origin_ = nullptr;
-  std::string end_zone_;  // where it is not zone_
+  std::string end_zone_;  // if different from zone_
   std::vector<Setting> settings_;
 };
 

@@ -1,5 +1,5 @@
-// When a session of a QuickFIX settings file is open, as NexusFIX settings: times, days, zone and reset. QuickFIX/Go
-// has neither ConnectionType nor NonStopSession: there, no StartTime means no schedule.
+// Translates the schedule of a QuickFIX session to NexusFIX settings: times, days, zone and reset. QuickFIX/Go has
+// neither ConnectionType nor NonStopSession: there, no StartTime means no schedule.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Translates one session key by key, because many QuickFIX keys depend on others of the same session.
+// Translates one session key by key. Many QuickFIX keys depend on other keys of the same session.
 #include "config/quickfix_session.hpp"
 
 #include <algorithm>
@@ -59,7 +59,7 @@ class SessionTranslator {
     const auto found = std::ranges::find_if(effective_, [key](const Entry* each) { return same_key(each->key, key); });
     return found == effective_.end() ? nullptr : *found;
   }
-  // One of two names of the same setting; the session's own has precedence over [DEFAULT]'s.
+  // Finds either of two names of the same setting. The session's own entry takes precedence over [DEFAULT].
   const Entry* find_either(std::string_view one, std::string_view other) const {
     const Entry* a = find(one);
     const Entry* b = find(other);
@@ -125,7 +125,7 @@ class SessionTranslator {
       if (!initiator_ && !same_key(type->value, "acceptor")) common_.fail(*type, "expected initiator or acceptor");
       return put("role", initiator_ ? "\"initiator\"" : "\"acceptor\"", {type});
     }
-    // In QuickFIX/Go the program decides it, so the addresses show which one is meant.
+    // QuickFIX/Go leaves the choice to the program, so the addresses decide which one is meant.
     const Entry* connects = find("SocketConnectHost");
     const Entry* listens = find("SocketAcceptPort");
     if ((connects != nullptr) == (listens != nullptr))
@@ -268,7 +268,7 @@ class SessionTranslator {
         result_.settings.push_back({key, "30000", {}, "ReconnectInterval"});
       return;
     }
-    // QuickFIX/J takes steps such as "5;10" or "3x5;60": three times after 5 seconds, then after 60.
+    // QuickFIX/J accepts steps such as "5;10", or "3x5;60": three times after 5 seconds, then after 60.
     std::int64_t first = 0, longest = 0;
     for (std::string_view step : split(entry->value, ';')) {
       if (const std::size_t times = step.find_first_of("x*"); times != std::string_view::npos)
@@ -291,7 +291,7 @@ class SessionTranslator {
     if (port == nullptr) missing("SocketAcceptPort", "write SocketAcceptPort=, where the peers connect to");
     const Entry* host = find_either("SocketAcceptAddress", "SocketAcceptHost");
     std::vector<const Entry*> origins{port};
-    if (host != nullptr && host->value.empty()) host = nullptr;  // as without the key
+    if (host != nullptr && host->value.empty()) host = nullptr;  // the same as no key
     if (host != nullptr) {
       check_host(*host, "SocketAcceptPort");
       origins.insert(origins.begin(), host);
@@ -394,7 +394,7 @@ class SessionTranslator {
     }
   }
 
-  // FileStorePath becomes a folder of journals; without it, both engines store everything in memory.
+  // FileStorePath becomes a folder of journals. Without it, both engines store everything in memory.
   void store() {
     if (const Entry* path = find("FileStorePath")) {
       if (path->value.empty()) common_.fail(*path, "expected a folder");
@@ -437,7 +437,7 @@ class SessionTranslator {
     result_.settings.push_back(std::move(fields));
   }
 
-  // In [DEFAULT] a key may be meant for other sessions; in the session itself it cannot.
+  // A key in [DEFAULT] may be meant for other sessions; a key in the session itself may not.
   void warn_of_the_other_side() {
     for (const Entry& entry : section_.entries) {
       const KeyRow* row = find_key(entry.key);
@@ -450,7 +450,7 @@ class SessionTranslator {
   Translation& common_;
   const FileSection& section_;
   bool dynamic_template_;
-  std::vector<const Entry*> effective_;  // the session's entries, then those of [DEFAULT] that it does not override
+  std::vector<const Entry*> effective_;  // the session's entries, then entries of [DEFAULT] that it does not override
   const EntryLookup lookup_ = [this](std::string_view key) { return find(key); };
   bool initiator_ = false;
   bool is_fixt_ = false;
@@ -466,7 +466,7 @@ SessionSettingsText Translation::translate(const FileSection& section, bool dyna
   return result;
 }
 
-// The largest that any section names: a session that needs less can do with it.
+// The largest value in any section also works for a session that needs less.
 std::vector<Setting> Translation::translate_engine() {
   std::vector<Setting> settings;
   for (const KeyRow& row : key_rows()) {

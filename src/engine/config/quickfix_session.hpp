@@ -15,8 +15,8 @@ namespace nfx::quickfix {
 struct Setting {
   std::string key;
   std::string value;                  // as TOML
-  std::vector<const Entry*> origins;  // what it was made of; empty when the key is absent
-  std::string_view default_of = {};   // then the QuickFIX key whose default this is
+  std::vector<const Entry*> origins;  // the entries it was translated from; empty if the key is absent
+  std::string_view default_of = {};   // then the QuickFIX key that supplies the default
   bool secret = false;
 };
 
@@ -26,10 +26,10 @@ struct SessionSettingsText {
   bool uses_dictionary = true;
 };
 
-// The entry that applies to a session, its own or that of [DEFAULT]; null when there is none.
+// The entry that applies to a session, from its own section or [DEFAULT]; null if there is none.
 using EntryLookup = std::function<const Entry*(std::string_view key)>;
 
-// What all sessions of a file share. Each key causes one warning at most.
+// Shared by all sessions of a file. Each key causes at most one warning.
 class Translation {
  public:
   Translation(const File& file, std::string_view name, const FileLocator& locate)
@@ -37,27 +37,27 @@ class Translation {
 
   [[nodiscard]] SessionSettingsText translate(const FileSection& section, bool dynamic_template);
 
-  // The settings of the file that are for the whole engine: keys and values of [engine] and [log].
+  // The engine-wide settings of the file: keys and values of [engine] and [log].
   [[nodiscard]] std::vector<Setting> translate_engine();
   [[nodiscard]] std::vector<Setting> translate_log();
 
   void warn_once(const Entry& entry, std::string text);
-  [[nodiscard]] bool flag(const Entry& entry);  // Y or N, or fail()
+  [[nodiscard]] bool flag(const Entry& entry);  // accepts Y or N, otherwise fail()
   [[noreturn]] void fail(const Entry& entry, const std::string& text) const;
-  // A key that a session needs is missing.
+  // Reports a missing key that a session needs.
   [[noreturn]] void fail_missing(const FileSection& section, bool dynamic_template, std::string_view key,
                                  const std::string& fix) const;
   [[noreturn]] void fail(std::size_t line, std::string_view section, std::string_view key,
                          const std::string& text) const;
 
   [[nodiscard]] const File& file() const noexcept { return file_; }
-  // The path, in the TOML, of a file that QuickFIX would read; with a warning when another takes its place.
+  // The path, for the TOML, of a file that QuickFIX would read. Warns if another file is used instead.
   [[nodiscard]] std::string dictionary_path(const Entry& entry) { return located(entry, true); }
   [[nodiscard]] std::string path(const Entry& entry) { return located(entry, false); }
   [[nodiscard]] bool is_missing(const Entry& entry) const {
     return locate_ && locate_(unix_path(entry.value), false).place == FilePlace::nowhere;
   }
-  // A folder that this process makes, with a warning when it is written as on Windows.
+  // A folder that this process creates. Warns about a Windows path.
   [[nodiscard]] std::string folder(const Entry& entry);
   [[nodiscard]] std::vector<QuickFixWarning>& warnings() noexcept { return warnings_; }
 

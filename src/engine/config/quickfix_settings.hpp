@@ -1,4 +1,4 @@
-// Settings files of the QuickFIX engines (C++, J, Go, N), translated into our TOML, so that one code path reads both.
+// Translates settings files of the QuickFIX engines (C++, J, Go, N) into our TOML, so that one code path reads both.
 // Each QuickFIX key has one treatment, listed in quickfix_keys() and docs/quickfix.md; none is dropped silently.
 // Thread: any, before run. Errors: ConfigError, one line "file:line: [SESSION] Key: what is wrong; the fix".
 #pragma once
@@ -21,68 +21,68 @@ enum class KeyTreatment : std::uint8_t {
   honoured,  // becomes a NexusFIX setting with the same meaning
   mapped,    // becomes one or more NexusFIX settings, as the note describes
   ignored,   // has no effect; the note gives the reason
-  refused,   // an error: running without it would be wrong
+  refused,   // an error, because running without it would be wrong
 };
 
 [[nodiscard]] std::string_view to_string(KeyTreatment treatment) noexcept;
 
 struct QuickFixKey {
-  std::string_view name;     // "X<n>" stands for X1, X2 ...; "X*" for every key that begins so
-  std::string_view engines;  // that have it: "C++ J Go N"
+  std::string_view name;     // "X<n>" means X1, X2 ...; "X*" means every key with this prefix
+  std::string_view engines;  // engines that have it: "C++ J Go N"
   KeyTreatment treatment = KeyTreatment::ignored;
   std::string_view ours;  // NexusFIX keys, separated by ", "
-  std::string_view note;  // how it is translated; or why not, and what to do instead
+  std::string_view note;  // the translation; or the reason for having none, and the alternative
 };
 
 [[nodiscard]] std::span<const QuickFixKey> quickfix_keys();
 
-// That table as Markdown, one line per key, as in docs/quickfix.md.
+// The table as Markdown, one line per key, as in docs/quickfix.md.
 [[nodiscard]] std::string quickfix_key_table();
 
 struct QuickFixWarning {
   std::size_t line = 0;
   std::string section;  // "[DEFAULT] ", "[SESSION] " or nothing
-  std::string key;      // as the file spells it; empty when the line has none
+  std::string key;      // as written in the file; empty if the line has none
   std::string text;
 };
 
 // "broker.cfg:12: [DEFAULT] FileStorePath: ...".
 [[nodiscard]] std::string to_string(const QuickFixWarning& warning, std::string_view file_name);
 
-// Where a key of the TOML came from.
+// The source of a key in the TOML.
 struct SettingOrigin {
   static constexpr std::size_t no_session = SIZE_MAX;
 
-  std::size_t session = 0;  // its index in the TOML; no_session: it is in [log]
-  std::string key;          // of NexusFIX
+  std::size_t session = 0;  // index in the TOML; no_session: the key is in [log]
+  std::string key;          // the NexusFIX key
   std::size_t toml_line = 0;
-  std::size_t line = 0;      // in the QuickFIX file; 0 when the key is absent and QuickFIX's default was used
+  std::size_t line = 0;      // line in the QuickFIX file; 0 if the key is absent and QuickFIX's default was used
   std::string quickfix_key;  // or several: "SocketConnectHost, SocketConnectPort"
   bool in_default_section = false;
 };
 
 struct TranslatedSettings {
-  std::string toml;                       // commented with the lines that it comes from
-  std::vector<QuickFixWarning> warnings;  // one per key and file, whatever the number of sessions
+  std::string toml;                       // with comments that name the source lines
+  std::vector<QuickFixWarning> warnings;  // one per key and file, however many sessions there are
   std::vector<std::string> notes;         // absent keys whose default differs from QuickFIX's
   std::vector<SettingOrigin> origins;
-  std::vector<std::size_t> session_lines;       // of the QuickFIX file
-  std::vector<std::size_t> session_toml_lines;  // of the headings in the TOML
-  std::size_t secret_line = 0;                  // of a password in the TOML; 0: there is none
+  std::vector<std::size_t> session_lines;       // lines of the sessions in the QuickFIX file
+  std::vector<std::size_t> session_toml_lines;  // lines of the headings in the TOML
+  std::size_t secret_line = 0;                  // line of a password in the TOML; 0: none
 };
 
 // Looks up an environment variable.
 using VariableLookup = std::function<std::optional<std::string>(std::string_view name)>;
 
-// A dictionary or certificate that the settings name, and the file that is read for it.
+// How the file for a dictionary or certificate in the settings was found.
 enum class FilePlace : std::uint8_t {
-  as_named,  // the path is that of a file, seen from the settings file or the current folder
-  beside,    // it is not; a dictionary was found by the end of the path in the folder of the settings file
-  shipped,   // it is not; a dictionary of this name is shipped
+  as_named,  // the path names a file, relative to the settings file or the current folder
+  beside,    // otherwise, a dictionary in the folder of the settings file, found by the end of the path
+  shipped,   // otherwise, a shipped dictionary with this name
   nowhere,
 };
 struct LocatedFile {
-  std::string path;  // as it is written into the TOML
+  std::string path;  // as written into the TOML
   FilePlace place = FilePlace::as_named;
 };
 using FileLocator = std::function<LocatedFile(std::string_view path, bool is_dictionary)>;
@@ -90,18 +90,18 @@ using FileLocator = std::function<LocatedFile(std::string_view path, bool is_dic
 // True for a file with sections [DEFAULT] or [SESSION].
 [[nodiscard]] bool looks_like_quickfix(std::string_view text);
 
-// Without `environment`, $VAR, ${VAR} and $(VAR) stay as they are. Without `locate`, paths do.
+// Without `environment`, $VAR, ${VAR} and $(VAR) are not expanded. Without `locate`, paths are not changed.
 [[nodiscard]] TranslatedSettings translate_quickfix_settings(std::string_view text, std::string_view file_name,
                                                              const VariableLookup& environment = {},
                                                              const FileLocator& locate = {});
 
-// translate_quickfix_settings of a file, with this process's environment. Dictionaries and certificates are searched
-// by their paths from the file's folder and the current one; dictionaries then by the ends of these paths in the file's
-// folder and among the shipped ones. They are written so that a TOML file in `toml_folder` finds them.
+// Translates a file with this process's environment. Dictionaries and certificates are searched by their paths,
+// relative to the file's folder and the current one; then dictionaries by the ends of these paths, in the file's folder
+// and among the shipped ones. Paths are written so that a TOML file in `toml_folder` finds them.
 [[nodiscard]] TranslatedSettings translate_quickfix_file(const std::filesystem::path& file,
                                                          const std::filesystem::path& toml_folder);
 
-// A configuration in either format, detected by its content. Errors name the lines of the file itself.
+// Loads a configuration in either format, detected by its content. Errors have the lines of the file itself.
 [[nodiscard]] EngineConfig load_any_config(const std::filesystem::path& file,
                                            std::vector<std::string>* warnings = nullptr);
 

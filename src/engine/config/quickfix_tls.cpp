@@ -1,4 +1,4 @@
-// The engines configure TLS in different ways, so their keys are combined here into one set of options.
+// The engines configure TLS in different ways; this combines their keys into one set of options.
 #include "config/quickfix_tls.hpp"
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 namespace nfx::quickfix {
 namespace {
 
-// The versions that a file may name, in the spellings of all engines without "v", "_", "." and blanks. Versions
-// older than 1.2 are not supported: such a name is ignored next to a newer one.
+// The versions that a file may name, in the spellings of all engines, without "v", "_", "." and blanks. Versions older
+// than 1.2 are not supported: such a name is ignored next to a newer one.
 enum class Protocol : std::uint8_t { too_old, tls_1_2, tls_1_3, all };
 
 std::optional<Protocol> protocol_named(std::string_view text) {
@@ -57,7 +57,7 @@ class TlsTranslator {
     verification();
     java_ciphers();
     versions();
-    // In the order of the option table, independent of the QuickFIX key they came from. Each key is there once.
+    // In the order of the option table, whatever QuickFIX key they came from. Each key appears once.
     std::ranges::sort(settings_, {}, [](const Setting& each) {
       const TlsOption* option = find_tls_option(each.key);
       return option == nullptr ? 0 : option - tls_option_rows.data() + 1;
@@ -84,8 +84,8 @@ class TlsTranslator {
     return nullptr;
   }
 
-  // With QuickFIX, SSLProtocol alone does not encrypt anything: its program chooses. One that allows no version that is
-  // supported is an error only where something else turns TLS on.
+  // In QuickFIX, SSLProtocol alone encrypts nothing; its program decides that. A value without any supported version is
+  // an error only if another key turns TLS on.
   void warn_of_old_versions() {
     const Entry* entry = find_("SSLProtocol");
     if (entry == nullptr) return;
@@ -94,14 +94,14 @@ class TlsTranslator {
                       "session is not encrypted; to encrypt it write SocketUseSSL=Y and SSLProtocol=all");
   }
 
-  // QuickFIX's executor.cfg names a certificate, which its program reads only when an argument turns encryption on.
-  // Where neither it nor its private key exists, and no key turns TLS on or requires certificates of peers, the session
-  // is not encrypted, as with QuickFIX: peers that use TLS fail to connect, and send nothing in clear text.
+  // QuickFIX's executor.cfg names a certificate, but its program reads it only if an argument turns encryption on. If
+  // the certificate and its private key do not exist, and no key turns TLS on or requires certificates of peers, the
+  // session is not encrypted, as in QuickFIX. Peers that use TLS then fail to connect, and send nothing in clear text.
   bool is_only_a_missing_certificate() {
     if (initiator_ || flag(find_("SocketUseSSL")) || flag(find_("SSLEnable"))) return false;
     const Entry* certificate = find_("ServerCertificateFile");
     if (certificate == nullptr || certificate->value.empty() || !common_.is_missing(*certificate)) return false;
-    // Where its key is there, the path of the certificate is wrong.
+    // If its private key exists, the path of the certificate is wrong.
     if (const Entry* key = find_("ServerCertificateKeyFile"); key != nullptr && !common_.is_missing(*key)) return false;
     for (const KeyRow& row : key_rows()) {
       constexpr std::array<std::string_view, 5> server_only{"ServerCertificateFile", "ServerCertificateKeyFile",
@@ -115,7 +115,7 @@ class TlsTranslator {
     return true;
   }
 
-  // Keys of different engines may mean one setting: the first row has precedence.
+  // Keys of different engines may mean one setting; the first row takes precedence.
   void put(std::string_view ours, std::string value, const Entry& entry) {
     NFX_ASSERT(!value.empty() && (ours == "tls" || find_tls_option(ours) != nullptr));
     const auto old = std::ranges::find(settings_, ours, &Setting::key);
@@ -132,7 +132,7 @@ class TlsTranslator {
     return value;
   }
 
-  // Keys whose value is the value of one option.
+  // Keys that translate to one option with the same value.
   void plain_options() {
     for (const KeyRow& row : key_rows()) {
       if (row.conversion != Conversion::tls_option) continue;
@@ -163,7 +163,7 @@ class TlsTranslator {
       const Entry* entry = find_(key);
       if (const auto wanted = flag(entry)) put("tls_client_certificate", *wanted ? "\"require\"" : "\"none\"", *entry);
     }
-    // QuickFIX/Go requests certificates when it has an authority to verify them.
+    // QuickFIX/Go requests certificates if it has an authority to verify them.
     if (const Entry* authority = find_("SocketCAFile"); authority != nullptr && !has("tls_client_certificate"))
       put("tls_client_certificate", "\"require\"", *authority);
   }
@@ -189,7 +189,7 @@ class TlsTranslator {
     return *level;
   }
 
-  // "all -SSLv2 +TLSv1_2", "TLSv1.2,TLSv1.3", "TLS12": which of 1.2 and 1.3 are among them.
+  // Which of 1.2 and 1.3 are in "all -SSLv2 +TLSv1_2", "TLSv1.2,TLSv1.3" or "TLS12".
   struct Versions {
     bool tls_1_2 = false, tls_1_3 = false;
   };
@@ -226,15 +226,15 @@ class TlsTranslator {
     }
   }
 
-  // Java lists the ciphers of all versions together: a version without any is not used.
+  // Java lists the ciphers of all versions together. A version without any cipher is not used.
   void java_ciphers() {
     const Entry* entry = find_("CipherSuites");
     if (entry == nullptr) return;
     std::string tls_1_2, tls_1_3;
     for (const std::string_view part : split(entry->value, ',')) {
-      if (part.empty() || part == "TLS_EMPTY_RENEGOTIATION_INFO_SCSV") continue;  // a signal, no cipher
+      if (part.empty() || part == "TLS_EMPTY_RENEGOTIATION_INFO_SCSV") continue;  // a signalling value, not a cipher
       std::string name{part};
-      if (name.starts_with("SSL_")) name.replace(0, 4, "TLS_");  // Java's names for old ones
+      if (name.starts_with("SSL_")) name.replace(0, 4, "TLS_");  // Java's names of old ciphers
       const std::string found = openssl_cipher_name(name);
       if (found.empty()) {
         common_.warn_once(*entry, "OpenSSL does not have " + std::string{part} + ", which is left out");

@@ -1,5 +1,6 @@
-// The TLS keys of the QuickFIX engines as NexusFIX settings. TLS is on with SocketUseSSL=Y or SSLEnable=Y, and when the
-// file has any key of TLS, as QuickFIX itself has no switch; SocketUseSSL=N or SSLEnable=N turn it off.
+// Translates the TLS keys of the QuickFIX engines to NexusFIX settings. SocketUseSSL=Y or SSLEnable=Y turns TLS on. So
+// does any other TLS key in the file, because QuickFIX itself has no switch. SocketUseSSL=N or SSLEnable=N turns it
+// off.
 #pragma once
 
 #include <vector>
@@ -8,7 +9,7 @@
 
 namespace nfx::quickfix {
 
-// True when the file turns TLS off.
+// True if the file turns TLS off.
 [[nodiscard]] bool tls_is_off(const EntryLookup& find) noexcept;
 
 // Throws ConfigError through `common`.

@@ -1,4 +1,4 @@
-// Combines the translated sessions into one TOML text, so that QuickFIX settings are then read like any other file.
+// Combines the translated sessions into one TOML text, which is then read like any other file.
 #include <algorithm>
 #include <array>
 #include <tuple>
@@ -44,8 +44,9 @@ std::string value_of(const SessionSettingsText& session, std::string_view key) {
   return setting == nullptr ? std::string{} : setting->value;
 }
 
-// SubIDs and LocationIDs are no part of a session's identity here. A session whose other parts are those of an earlier
-// one gets a qualifier made of them, and the earlier one keeps its name: its journal does not depend on later sections.
+// SubIDs and LocationIDs are not part of a session's identity here. If a session has the same other parts as an earlier
+// one, it gets a qualifier made of them. The earlier session keeps its name, so that its journal does not depend on
+// later sections.
 void distinguish_by_sub_ids(Translation& common, std::vector<SessionSettingsText>& sessions) {
   constexpr std::array<std::string_view, 4> parts{"begin_string", "sender_comp_id", "target_comp_id",
                                                   "session_qualifier"};
@@ -65,7 +66,7 @@ void distinguish_by_sub_ids(Translation& common, std::vector<SessionSettingsText
       qualifier += (qualifier.empty() ? "" : "-") + setting->origins.front()->value;
       origins.push_back(setting->origins.front());
     }
-    // The earlier one has them, and this one none.
+    // This session has none of them; only the earlier one has.
     if (origins.empty()) {
       qualifier = std::to_string(i + 1);
       origins.push_back(find_setting(session, "target_comp_id")->origins.front());
@@ -119,7 +120,7 @@ std::string comment(std::string_view text) {
 
 class TomlWriter {
  public:
-  // `parts` are the sections for the whole engine.
+  // `parts` are the engine-wide sections.
   struct Part {
     std::string_view name;
     std::vector<Setting> settings;
@@ -171,7 +172,7 @@ class TomlWriter {
  private:
   static bool from_default(const Setting& setting) { return std::ranges::all_of(setting.origins, &Entry::in_default); }
 
-  // What all sessions have from [DEFAULT] remains one line.
+  // A setting that all sessions inherit from [DEFAULT] remains one line.
   bool is_common(const Setting& setting) const {
     return from_default(setting) && std::ranges::all_of(sessions_, [&](const SessionSettingsText& each) {
              const Setting* other = find_setting(each, setting.key);
@@ -242,7 +243,7 @@ TranslatedSettings translate_quickfix_settings(std::string_view text, std::strin
   Translation common{file, file_name, locate};
   std::vector<SessionSettingsText> sessions;
   for (const FileSection& section : file.sessions) sessions.push_back(common.translate(section, false));
-  // QuickFIX/Go makes a session from [DEFAULT] for every peer that logs on.
+  // QuickFIX/Go creates a session from [DEFAULT] for every peer that logs on.
   FileSection any_peer;
   for (const Entry& entry : file.defaults.entries) {
     if (!same_key(entry.key, "DynamicSessions") || read_flag(entry.value) == false) continue;

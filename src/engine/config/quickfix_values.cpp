@@ -42,7 +42,7 @@ std::optional<std::int64_t> read_count(std::string_view text) noexcept {
 }
 
 std::optional<std::int64_t> read_milliseconds(std::string_view text) noexcept {
-  constexpr std::size_t max_digits = 9;  // no overflow, and more than thirty years of seconds
+  constexpr std::size_t max_digits = 9;  // avoids overflow, and allows more than thirty years of seconds
   if (const auto seconds = read_count(text)) {
     return text.size() <= max_digits ? std::optional{*seconds * 1000} : std::nullopt;
   }
@@ -90,7 +90,7 @@ std::optional<std::string_view> read_day(std::string_view text) noexcept {
 }
 
 std::optional<LocalTime> read_time(std::string_view text) {
-  // One or two digits, then ":MM" and, where they are written, ":SS" and zeros for a fraction.
+  // One or two digits, then ":MM", and optionally ":SS" and zeros as a fraction.
   const auto number = [&text](std::size_t least, std::int64_t below) -> std::optional<std::int64_t> {
     const std::size_t digits = text.size() > 1 && is_digit(text[1]) ? 2 : 1;
     const auto value = read_count(text.substr(0, digits));

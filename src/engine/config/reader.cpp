@@ -1,4 +1,4 @@
-// Reads a configuration file into an EngineConfig, so that each error names the line and column it comes from.
+// Reads a configuration file into an EngineConfig. Each error names its line and column.
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -28,7 +28,7 @@ using config::BadValue;
 using config::KeyProblem;
 using config::SessionDraft;
 
-// "[engine]": where a key with this name can be; empty: nowhere.
+// The sections that may contain a key of this name, such as "[engine]"; empty: none.
 std::string sections_of(std::string_view name) {
   std::string sections;
   const auto look = [&](const auto& keys, std::string_view section) {
@@ -47,7 +47,7 @@ std::string sections_of(std::string_view name) {
 // Reads one file. Every error is thrown by fail(), which adds the place.
 class Reader {
  public:
-  // `masked` outlives this.
+  // `masked` must outlive this object.
   Reader(const config::MaskedText& masked, std::string_view name, std::filesystem::path folder)
       : masked_(masked), name_(name), folder_(std::move(folder)) {}
 
@@ -144,7 +144,7 @@ class Reader {
     throw ConfigError(out.str());
   }
 
-  // "engine.toml:12:3", for a place in the masked text.
+  // "engine.toml:12:3" for a place in the masked text.
   std::string place(std::size_t line, std::size_t column) const {
     return name_ + ':' + std::to_string(line) + ':' + std::to_string(masked_.original_column(line, column));
   }
@@ -187,7 +187,7 @@ class Reader {
     return result;
   }
 
-  // `is_section` holds for subsections, which are read elsewhere.
+  // `is_section` is true for subsections, which are read elsewhere.
   template <class Target>
   void apply(
       const toml::table& table, std::string_view section_name, std::span<const config::Key<Target>> keys,
@@ -276,10 +276,10 @@ class Reader {
     return node == nullptr ? static_cast<const toml::node&>(table) : *node;
   }
 
-  // The dictionary of a session, and over FIXT.1.1 one for each further application version.
+  // The dictionary of a session, and with FIXT.1.1 one for each further application version.
   void load_dictionaries(SessionDraft& draft, const toml::table& table) {
     SessionConfig& session = draft.settings.session;
-    // A wrong version is reported by the check of the session, with its fix.
+    // The check of the session reports a wrong version, with its fix.
     if (draft.dictionary == "none" || !is_begin_string(session.begin_string)) return;
     const bool fixt = session.begin_string == transport_version.name;
     if (!fixt && !draft.transport_dictionary.empty())
@@ -309,7 +309,7 @@ class Reader {
     }
   }
 
-  // Null when no file is named and none is shipped for the version: then only the session layer's checks remain.
+  // Null if no file is named and none is shipped for the version. Then only the session layer's checks apply.
   std::shared_ptr<const Dictionary> load(const SessionDraft& draft, const std::string& file, const std::string& version,
                                          const toml::table& table, std::string_view key) {
     const toml::node& where = place_of(table, key);

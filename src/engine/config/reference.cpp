@@ -1,4 +1,4 @@
-// What help and documentation have of the keys, made from their rows so that the texts exist once.
+// Writes help and documentation of the keys from their rows, so that the texts exist only once.
 #include <algorithm>
 #include <span>
 #include <string>

@@ -1,5 +1,5 @@
-// How the rows of the key tables are written: one macro per kind of value.
-// For the files that contain a table; keys.hpp describes a row.
+// Macros for the rows of the key tables, one per kind of value. Included only by files that contain a table; keys.hpp
+// describes a row.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ inline constexpr std::int64_t day_s = 86400;
 inline constexpr std::int64_t max_seq_num = 999'999'999'999;
 inline constexpr std::int64_t gib = 1024 * 1024 * 1024;
 
-// The enumerator, from `first` on, whose name the text is.
+// Finds the enumerator, from `first` on, with this name.
 template <class Enum>
 [[nodiscard]] Enum named(const Value& value, Enum first = Enum{}) {
   const std::string text = value.text();
@@ -39,13 +39,13 @@ void read_name(const Value& value, Enum& into) {
   into = named<Enum>(value);
 }
 
-// The names that read_name takes for a value of this type.
+// The names that read_name accepts for a value of this type.
 template <class Enum>
 [[nodiscard]] std::string choices_of(const Enum& /*of_this_type*/) {
   return enum_names<Enum>();
 }
 
-// Parts of a table, one after the other.
+// Concatenates parts of a table.
 template <class Row, std::size_t... count>
 [[nodiscard]] constexpr std::array<Row, (count + ...)> joined(const std::array<Row, count>&... parts) {
   std::array<Row, (count + ...)> result{};
@@ -86,7 +86,7 @@ template <class Row, std::size_t... count>
   {name, "text", [](auto& t, const Value& v) { t.member = v.text(); }, \
    [](const auto& t) { return in_quotes(t.member); }, meaning}
 
-// A text that is in no log.
+// A text that is never logged.
 #define NFX_SECRET(name, member, meaning)                                \
   {name, "text", [](auto& t, const Value& v) { t.member = v.secret(); }, \
    [](const auto&) { return std::string{"\"\""}; }, meaning}
@@ -94,7 +94,7 @@ template <class Row, std::size_t... count>
 #define NFX_LIST(name, member, meaning)                                         \
   {name, "text or list", [](auto& t, const Value& v) { t.member = v.texts(); }, \
    [](const auto&) { return std::string{"[]"}; }, meaning}
-// One of the enumerators, by name.
+// An enumerator, by name.
 #define NFX_ENUM(name, member, meaning)                          \
   {name,                                                         \
    "text",                                                       \

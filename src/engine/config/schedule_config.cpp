@@ -1,4 +1,5 @@
-// Checks schedules completely when a configuration is read, so that a wrong one cannot open a session at a wrong time.
+// Checks a schedule completely when the configuration is read, so that a wrong one cannot open a session at a wrong
+// time.
 #include "config/schedule_config.hpp"
 
 #include <algorithm>
@@ -51,7 +52,7 @@ std::optional<seconds> parse_time(const char* key, const std::string& text) {
   return time;
 }
 
-// A name may be shortened to the two letters that distinguish it from the others.
+// A name may be shortened, but at least to the two letters that make it unique.
 weekday parse_day(const char* key, const std::string& text) {
   std::string lower = text;
   std::ranges::transform(lower, lower.begin(),
@@ -106,7 +107,7 @@ std::shared_ptr<const Schedule> make_schedule(const ScheduleTexts& texts) {
   if (config.end_time) config.end_zone = std::move(end_zone);
   if (const auto problem = find_problem(config))
     throw ScheduleError(std::string{problem->key}, std::string{problem->text});
-  // Without a start, all other keys were reported, except for the time of the daily reset.
+  // Without a start, all keys except the time of the daily reset have been reported above.
   if (!config.start_time && !config.reset_time) return nullptr;
   NFX_ASSERT(config.start_time.has_value() == config.end_time.has_value());
   NFX_ASSERT(config.start_day.has_value() == config.end_day.has_value());

@@ -14,7 +14,7 @@
 namespace nfx::config {
 namespace {
 
-// "1408=1.0" as a complete field. Fields that the session writes itself are refused.
+// Accepts a complete field such as "1408=1.0". Refuses fields that the session writes itself.
 std::string logon_field(const std::string& text) {
   std::int32_t tag = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), tag);
@@ -39,7 +39,7 @@ Secret logon_fields(const Value& value) {
     fields.push_back(logon_field(text));
     std::string& field = fields.back();
     const std::size_t begin = field.find('=') + 1;
-    // Alone, so that its name is recognised.
+    // Passes only the value, so that a name that stands for a secret is recognised.
     secrets.push_back(value.secret_of(std::string_view{field}.substr(begin, field.size() - 1 - begin)));
     field.resize(begin);
     size += begin + secrets.back().reveal().size() + 1;
@@ -76,7 +76,7 @@ std::vector<Tag> omitted_fields(const std::vector<std::string>& tags) {
 
 constexpr std::int64_t max_retained = 16 * 1024 * 1024;
 
-// A help text with a list in it.
+// Builds a help text that contains a list.
 constexpr StaticTextBuilder help(std::string_view before, std::string_view list, std::string_view after) {
   StaticTextBuilder text;
   text += before;
@@ -85,7 +85,7 @@ constexpr StaticTextBuilder help(std::string_view before, std::string_view list,
   return text;
 }
 
-// The network, and who the session is.
+// The network and the identity of the session.
 constexpr auto connection_rows = std::to_array<Key<SessionDraft>>({
     NFX_ENUM(
         "role", settings.session.role,
@@ -219,7 +219,7 @@ constexpr auto tls_rows(std::index_sequence<index...>) {
   return std::array{tls_row<index>()...};
 }
 
-// Dictionaries, Logon, sequence numbers and what protects them.
+// Dictionaries, Logon, sequence numbers and their protection.
 constexpr auto session_rows = std::to_array<Key<SessionDraft>>({
     NFX_TEXT(
         "dictionary", dictionary,
@@ -399,7 +399,7 @@ constexpr auto session_rows = std::to_array<Key<SessionDraft>>({
         "none."),
 });
 
-// What of a received message is validated.
+// Validation of received messages.
 constexpr auto validation_rows = std::to_array<Key<SessionDraft>>({
     NFX_ENUM("validation", validation,
              "Strictest mode of all checks below. \"strict\": a fault is rejected. \"lenient\": the message is "
@@ -441,7 +441,7 @@ constexpr auto validation_rows = std::to_array<Key<SessionDraft>>({
              "Message types that the dictionary does not define: rejected, delivered with a report, or not checked."),
     {"groups", "text",
      [](SessionDraft& t, const Value& v) {
-       // What it was called when it was the only mode for entries that begin with any member.
+       // The earlier name of this mode, when it was the only one that let entries begin with any member.
        if (v.text() == "first_field") {
          t.checks.groups = ValidationMode::off;
        } else {
@@ -467,7 +467,7 @@ constexpr auto validation_rows = std::to_array<Key<SessionDraft>>({
      "them."},
 });
 
-// When the session is open, and what happens when it ends.
+// When the session is open, and how it ends.
 constexpr auto schedule_rows = std::to_array<Key<SessionDraft>>({
     NFX_DURATION(
         "reconnect_delay_ms", settings.reconnect_delay, std::chrono::milliseconds, 1, day_s * 1000,
@@ -546,7 +546,7 @@ constexpr auto schedule_rows = std::to_array<Key<SessionDraft>>({
 
 #define NFX_STORE_HELP(name, type, help) "\"" #name "\": " help
 
-// What is stored of a session, and who serves it.
+// The session's store, and the poll thread that serves it.
 constexpr auto store_rows = std::to_array<Key<SessionDraft>>({
     {"store", "text", [](SessionDraft& t, const Value& v) { t.settings.store_kind = named(v, StoreKind::memory); },
      [](const SessionDraft&) { return std::string{"none"}; },
@@ -578,7 +578,7 @@ constexpr auto store_rows = std::to_array<Key<SessionDraft>>({
         "sync_interval_ms", settings.journal.sync_interval, std::chrono::milliseconds, 1, 60'000,
         "Milliseconds between two syncs, with durability = \"interval\". A power failure or an operating system crash "
         "loses at most this much; a killed process loses nothing."),
-    // One key for both kinds of store; as long as it is not given, each keeps its own default.
+    // One key for both kinds of store. Until it is set, each keeps its own default.
     {"retain_messages", "integer",
      [](SessionDraft& t, const Value& v) {
        t.settings.store.retain_messages = static_cast<std::size_t>(v.integer(0, max_retained));

@@ -1,5 +1,4 @@
-// Time zones from the host's database, read with Abseil's time library. In a file of its own, so that no other file
-// includes its headers.
+// Reads time zones from the host's database with Abseil's time library. Only this file includes its headers.
 #include <absl/time/civil_time.h>
 #include <absl/time/time.h>
 
@@ -28,7 +27,7 @@ std::filesystem::path zone_folder() {
   return folder != nullptr && *folder != '\0' ? folder : "/usr/share/zoneinfo";
 }
 
-// Appends the names in the lines of a table: `column` counts words, from 0.
+// Appends the names from one column of a table; `column` counts words, from 0.
 void append_names(std::vector<std::string>& names, std::istream& table, std::string_view first_letters,
                   std::size_t column) {
   std::string line;
@@ -44,7 +43,7 @@ void append_names(std::vector<std::string>& names, std::istream& table, std::str
   }
 }
 
-// The names that exist, for suggestions; empty when the database has no list of them.
+// The existing names, for suggestions; empty if the database has no list.
 std::vector<std::string> zone_names() {
   std::vector<std::string> names;
   if (std::ifstream table{zone_folder() / "tzdata.zi"}; table) {
@@ -79,7 +78,7 @@ std::vector<std::string> zone_names() {
                                        did_you_mean(name, {names.begin(), names.end()}));
 }
 
-// Abseil would also open any file and make zones of fixed offsets, which are not names of zones.
+// Abseil would also open any file and create zones with fixed offsets, which are not zone names.
 bool may_be_name(std::string_view name) {
   return !name.empty() && name.size() <= 64 && name[0] != '/' && name.find("..") == std::string_view::npos &&
          name.find(':') == std::string_view::npos && !name.starts_with("Fixed/");
@@ -107,8 +106,8 @@ TimeZone load_time_zone(std::string_view name) {
   absl::Time time = absl::UnixEpoch();
   absl::TimeZone::CivilTransition change;
   while (periods.size() < max_periods && zone.NextTransition(time, &change)) {
-    // Of the two civil times around the change, the earlier one gives its instant: the first that is skipped,
-    // or the first that is repeated.
+    // The earlier of the two civil times around the change gives its instant: the first skipped or the first repeated
+    // time.
     time = zone.At(std::min(change.from, change.to)).trans;
     if (time >= end) break;
     periods.push_back(period_from(zone, time));

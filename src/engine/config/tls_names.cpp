@@ -1,4 +1,4 @@
-// Which certificate names a handshake accepts when sessions share an address, and warnings where any client may log on.
+// Decides which certificate names a handshake accepts if sessions share an address, and warns if any client may log on.
 #include "config/tls_names.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Conversions of TOML values whose errors name what was expected, for all keys alike.
+// Converts TOML values for all keys; errors name the expected value.
 #include "config/value.hpp"
 #include "nexusfix/base/assert.hpp"
 

@@ -13,7 +13,7 @@
 
 namespace nfx::config {
 
-// What was expected instead of a value: "expected an integer from 0 to 9".
+// The value that was expected: "expected an integer from 0 to 9".
 class BadValue : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -22,7 +22,7 @@ class BadValue : public std::runtime_error {
 // Read access to one value.
 class Value {
  public:
-  // Of a masked text, whose secrets are these.
+  // `secrets` belong to the masked text.
   Value(const toml::node& node, const Secrets& secrets) noexcept : node_(&node), secrets_(&secrets) {}
 
   [[nodiscard]] std::string text() const;
@@ -30,9 +30,9 @@ class Value {
   [[nodiscard]] std::int64_t integer(std::int64_t least, std::int64_t most) const;
   [[nodiscard]] Endpoint endpoint() const;
   [[nodiscard]] std::vector<Endpoint> endpoints() const;  // one text or a list of them
-  [[nodiscard]] std::vector<std::string> texts() const;   // the same
+  [[nodiscard]] std::vector<std::string> texts() const;   // one text or a list of them
   [[nodiscard]] Secret secret() const;
-  // A text, or the secret that it is the name of.
+  // Returns the secret if `text` is its name, otherwise the text itself.
   [[nodiscard]] Secret secret_of(std::string_view text) const { return secrets_->of(text); }
 
  private:

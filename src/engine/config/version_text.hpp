@@ -1,4 +1,5 @@
-// The FIX versions as help and error texts list them. Thread: any. Cost: none, made while the program is compiled.
+// Lists of FIX versions for help and error texts.
+// Thread: any. Cost: none, computed at compile time.
 #pragma once
 
 #include <string_view>
@@ -8,7 +9,7 @@
 
 namespace nfx::config {
 
-// "FIX.4.0, FIX.4.1 or FIXT.1.1": the names of those versions for which `listed` holds.
+// "FIX.4.0, FIX.4.1 or FIXT.1.1": the names of the versions for which `listed` is true.
 template <class Listed>
 [[nodiscard]] constexpr StaticTextBuilder version_list(Listed listed, bool with_id) {
   StaticTextBuilder text;

@@ -9,12 +9,12 @@
 
 namespace nfx {
 
-// A usable CompID: 1 to 64 printable characters without spaces.
+// A valid CompID: 1 to 64 printable characters without spaces.
 [[nodiscard]] inline bool usable_comp_id(std::string_view id) noexcept {
   return !id.empty() && id.size() <= 64 && std::ranges::all_of(id, [](char c) { return c > ' ' && c <= '~'; });
 }
 
-// "*" in the pattern stands for any text, the empty one included; any other character for itself.
+// "*" in the pattern matches any text, also an empty one; any other character matches itself.
 [[nodiscard]] constexpr bool matches_wildcard(std::string_view pattern, std::string_view text) noexcept {
   std::size_t p = 0, t = 0, star = std::string_view::npos, behind_star = 0;
   while (t < text.size()) {
@@ -25,7 +25,7 @@ namespace nfx {
       ++p;
       ++t;
     } else if (star != std::string_view::npos) {
-      // The last star matches one character more.
+      // The last star matches one more character.
       p = star + 1;
       t = ++behind_star;
     } else {

@@ -1,5 +1,5 @@
-// Names of time zones that the host's database may not have: those of Windows as CLDR maps them (windowsZones,
-// territory 001), the short ones of Java (ZoneId.SHORT_IDS), and former IANA names, which distributions install apart.
+// Names of time zones that the host's database may lack: Windows names as CLDR maps them (windowsZones, territory 001),
+// Java's short names (ZoneId.SHORT_IDS), and former IANA names, which some distributions package separately.
 #include "config/zone_names.hpp"
 
 #include <algorithm>
@@ -254,7 +254,7 @@ std::optional<std::string> zone_of_offset(std::string_view name) {
   const unsigned most = east ? 14 : 12;
   if (name.size() > 2 || error != std::errc{} || end != name.data() + name.size() || hours > most) return std::nullopt;
   if (hours == 0) return "Etc/GMT";
-  // The signs of these names are those of POSIX.
+  // These names have POSIX signs.
   return (east ? "Etc/GMT-" : "Etc/GMT+") + std::to_string(hours);
 }
 

@@ -1,4 +1,4 @@
-// Names of time zones in files of other systems, and the IANA name of each. There is no other list.
+// Zone names used by other systems, with the IANA name of each. There is no other list.
 // Thread: any. Cost: one pass over the table. Errors: none.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace nfx::config {
 enum class ZoneNameKind : std::uint8_t {
   windows,  // "SE Asia Standard Time"
   java,     // "PST"
-  former,   // "US/Eastern": the same zone under a name that not every host has
+  former,   // "US/Eastern": a former name of the same zone, missing on some hosts
 };
 
 struct ZoneName {
@@ -24,10 +24,10 @@ struct ZoneName {
 
 [[nodiscard]] std::span<const ZoneName> zone_names_of_others() noexcept;
 
-// In any letter case; null when no system has the name, or IANA has it.
+// Ignores case; null if no system has the name, or if it is an IANA name.
 [[nodiscard]] const ZoneName* find_zone_name(std::string_view name) noexcept;
 
-// "Etc/GMT-8" of "GMT+8", "UTC+08:00" and "GMT+0800"; none for other names, and for offsets with minutes.
+// "Etc/GMT-8" for "GMT+8", "UTC+08:00" and "GMT+0800". None for other names, and for offsets with minutes.
 [[nodiscard]] std::optional<std::string> zone_of_offset(std::string_view name);
 
 }  // namespace nfx::config

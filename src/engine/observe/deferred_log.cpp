@@ -1,4 +1,4 @@
-// Logging without waiting: threads copy records into queues, a worker formats and writes them.
+// Logging without waiting: threads copy records into queues, and a worker formats and writes them.
 #include "observe/deferred_log.hpp"
 #include "base/printable.hpp"
 #include "nexusfix/base/assert.hpp"
@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t slot_size = 64;
 constexpr std::size_t batch_bytes = 256 * 1024;
 
-// One thread writes each counter.
+// Each counter has one writing thread.
 void add(std::atomic<std::uint64_t>& counter, std::uint64_t count) noexcept {
   counter.store(counter.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
 }
@@ -56,7 +56,7 @@ void LogLane::record(std::uint8_t kind, std::uint32_t session, UtcTime time, std
   if ((!spilling_ && parts.push_to(queue_) == PushResult::pushed) || record_when_full(parts)) [[likely]] {
     add(recorded_, 1);
   } else {
-    // A reader that sees this count also sees what was recorded before it.
+    // A reader that sees this count also sees all records before it.
     dropped_.store(dropped_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
   if (worker_ != nullptr && (spilling_ || queue_.more_than_half_full())) worker_->notify();
@@ -82,7 +82,8 @@ bool LogLane::wait_and_push(const Parts& parts) noexcept {
   return false;
 }
 
-// Once something is in the spill, everything goes there until the worker has emptied it: this preserves the order.
+// Once the spill contains a record, all later records follow it until the worker has emptied it. This preserves the
+// order.
 bool LogLane::spill(const Parts& parts) noexcept {
   NFX_ASSERT(spill_ != nullptr);
   if (spilling_ && spill_->size() == 0) {
@@ -101,7 +102,7 @@ std::optional<std::span<const char>> LogLane::front() noexcept {
   if (record || !spill_) return record;
   const auto spilled = spill_->front();
   if (!spilled) return std::nullopt;
-  // The queue may have filled up between the two checks; what is in it was recorded before what is in the spill.
+  // The queue may have filled up between the two checks. Its records are older than the spill's.
   record = queue_.front();
   if (record) return record;
   front_spilled_ = true;
@@ -128,19 +129,19 @@ DeferredLog::~DeferredLog() = default;
 
 void DeferredLog::finish() noexcept {
   try {
-    if (failing_) retry_at_ = last_time_;  // once more
+    if (failing_) retry_at_ = last_time_;  // tries once more
     while (step(last_time_) != 0) {
     }
     report_omitted(last_time_, true);
     write_batches();
   } catch (...) {
-    // Out of memory while the program ends: what is left is lost.
+    // Out of memory while the program ends: the remaining records are lost.
     add(lost_, 1);
   }
 }
 
 void DeferredLog::name_session(std::uint32_t session, std::string name) {
-  // A template's session is named by its peer.
+  // The peer chooses the name of a template's session.
   std::string printable;
   append_printable(printable, name);
   const std::lock_guard lock{changes_mutex_};
@@ -169,7 +170,7 @@ void DeferredLog::take_name_changes() {
   changes_.clear();
 }
 
-// Once the queues are empty they are no longer needed.
+// Forgets names when the queues no longer contain their records.
 void DeferredLog::forget_names() {
   for (const std::uint32_t session : forgotten_) names_.erase(session);
   forgotten_.clear();
@@ -211,7 +212,7 @@ LogLane* DeferredLog::oldest(Header& header) {
 
 std::size_t DeferredLog::step(UtcTime now) {
   take_name_changes();
-  // Before the queues are read: what is forgotten later may still be under way in them.
+  // Read before the queues: a session that is forgotten later may still have records in them.
   const std::size_t to_forget = forgotten_.size();
   if (failing_) try_again(now);
   std::size_t done = 0;
@@ -257,7 +258,7 @@ void DeferredLog::take(LogLane& lane, const Header& header) {
     return lane.pop();
   }
   Sink& sink = sink_for(line);
-  if (failing_) {  // by what these two had to state
+  if (failing_) {  // report_omitted() or sink_for() may have written and failed
     ++unreported_;
     add(lost_, 1);
     return lane.pop();
@@ -274,14 +275,15 @@ void DeferredLog::take(LogLane& lane, const Header& header) {
   batch += '\n';
   ++sink.lines;
   lane.pop();
-  // Small files: each batch must fit one.
+  // A batch must fit into one file, and files can be small.
   if (const auto* const options = std::get_if<LogFileOptions>(&options_.target);
       options != nullptr && batch.size() >= options->max_bytes) {
     write(sink);
   }
 }
 
-// The sessions share a file: one that has filled half of it goes on beside it. A session that is alone has all.
+// The sessions share a file. A session that has filled half of it continues in a separate file. A session alone uses
+// the whole file.
 DeferredLog::Sink& DeferredLog::sink_for(const Line& line) {
   if (!busy_ || line.session == no_log_session || names_.size() < 2) return *main_;
   if (shares_of_ != main_->file.opened()) {
@@ -300,7 +302,7 @@ DeferredLog::Sink& DeferredLog::sink_for(const Line& line) {
 
 void DeferredLog::append_note(UtcTime time, std::string_view text) {
   if (failing_) return;
-  // In a batch of its own, which counts no record.
+  // In a separate batch that counts no record.
   Sink& sink = *main_;
   write(sink);
   if (failing_) return;
@@ -313,23 +315,23 @@ void DeferredLog::append_note(UtcTime time, std::string_view text) {
 }
 
 void DeferredLog::report_gap(LogLane& lane, std::uint64_t dropped, UtcTime time) {
-  NFX_ASSERT(dropped >= lane.dropped_reported_);  // a count that only grows, read in the order of the records
+  NFX_ASSERT(dropped >= lane.dropped_reported_);  // the count only grows, and the records are read in order
   if (dropped == lane.dropped_reported_) return;
   const std::uint64_t missing = dropped - lane.dropped_reported_;
   lane.dropped_reported_ = dropped;
   report_missing(missing, time, "the log's queue was full");
 }
 
-// Records that are missing at the end of a queue have none after them that counts them.
+// Reports missing records at the end of a queue, where no later record reports them.
 void DeferredLog::report_late_gaps(UtcTime now) {
   for (const auto& lane : lanes_) {
     const std::uint64_t dropped = lane->dropped_.load(std::memory_order_acquire);
-    // What was recorded meanwhile comes after the missing records, or counts them itself.
+    // Records added in the meantime come after the gap, or report it themselves.
     if (dropped != lane->dropped_reported_ && lane->empty()) report_gap(*lane, dropped, std::max(now, last_time_));
   }
 }
 
-// In a batch of its own, so that it is known which messages a failed write has cost.
+// In a separate batch, so that the number of messages lost by a failed write is known.
 void DeferredLog::report_missing(std::uint64_t count, UtcTime time, std::string_view why) {
   if (failing_) {
     unreported_ += count;
@@ -359,7 +361,7 @@ void DeferredLog::open_file(UtcTime now) {
   report_correction(main_->file);
 }
 
-// A file that others could read is reported; the log continues.
+// Reports a file that other users could read; the log continues.
 void DeferredLog::report_correction(LogFile& file) {
   const std::string corrected = file.take_correction();
   if (!corrected.empty() && options_.on_failure) options_.on_failure(corrected);
@@ -401,7 +403,7 @@ void DeferredLog::fail(const LogFileError& error) {
 }
 
 void DeferredLog::try_again(UtcTime now) {
-  if (retry_at_ == UtcTime{}) {  // the first step after the failure: the time starts
+  if (retry_at_ == UtcTime{}) {  // first step after the failure: starts the wait
     retry_at_ = now + retry_after;
     return;
   }

@@ -1,13 +1,13 @@
-// What message log and event log have in common: one queue per thread that records, and a step that makes lines of what
-// is in them, in order of time, and appends them to files. Thread: each queue has one thread that records; step()
-// belongs to one worker; names and counters from any thread. Cost: recording is one copy into the queue, never an
-// allocation, lock, throw, formatting or system call, but to wake a worker that sleeps while the queue is more than
-// half full, and to wait where `full` states so. Bounds: each queue is lane_bytes long, and its spill, if it has one,
-// full.spill_bytes; a record longest_record; a longer one is cut, and its line states by how much. When a queue is
-// full, as `full` states; what does not fit in the end is counted, and where it would be the log states how many are
-// missing. When the disk fails: one call of on_failure, and what comes is counted and dropped, so that no thread waits
-// for the disk; a second later and each second from then on the log tries again, and states how many are missing when
-// that succeeds. Lifetime: the log outlives the threads that record. The destructor writes what was recorded.
+// The common part of message log and event log. Threads copy records into queues, one per thread; a worker turns them
+// into lines, in order of time, and appends these to files.
+// Thread: each queue has one recording thread; step() belongs to one worker; names and counters from any thread. Cost:
+// recording is one copy into the queue, without allocation, lock, throw, formatting or system call. The exceptions:
+// waking a sleeping worker when the queue is more than half full, and waiting if `full` says so. Bounds: each queue is
+// lane_bytes long, and its spill, if any, full.spill_bytes. A record longer than longest_record is cut, and its line
+// says by how much. If a queue is full, `full` decides; records that are dropped are counted, and the log says in their
+// place how many are missing. If the disk fails, on_failure is called once, and further records are counted and
+// dropped, so that no thread waits for the disk. The log tries again once a second, and on success says how many
+// records are missing. Lifetime: the log outlives the recording threads. The destructor writes all remaining records.
 #pragma once
 
 #include <array>
@@ -39,15 +39,15 @@ inline constexpr std::uint32_t no_log_session = UINT32_MAX;
 
 struct DeferredLogOptions {
   std::variant<LogFileOptions, int> target;  // files, or an open file descriptor
-  std::uint32_t lanes = 1;                   // threads that record: one each
+  std::uint32_t lanes = 1;                   // number of recording threads
   std::size_t lane_bytes = std::size_t{4} << 20;
   std::size_t longest_record = 16 * 1024;
-  // Files beside those of `target` for sessions that would fill these alone.
+  // Additional files for sessions that would fill the files of `target` alone.
   std::optional<LogFileOptions> busy_target{};
-  DeferredOptions full;                              // what becomes of a record that finds its queue full
-  unsigned fraction_digits = 9;                      // of a second, 0 to 9
+  DeferredOptions full;                              // treatment of a record if its queue is full
+  unsigned fraction_digits = 9;                      // digits of the second's fraction, 0 to 9
   std::function<void(std::string_view)> on_failure;  // on the worker's thread, once per outage
-  WakeSignal* worker = nullptr;  // of the thread that calls step(), when it sleeps; outlives the log
+  WakeSignal* worker = nullptr;                      // of the thread that calls step(), to wake it; outlives the log
 };
 
 struct DeferredLogCounters {
@@ -87,11 +87,11 @@ static_assert(rows_are_complete<DeferredLogCounters>());
 
 class LogLane {
  public:
-  // `kind` and `first_size` are the log's own; the record is `first`, then `second`.
+  // `kind` and `first_size` are defined by the derived log. The record is `first` followed by `second`.
   void record(std::uint8_t kind, std::uint32_t session, UtcTime time, std::string_view first,
               std::string_view second) noexcept;
 
-  // The next thread that records becomes the producer of this queue: see SpscIndexes.
+  // Makes the next recording thread the producer of this queue: see SpscIndexes.
   void hand_over() noexcept {
     queue_.hand_over_producer();
     if (spill_) spill_->hand_over_producer();
@@ -102,7 +102,7 @@ class LogLane {
 
   struct Header {
     std::int64_t time_ns;
-    std::uint64_t dropped_before;  // in this queue, ever
+    std::uint64_t dropped_before;  // total number of drops in this queue before this record
     std::uint32_t session;
     std::uint32_t first_size;
     std::uint32_t cut;  // bytes that did not fit the record
@@ -113,7 +113,7 @@ class LogLane {
 
   LogLane(const DeferredLogOptions& options);
 
-  // A record being built: its parts follow one another in the queue.
+  // A record being built; its parts are adjacent in the queue.
   struct Parts {
     std::span<const char> head, first, second;
     [[nodiscard]] PushResult push_to(SpscQueue& queue) const noexcept { return queue.try_push(head, first, second); }
@@ -122,7 +122,7 @@ class LogLane {
   bool wait_and_push(const Parts& parts) noexcept;
   bool spill(const Parts& parts) noexcept;
 
-  // The worker. The same record until pop().
+  // For the worker. Returns the same record until pop().
   [[nodiscard]] std::optional<std::span<const char>> front() noexcept;
   void pop() noexcept;
   [[nodiscard]] bool empty() const noexcept { return queue_.size() == 0 && (!spill_ || spill_->size() == 0); }
@@ -132,13 +132,14 @@ class LogLane {
   const DeferredOptions full_;
   const std::unique_ptr<SpscQueue> spill_;
   WakeSignal* const worker_;
-  alignas(cache_line) std::atomic<std::uint64_t> dropped_{0};  // the recording thread writes
+  alignas(cache_line) std::atomic<std::uint64_t> dropped_{0};  // written by the recording thread
   std::atomic<std::uint64_t> recorded_{0};
   std::atomic<std::uint64_t> spilled_{0};
   std::atomic<std::uint64_t> blocked_{0};
-  bool spilling_ = false;  // everything goes to the spill until the worker has emptied it
-  alignas(cache_line) std::uint64_t dropped_reported_ = 0;  // the worker's: as many are in the log as missing
-  bool front_spilled_ = false;                              // where front() found its record
+  bool spilling_ = false;  // all records go to the spill until the worker has emptied it
+  alignas(cache_line) std::uint64_t dropped_reported_ = 0;  // for the worker: number of dropped records already
+                                                            // reported in the log
+  bool front_spilled_ = false;                              // whether front() found its record in the spill
 };
 
 class DeferredLog {
@@ -147,15 +148,15 @@ class DeferredLog {
   DeferredLog(const DeferredLog&) = delete;
   DeferredLog& operator=(const DeferredLog&) = delete;
 
-  // How lines call a session, from any thread, before it is recorded; one without a name is "session 7". A forgotten
-  // name serves the records that are under way.
+  // Sets a session's name in lines, from any thread, before its first record. Without a name it is "session 7". A
+  // forgotten name still serves records in the queues.
   void name_session(std::uint32_t session, std::string name);
   void forget_session(std::uint32_t session);
 
-  // Opens the file of that day before there are lines; on_failure hears what is wrong with it. Before the first step().
+  // Opens the file of that day before there are lines, so that on_failure reports a problem early. Before the first
+  // step().
   void open_file(UtcTime now);
-  // Writes what is in the queues, at most step_records of it, and returns how many records that were. `now` is for
-  // trying a failed disk again.
+  // Writes at most step_records from the queues, and returns how many. `now` decides when a failed disk is tried again.
   std::size_t step(UtcTime now);
   [[nodiscard]] bool has_work() const noexcept;
 
@@ -179,18 +180,19 @@ class DeferredLog {
   [[nodiscard]] std::string_view name_of(std::uint32_t session);
   void append_time(std::string& out, UtcTime time);
 
-  // The worker: appends what follows the time in the line, without the line feed.
+  // For the worker: appends the line's text after the time, without the newline.
   virtual void append_line(std::string& out, const Line& line) = 0;
-  // "messages", for the line with how many are missing.
+  // "messages", for the line about missing records.
   [[nodiscard]] virtual std::string_view noun() const noexcept = 0;
-  // Whether a record is counted instead of written. What is to be stated of those before is stated first.
+  // Whether to count a record instead of writing it. Reports the earlier omitted records first.
   [[nodiscard]] virtual bool omits(const Line&) { return false; }
-  // All records until `now` were seen, or the log ends: states what is still to be stated.
+  // Called when all records until `now` were seen, or when the log ends: reports omitted records that are still
+  // unreported.
   virtual void report_omitted(UtcTime, bool) {}
-  // A line of the log's own among the records.
+  // Adds a line of the log's own among the records.
   void append_note(UtcTime time, std::string_view text);
 
-  // For destructors of derived classes, which are the last that can make lines.
+  // Derived classes call this in their destructor, because only they can format lines.
   void finish() noexcept;
 
  private:
@@ -200,13 +202,13 @@ class DeferredLog {
   };
   using Header = LogLane::Header;
 
-  // A file and the lines that are not in it yet, all of one day.
+  // A file and its pending lines, all of one day.
   struct Sink {
     explicit Sink(const LogFileOptions& options) : file(options) {}
     explicit Sink(int fd) : file(fd) {}
     LogFile file;
     std::string batch;
-    std::uint64_t lines = 0;  // of these, records
+    std::uint64_t lines = 0;  // number of these lines that are records
     std::uint64_t gap = 0;    // missing records that its line reports; such a line is alone in its batch
     UtcTime time{};
   };
@@ -227,11 +229,11 @@ class DeferredLog {
 
   const DeferredLogOptions options_;
   std::optional<Sink> main_;
-  // Sessions with more than half of a file of main_ go on in one of their own kind, so that their lines remove none of
+  // For sessions that have filled more than half of a file of main_, so that their lines do not push out the lines of
   // others.
   std::optional<Sink> busy_;
   std::unordered_map<std::uint32_t, std::uint64_t> shares_;  // bytes of each session in main_'s file
-  std::uint64_t shares_of_ = 0;                              // ... which is this one
+  std::uint64_t shares_of_ = 0;                              // ... identified by this number
   std::vector<std::unique_ptr<LogLane>> lanes_;
   UtcTimestampWriter clock_text_;
 

@@ -14,7 +14,7 @@
 namespace nfx {
 namespace {
 
-// HdrHistogram's own buckets for two significant digits are those of LatencyHistogram.
+// LatencyHistogram has the same buckets as HdrHistogram with two significant digits.
 using Buckets = LatencyHistogram;
 constexpr std::uint32_t significant_digits = 2;
 constexpr std::uint32_t cookie = 0x1c849313;
@@ -28,7 +28,7 @@ void put(Bytes& out, Integer value) {
     out += static_cast<char>(value >> shift & 0xFF);
 }
 
-// ZigZag and seven bits a byte, at most nine bytes: the ninth has eight.
+// ZigZag with seven bits per byte, at most nine bytes; the ninth has eight bits.
 void put_count(Bytes& out, std::int64_t count) {
   auto rest = static_cast<std::uint64_t>(count) << 1 ^ static_cast<std::uint64_t>(count >> 63);
   for (int i = 0; i < 8; ++i) {
@@ -42,7 +42,7 @@ void put_count(Bytes& out, std::int64_t count) {
   out += static_cast<char>(rest);
 }
 
-// Runs of zeros are negative numbers; those after the last count are left out.
+// Runs of zeros are negative numbers. Zeros after the last count are omitted.
 Bytes payload_of(const std::vector<std::uint64_t>& counts) {
   Bytes out;
   std::int64_t zeros = 0;
@@ -68,7 +68,7 @@ std::uint32_t adler32(std::string_view bytes) {
   return b << 16 | a;
 }
 
-// Blocks without compression: what is stored is small, and has few zeros.
+// Uses uncompressed blocks: the data is small and contains few zeros.
 Bytes zlib_stream(std::string_view bytes) {
   constexpr std::size_t longest = 65535;
   Bytes out = "\x78\x01";
@@ -93,7 +93,7 @@ std::string encoded(const std::vector<std::uint64_t>& counts) {
   Bytes plain;
   put(plain, cookie);
   put(plain, static_cast<std::uint32_t>(payload.size()));
-  put(plain, std::uint32_t{0});  // the first index is that of 0
+  put(plain, std::uint32_t{0});  // the first index is 0
   put(plain, significant_digits);
   put(plain, std::uint64_t{1});
   put(plain, Buckets::highest_trackable);

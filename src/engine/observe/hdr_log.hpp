@@ -1,8 +1,8 @@
-// Latencies in HdrHistogram's log format (version 1.3, compressed V2 histograms in base64), which its tools and
+// Writes latencies in HdrHistogram's log format (version 1.3, compressed V2 histograms in base64), which its tools and
 // libraries read, merge and plot.
 // Thread: any. Cost: allocates; no part of a hot path. Errors: none. Values are nanoseconds with two significant
-// digits; a LatencyCounts has each latency at the upper end of its bucket, so that percentiles are as its own.
-// The compression is zlib's format with stored blocks: readers need zlib, this does not.
+// digits. Each latency is at the upper end of its bucket, as in LatencyCounts, so percentiles are equal. The
+// compression is zlib's format with stored blocks: readers need zlib, this code does not.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace nfx {
 
-// One histogram in base64, as it is in a line of the log.
+// One histogram in base64, as in a line of the log.
 [[nodiscard]] std::string hdr_encoded(const LatencyCounts& latencies);
 
 class HdrLog {

@@ -1,4 +1,4 @@
-// The queue and the writer thread of a LineLog: a stalled reader of the output costs lines, never a poll thread's time.
+// The queue and the writer thread of a LineLog. A stalled reader of the output costs lines, never a poll thread's time.
 #include "nexusfix/observe/line_log.hpp"
 
 #include <pthread.h>
@@ -27,7 +27,7 @@ namespace {
 std::atomic<LogLevel> least{LogLevel::info};
 
 constexpr std::size_t flush_at = 64 * 1024;
-// Between two writes of a busy log, so that it wakes its thread a few hundred times a second at most.
+// The pause between two writes of a busy log, so that its thread wakes up at most a few hundred times a second.
 constexpr std::chrono::milliseconds rest{5};
 
 std::uint64_t lines_in(const SafeText& text) {
@@ -38,7 +38,7 @@ Literal name_of(Stream stream) {
   return stream == Stream::out ? Literal{"standard output"} : Literal{"standard error"};
 }
 
-// Nothing that is tried later can succeed.
+// Whether retries cannot succeed.
 bool is_final(int error) noexcept { return error == EPIPE || error == EBADF || error == EIO; }
 
 }  // namespace
@@ -47,12 +47,12 @@ struct LineLog::State {
   State(Stream where, LineFormat its_format) : stream(where), format(its_format) {}
 
   void run();
-  // Writes lines in pieces that show the progress. Returns 0 or the error.
+  // Writes lines in pieces, so that progress is visible. Returns 0 or the error.
   int write(const SafeText& lines);
-  // A batch could not be written, nor that `missing` lines were dropped before it.
+  // Counts a batch that could not be written, with its note about `missing` earlier lines.
   void lose(std::uint64_t lines, std::uint64_t missing, int error);
 
-  // The line in place of those that are missing.
+  // Appends the note that replaces missing lines.
   void append_missing(SafeText& lines, std::uint64_t missing) const;
 
   const Stream stream;
@@ -60,20 +60,20 @@ struct LineLog::State {
 
   std::mutex mutex;
   std::condition_variable changed;
-  SafeText waiting;           // not taken by the writer yet
-  std::uint64_t dropped = 0;  // after what waits
+  SafeText waiting;           // not yet taken by the writer
+  std::uint64_t dropped = 0;  // lines dropped after the waiting ones
   bool flushed = false;       // the writer may begin
-  bool resting = false;       // it begins by itself soon, and is woken for many lines only
+  bool resting = false;       // it starts by itself soon; only many lines wake it
   bool ending = false;
-  bool ended = false;  // the writer has ended: everything is written, or cannot be
+  bool ended = false;  // the writer has ended: everything is written, or cannot be written
 
   std::atomic<int> tid{0};
   std::atomic<bool> unflushed{false};
   std::atomic<bool> closed{false};
   std::atomic<std::uint64_t> written{0};    // bytes
-  std::atomic<std::uint64_t> lost{0};       // all lines that are never written
-  std::atomic<std::uint64_t> under_way{0};  // lines that the writer has taken and not yet written
-  bool failing = false;                     // the writer's: the stream has failed, and this was reported
+  std::atomic<std::uint64_t> lost{0};       // all lines that will never be written
+  std::atomic<std::uint64_t> under_way{0};  // lines taken by the writer and not yet written
+  bool failing = false;                     // for the writer: the stream has failed, and this was reported
 };
 
 int LineLog::State::write(const SafeText& lines) {
@@ -157,7 +157,7 @@ void LineLog::State::run() {
 LineLog::LineLog(Stream stream, LineFormat format, std::chrono::milliseconds patience)
     : state_(std::make_shared<State>(stream, format)), patience_(patience) {
   std::signal(SIGPIPE, SIG_IGN);
-  // Signals are for the threads that wait for them.
+  // Leaves signals to the threads that wait for them.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -203,7 +203,7 @@ void LineLog::add(const SafeText& lines) {
   {
     const std::lock_guard lock{state.mutex};
     NFX_ASSERT(!state.ended);
-    // Once a line is dropped the later ones are too, until the writer has reported it: the order of lines stays.
+    // Once a line is dropped, later lines are dropped too until the writer has reported it. This preserves the order.
     if (state.closed || state.dropped != 0 || state.waiting.size() + lines.size() > queue_bytes) {
       const std::uint64_t count = lines_in(lines);
       state.dropped += count;

@@ -1,4 +1,4 @@
-// The forms of a line of the log.
+// Formats a line of the log as text and as JSON.
 #include "observe/log_entry.hpp"
 
 #include <string>
@@ -18,7 +18,7 @@ std::string_view timestamp(UtcTime time, char (&text)[max_utc_timestamp_size]) {
   return {text, write_utc_timestamp(text, time, 3)};
 }
 
-// "2024-03-15T12:00:00.123Z" of "20240315-12:00:00.123".
+// "2024-03-15T12:00:00.123Z" for "20240315-12:00:00.123".
 std::string iso_time(UtcTime time) {
   char text[max_utc_timestamp_size];
   const std::string_view fix = timestamp(time, text);
@@ -27,7 +27,7 @@ std::string iso_time(UtcTime time) {
   return iso += 'Z';
 }
 
-// Strings are escaped as JSON, which leaves nothing that SafeText would escape once more.
+// Strings are escaped as JSON, so SafeText has nothing left to escape.
 void append_json(SafeText& out, const LogEntry& entry) {
   out.add("{\"time\":{},\"level\":{},\"what\":{},\"session\":{},\"text\":{},\"fields\":{",
           json_text(iso_time(entry.time)), json_text(to_string(entry.level)), json_text(entry.what),

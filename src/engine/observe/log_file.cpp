@@ -1,4 +1,4 @@
-// Log files that are begun each day and at a size, and are removed by count and age.
+// Log files that start anew each day and at a size limit, and are removed by count and age.
 #include "observe/log_file.hpp"
 #include "base/private_files.hpp"
 #include "nexusfix/base/assert.hpp"
@@ -66,7 +66,7 @@ std::optional<FileName> read_file_name(std::string_view text, std::string_view n
   return FileName{std::chrono::sys_days{date}, *which};
 }
 
-// Oldest first; none when the folder cannot be read.
+// Oldest first; empty if the folder cannot be read.
 std::vector<FileName> list_files(const LogFileOptions& options) {
   std::vector<FileName> files;
   std::error_code error;
@@ -78,7 +78,7 @@ std::vector<FileName> list_files(const LogFileOptions& options) {
   return files;
 }
 
-// Missing folders are made for the owner alone; those that are there stay as they are.
+// Creates missing folders for the owner only; existing ones are not changed.
 void make_folder(const fs::path& folder) {
   fs::path path;
   for (const fs::path& part : folder) {
@@ -138,7 +138,7 @@ std::expected<void, LogFileError> LogFile::append(UtcTime time, std::string_view
   if (written != 0) torn_ = lines[written - 1] != '\n';
   if (!result) {
     result.error().written = written;
-    // An operator who repairs the disk may put another file, or another disk, in its place.
+    // While repairing the disk, an operator may have replaced the file or the disk.
     close();
   }
   return result;
@@ -157,7 +157,7 @@ std::expected<void, LogFileError> LogFile::write(std::string_view bytes, std::si
   return {};
 }
 
-// The file for `size` more bytes of this day: the one that is open, or the last of the day, or the next one.
+// Opens a file with space for `size` more bytes of this day: the current one, the last of the day, or the next one.
 std::expected<void, LogFileError> LogFile::open_for(Day day, std::size_t size) {
   const auto fits = [&] { return size_ == 0 || size_ + size <= options_.max_bytes || number_ == number_max; };
   if (fd_ >= 0 && day == day_ && fits()) return {};

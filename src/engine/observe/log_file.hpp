@@ -1,11 +1,12 @@
-// Text files that grow by whole lines, one after the other: a new one each UTC day and whenever one is large enough,
-// the oldest removed. Thread: one owner, a worker's. Cost: one write per append; a new file lists its folder.
-// Names: <folder>/<name>-YYYYMMDD-NNNN.log, so that their order is their age; the last one is being written. Files are
-// made for the owner alone (0600), the folder too (0700), symbolic links are not followed. A folder that other users
-// may change is refused, a file of another user too; one that others may open gets 0600, or stays when it has 0640.
-// Nothing is synced: what the kernel has not written when the machine loses power is gone. Errors: the constructor
-// throws std::runtime_error that names the folder and the fix; append() returns what failed and how much was written
-// before, and may be called again: it begins with a new line after a torn one.
+// Text files that grow by whole lines, with a new file each UTC day and whenever a file is full; the oldest are
+// removed.
+// Thread: one owner, a worker's. Cost: one write per append; a new file lists its folder. Names:
+// <folder>/<name>-YYYYMMDD-NNNN.log, so that they sort by age; the last one is being written. Files are created for the
+// owner only (0600), the folder too (0700); symbolic links are not followed. A folder that other users may change is
+// refused, and so is a file of another user. A file that others may open is changed to 0600, except if it has 0640.
+// Nothing is synced: on power loss, data that the kernel has not written is lost. Errors: the constructor throws
+// std::runtime_error, which names the folder and the fix. append() returns the error and the number of bytes written
+// before it, and may be called again: it then starts a new line after a torn one.
 #pragma once
 
 #include <algorithm>
@@ -26,43 +27,43 @@ namespace nfx {
 struct LogFileOptions {
   std::filesystem::path folder;
   std::string name = "messages";                       // letters, digits, '.', '_' and '-'
-  std::uint64_t max_bytes = std::uint64_t{256} << 20;  // a file that would grow beyond is followed by the next
-  std::uint32_t keep_files = 30;                       // at least 1: the one that is written
-  std::uint32_t keep_days = 0;                         // 0: whatever keep_files allows
+  std::uint64_t max_bytes = std::uint64_t{256} << 20;  // a file that would grow beyond this is followed by the next
+  std::uint32_t keep_files = 30;                       // at least 1: the current one
+  std::uint32_t keep_days = 0;                         // 0: no limit by age
 };
 
 struct LogFileError {
   int code = 0;             // an errno value
   std::string text;         // "write /var/log/x-20240315-0001.log: No space left on device"
-  std::size_t written = 0;  // bytes of this append that were written before
+  std::size_t written = 0;  // bytes of this append written before the error
 };
 
 class LogFile {
  public:
   explicit LogFile(LogFileOptions options);
-  // Lines go to this open file descriptor, which stays the caller's: 1 for standard output. Nothing is rotated.
+  // Lines go to this open file descriptor, which the caller owns: 1 for standard output. Nothing is rotated.
   explicit LogFile(int fd);
   ~LogFile();
   LogFile(const LogFile&) = delete;
   LogFile& operator=(const LogFile&) = delete;
 
-  // Appends whole lines of the UTC day of `time`. A day before that of the open file counts as its day.
+  // Appends whole lines of the UTC day of `time`. An earlier day than the open file's counts as the file's day.
   [[nodiscard]] std::expected<void, LogFileError> append(UtcTime time, std::string_view lines);
 
-  // Opens the file of that day now, so that what is wrong with it is known before there are lines.
+  // Opens the file of that day now, so that problems are found before there are lines.
   [[nodiscard]] std::expected<void, LogFileError> open_now(UtcTime time) {
     return borrowed_ ? std::expected<void, LogFileError>{} : open_for(std::max(day_of(time), day_), 0);
   }
-  // What was changed when the file was opened, once: other users could read it.
+  // The change made when the file was opened, because other users could read it. Returned once.
   [[nodiscard]] std::string take_correction() { return std::exchange(corrected_, {}); }
 
-  // Whether lines of `time` belong into a later file than the last ones.
+  // Whether lines of `time` belong to a later file than the last lines.
   [[nodiscard]] bool is_later_day(UtcTime time) const noexcept { return !borrowed_ && day_of(time) > day_; }
 
-  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }  // empty: none open yet
-  // Grows with each file that is opened.
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }  // empty: no file was opened yet
+  // Number of files opened so far.
   [[nodiscard]] std::uint64_t opened() const noexcept { return opened_; }
-  // Old files that could not be removed, from any thread. One is tried again with each new file.
+  // Number of old files that could not be removed, from any thread. One is tried again with each new file.
   [[nodiscard]] std::uint64_t removals_failed() const noexcept {
     return removals_failed_.load(std::memory_order_relaxed);
   }
@@ -80,11 +81,11 @@ class LogFile {
   LogFileOptions options_;
   bool borrowed_ = false;
   int fd_ = -1;
-  Day day_{};  // of the open file; 1970 when none was
+  Day day_{};  // day of the open file; 1970 if none was opened
   std::uint32_t number_ = 0;
   std::uint64_t size_ = 0;
   std::uint64_t opened_ = 0;
-  bool torn_ = false;  // the file does not end with a line feed
+  bool torn_ = false;  // the file does not end with a newline
   std::filesystem::path path_;
   std::atomic<std::uint64_t> removals_failed_{0};
   std::string corrected_;

@@ -1,4 +1,4 @@
-// Messages in and out as lines of a deferred log.
+// Sent and received messages as lines of a deferred log.
 #include "observe/message_log.hpp"
 
 #include <chrono>
@@ -11,7 +11,7 @@
 namespace nfx {
 namespace {
 
-// The type of a message that is one character long; the third field has it.
+// The message type, from the third field, if it is a single character.
 std::optional<char> short_type(std::string_view message) noexcept {
   const std::size_t length = message.find('\x01');
   const std::size_t type = length == std::string_view::npos ? length : message.find('\x01', length + 1);
@@ -44,7 +44,7 @@ std::uint64_t MessageLog::Second::sum() const noexcept {
   return std::accumulate(omitted.begin(), omitted.end(), std::uint64_t{0});
 }
 
-// A peer may send these as fast as it likes, and each is like the last: they would remove the history of all sessions.
+// A peer may send these as fast as it likes, and they are all alike: they would push out the history of all sessions.
 bool MessageLog::omits(const Line& line) {
   if (rate_ == 0 || line.session == no_log_session) return false;
   const auto type = short_type(line.first);

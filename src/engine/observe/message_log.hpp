@@ -1,8 +1,8 @@
-// Every message in and out, one line each, written by a worker, not by the threads that serve sessions. See
-// deferred_log.hpp for threads, cost, bounds, rotation and what happens when a queue is full or a disk fails.
+// Every sent and received message, one line each, written by a worker, not by the threads that serve sessions. See
+// deferred_log.hpp for threads, cost, bounds, rotation, full queues and failed disks.
 //
-//   full       20240315-12:00:00.123456789 in  FIX.4.4:ME->YOU 8=FIX.4.4|9=...
-//   quickfix   20240315-12:00:00.123456789 : 8=FIX.4.4|9=...           as QuickFIX's FileLog writes it
+//    full       20240315-12:00:00.123456789 in  FIX.4.4:ME->YOU 8=FIX.4.4|9=...
+//    quickfix   20240315-12:00:00.123456789 : 8=FIX.4.4|9=...           as QuickFIX's FileLog writes it
 #pragma once
 
 #include <array>
@@ -22,8 +22,8 @@ struct MessageLogOptions {
   DeferredLogOptions log;
   MessageLogFormat format = MessageLogFormat::full;
   MessageTextOptions text;
-  // Messages without business content (MsgType 0 to 5 and A) of one session and second; further ones are counted, and a
-  // line states how many. 0: all are written.
+  // Maximum number of messages without business content (MsgType 0 to 5 and A) per session and second. Further ones are
+  // counted, and a line says how many. 0: no limit.
   std::uint32_t session_message_rate = 0;
 };
 
@@ -31,7 +31,7 @@ class MessageLog final : public DeferredLog {
  public:
   class Lane {
    public:
-    // On the queue's own thread; the bytes are copied.
+    // On the queue's own thread. Copies the bytes.
     void record(std::uint32_t session, LogDirection direction, UtcTime time, std::string_view bytes) noexcept {
       lane_->record(static_cast<std::uint8_t>(direction), session, time, bytes, {});
     }
@@ -45,7 +45,7 @@ class MessageLog final : public DeferredLog {
   explicit MessageLog(MessageLogOptions options);
   ~MessageLog() override { finish(); }
 
-  // For the thread with this number, below `options.log.lanes`; throws std::out_of_range beyond.
+  // The queue for the thread with this number, below `options.log.lanes`; otherwise throws std::out_of_range.
   [[nodiscard]] Lane lane(std::uint32_t thread) { return Lane{lane_at(thread)}; }
 
  private:
@@ -55,7 +55,7 @@ class MessageLog final : public DeferredLog {
   void report_omitted(UtcTime now, bool all) override;
 
   static constexpr std::string_view counted_types = "012345A";
-  // Of one session, since a moment that is a second ago at most.
+  // The messages of one session within a second.
   struct Second {
     UtcTime begin{};
     std::uint32_t written = 0;
@@ -67,7 +67,7 @@ class MessageLog final : public DeferredLog {
   const MessageLogFormat format_;
   const MessageTextOptions text_;
   const std::uint32_t rate_;
-  std::unordered_map<std::uint32_t, Second> seconds_;  // of sessions that had such a message just now
+  std::unordered_map<std::uint32_t, Second> seconds_;  // sessions that had such a message in the last second
 };
 
 }  // namespace nfx

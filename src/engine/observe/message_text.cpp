@@ -1,4 +1,4 @@
-// Makes a message readable and hides passwords, in logs that other people read.
+// Makes a message readable and hides passwords, for logs that other people read.
 #include "observe/message_text.hpp"
 
 #include <algorithm>
@@ -23,16 +23,16 @@ std::optional<std::uint32_t> read_number(std::string_view text) noexcept {
   return number;
 }
 
-// Splits a message into what is between two SOH, or as much as a length before it states.
+// Splits a message at SOH, or by the length that precedes a data field.
 class Pieces {
  public:
   explicit Pieces(std::string_view message) noexcept : rest_(message) {}
 
   struct Piece {
     std::string_view text;
-    std::size_t value_begin = 0;  // in text; 0: no "tag=" before
+    std::size_t value_begin = 0;  // index in text; 0: not preceded by "tag="
     Tag tag{};
-    bool ended = false;  // a SOH follows
+    bool ended = false;  // followed by SOH
   };
 
   [[nodiscard]] bool next(Piece& piece) noexcept {
@@ -57,7 +57,7 @@ class Pieces {
  private:
   static constexpr std::size_t no_size = SIZE_MAX;
 
-  // A length that leads to no SOH may hide a secret's end anywhere.
+  // If a length does not lead to a SOH, the end of a secret could be anywhere.
   [[nodiscard]] std::size_t end_of_data(const Piece& piece, std::size_t size) const noexcept {
     const std::size_t room = rest_.size() - piece.value_begin;
     const std::size_t end = piece.value_begin + std::min(data_size_, room);
@@ -66,7 +66,7 @@ class Pieces {
   }
 
   std::string_view rest_;
-  Tag data_tag_{};  // the data field that the last piece announced
+  Tag data_tag_{};  // the data field announced by the last piece
   std::size_t data_size_ = 0;
 };
 

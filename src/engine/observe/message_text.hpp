@@ -1,5 +1,6 @@
-// A message as a log shows it: one line, secrets masked. Thread: any, no state. Cost: one pass and an allocation when
-// `out` must grow; for the worker of a log, not for a hot path.
+// Formats a message for a log: one line, with secrets masked.
+// Thread: any, no state. Cost: one pass, and an allocation if `out` must grow; for the worker of a log, not for a hot
+// path.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,8 @@
 namespace nfx {
 
 enum class Separator : std::uint8_t {
-  bar,  // '|' for SOH, and whatever is not printable UTF-8 as \xNN: for people
-  raw,  // the bytes as they were, but line feeds as \x0a: for programs
+  bar,  // '|' for SOH, and \xNN for bytes that are not printable UTF-8: for people
+  raw,  // unchanged bytes, except newlines as \x0a: for programs
 };
 
 struct MessageTextOptions {
@@ -23,12 +24,12 @@ struct MessageTextOptions {
   bool show_secrets = false;
 };
 
-// Appends `message`, which may be cut short or no FIX at all. The values of secret fields (wire/secret_fields.hpp)
-// become ***; of data fields as many bytes as their length states, and everything to the end of the message when that
-// leads nowhere. What follows a secret and is not a field (a password with SOH in it) is taken for more of it.
+// Appends `message`, which may be cut short or not be FIX at all. The values of secret fields (wire/secret_fields.hpp)
+// become ***. For data fields, the mask covers as many bytes as their length says, or the rest of the message if the
+// length is wrong. Text after a secret that is not a field (a password with SOH in it) counts as part of the secret.
 void append_message_text(std::string& out, std::string_view message, MessageTextOptions options);
 
-// Overwrites the same values with as many asterisks, so that lengths and places stay.
+// Overwrites the same values with as many asterisks, so that lengths and offsets do not change.
 void mask_secrets(std::span<char> message) noexcept;
 
 struct ShownField {
@@ -36,7 +37,7 @@ struct ShownField {
   std::string value;  // printable
 };
 
-// The same field by field, with the same values masked.
+// The same, field by field.
 [[nodiscard]] std::vector<ShownField> shown_fields(std::string_view message, bool show_secrets = false);
 
 }  // namespace nfx

@@ -1,4 +1,4 @@
-// Prometheus' text format, and a file that is replaced as a whole so that no reader sees half of it.
+// Prometheus' text format, and a file that is replaced atomically, so that readers never see a partial one.
 #include "observe/metrics.hpp"
 
 #include <fcntl.h>
@@ -29,7 +29,7 @@ bool is_name(std::string_view name, bool colons) noexcept {
   return !name.empty() && !(name[0] >= '0' && name[0] <= '9') && std::ranges::all_of(name, fits);
 }
 
-// Labels name sessions, which a template's peers choose: a page that is shown on a terminal steers nothing there.
+// Labels contain session names, which a template's peers choose: control characters must not reach a terminal.
 void append_escaped(std::string& out, std::string_view text, bool quotes) {
   std::string printable;
   append_printable_lines(printable, text);
@@ -54,7 +54,7 @@ std::string number(double value) {
   return {text.data(), end};
 }
 
-// A bound as clients in Go and Python write it, "0.0001" and "1.0": selectors compare text.
+// Formats a bound as clients in Go and Python do, "0.0001" and "1.0", because selectors compare text.
 std::string bound_text(double value) {
   std::array<char, 64> text;
   const bool fixed = value == 0 || (value >= 1e-4 && value < 1e6);
@@ -118,12 +118,12 @@ struct Unfinished {
   }
 };
 
-// Empty when done, otherwise what failed.
+// Returns an error text, or an empty string on success.
 std::string replace_file(const std::filesystem::path& path, std::string_view text) {
   const auto failed = [](const char* what, const std::string& which) {
     return std::string{what} + " " + which + ": " + std::generic_category().message(errno);
   };
-  // Readers of metrics are other users; there is nothing secret in them.
+  // Readers of metrics are other users, and the file contains no secrets.
   Unfinished file{.path = path.string() + ".tmp", .fd = -1, .kept = false};
   file.fd = ::open(file.path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
   if (file.fd < 0) return failed("open", file.path);
@@ -159,7 +159,7 @@ void MetricsPage::gauge(MetricName name, Labels labels, double value) {
 }
 
 void MetricsPage::histogram(MetricName name, Labels labels, const LatencyCounts& latencies) {
-  // One copy, so that all lines are of the same counts.
+  // One copy, so that all lines show the same counts.
   const LatencyCounts copy = latencies;
   append_histogram(samples_of(name, Kind::histogram), name.name, labels, latency_bounds_ns,
                    [&](std::size_t bound) { return copy.count_up_to(latency_bounds_ns[bound]); },

@@ -1,8 +1,8 @@
-// Metrics in Prometheus' text format, for the node exporter's textfile collector or whatever else reads files.
-// Thread: one owner, a worker's; metrics of other threads come to it by SnapshotBox or as atomics. Cost: allocates and
-// writes a file; no part of a hot path. Lifetime: MetricsFile holds the function it is given.
-// Errors: MetricsPage's are programming errors (NFX_REQUIRE: names as Prometheus has them, one kind per name);
-// MetricsFile reports a file that cannot be written once per outage and counts, and tries again a period later.
+// Metrics in Prometheus' text format, for the node exporter's textfile collector or any other reader of files.
+// Thread: one owner, a worker's; it gets metrics of other threads by SnapshotBox or as atomics. Cost: allocates and
+// writes a file; no part of a hot path. Lifetime: MetricsFile holds the function it is given. Errors: in MetricsPage,
+// invalid names and two kinds for one name are programming errors (NFX_REQUIRE). MetricsFile counts a file that cannot
+// be written, reports it once per outage, and tries again a period later.
 #pragma once
 
 #include <cstdint>
@@ -28,12 +28,12 @@ struct MetricName {
   std::string_view help;  // one line
 };
 
-// Collects samples in any order and puts those of one name together, as the format wants it.
+// Collects samples in any order, and groups them by name, as the format requires.
 class MetricsPage {
  public:
   using Labels = std::span<const MetricLabel>;
 
-  // Grows only; by convention its name ends in _total.
+  // Only grows; by convention its name ends in _total.
   void counter(MetricName name, Labels labels, std::uint64_t value);
   void gauge(MetricName name, Labels labels, double value);
   // In seconds, so its name ends in _seconds. Bounds ascend.
@@ -49,7 +49,7 @@ class MetricsPage {
   }
 
   [[nodiscard]] std::string text() const;
-  // The same as OpenMetrics 1.0 has it: families of counters without _total, and an end.
+  // The same in OpenMetrics 1.0: counter families without _total, and an end marker.
   [[nodiscard]] std::string open_metrics() const;
 
  private:
@@ -75,13 +75,13 @@ class MetricsFile {
  public:
   using Collect = std::function<void(MetricsPage&)>;
 
-  // Throws std::runtime_error when the path has no folder that exists, or the period is not above zero.
+  // Throws std::runtime_error if the path's folder does not exist, or if the period is not above zero.
   MetricsFile(MetricsFileOptions options, Collect collect);
 
-  // Writes the file when a period has passed since the last time. Readers see the old one or the new one, whole.
-  // Returns whether it was written.
+  // Writes the file if a period has passed since the last time, and returns whether it did. The file is replaced
+  // atomically.
   bool step(MonotonicTime now);
-  // Whatever the time: at the end, so that the last values are there.
+  // Writes regardless of the time; called at the end for the last values.
   bool write();
 
   [[nodiscard]] std::uint64_t failures() const noexcept { return failures_; }

@@ -1,4 +1,4 @@
-// The only writes to standard output and standard error: whole texts, repeated after a partial write or a signal.
+// The only writes to standard output and standard error. Texts are written whole, across partial writes and signals.
 #include "observe/print.hpp"
 
 #include <poll.h>
@@ -14,7 +14,7 @@ namespace {
 
 int descriptor(Stream stream) noexcept { return stream == Stream::out ? STDOUT_FILENO : STDERR_FILENO; }
 
-// Waits also where another program has made the descriptor non-blocking for all who share it.
+// Also waits if another program has made the shared descriptor non-blocking.
 Written write_piece(int fd, std::string_view bytes) noexcept {
   for (;;) {
     const ssize_t written = ::write(fd, bytes.data(), bytes.size());
@@ -52,7 +52,7 @@ void print_error(const SafeText& text) noexcept { static_cast<void>(write(Stream
 int write(Stream stream, const SafeText& text) noexcept { return write_all(descriptor(stream), text.view()); }
 
 Written write_some(Stream stream, const SafeText& text, std::size_t from) noexcept {
-  // What a pipe takes as a whole.
+  // The size that a pipe accepts as a whole.
   constexpr std::size_t piece = 4096;
   return write_piece(descriptor(stream), text.view().substr(from, piece));
 }

@@ -1,4 +1,4 @@
-// What the kernel counts of a thread: switches and migrations show whether pinning works.
+// The kernel's counters of a thread: switches and migrations show whether pinning works.
 #include "observe/thread_stats.hpp"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
-// How the calling thread has been run by the kernel: where, how often moved, how often interrupted.
-// Thread: any; about the one that calls. Cost: some system calls and a small read from /proc, so not once a message; no
-// allocation. Errors: what the kernel does not report is an empty optional.
+// The kernel's scheduling counters of the calling thread: its CPU, moves and interruptions.
+// Thread: any; about the caller. Cost: some system calls and a small read from /proc, so not once per message; no
+// allocation. Errors: values that the kernel does not report are empty.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@ namespace nfx {
 
 // Counts are since the thread began.
 struct ThreadStats {
-  std::optional<std::uint32_t> core;                  // where the thread runs right now
+  std::optional<std::uint32_t> core;                  // the thread's current CPU
   std::optional<std::uint64_t> migrations;            // moves between cores
   std::optional<std::uint64_t> voluntary_switches;    // the thread waited for something
-  std::optional<std::uint64_t> involuntary_switches;  // the kernel gave its core to another
+  std::optional<std::uint64_t> involuntary_switches;  // the kernel gave its CPU to another thread
 };
 
 [[nodiscard]] ThreadStats read_thread_stats() noexcept;
