@@ -38,7 +38,7 @@ std::string_view KeptFile::read() {
       return {};
     }
     size += static_cast<std::size_t>(got);
-    // The kernel fills the buffer by whole lines, so there may be more where it is short of it by a line.
+    // The kernel fills the buffer with whole lines, so there may be more if less than a line of it is free.
     if (got == 0 || content_.size() == largest_size) return {content_.data(), size};
     if (size > content_.size() / 2) content_.resize(std::min(2 * content_.size(), largest_size));
   }
@@ -53,7 +53,7 @@ std::span<const CpuInterruptions> CpuCounterFiles::read() {
   while (rest.starts_with("cpu")) {
     std::string_view line = next_line(rest);
     const auto cpu = cpu_number(next_word(line));
-    if (!cpu) continue;  // "cpu" alone is the sum of all
+    if (!cpu) continue;  // "cpu" alone is the sum of all CPUs
     // user nice system idle iowait irq softirq steal
     for (int i = 0; i < 7; ++i) static_cast<void>(next_word(line));
     cpus_.push_back({.cpu = *cpu, .stolen_ticks = number<std::uint64_t>(next_word(line)).value_or(0), .interrupts = 0});
@@ -101,7 +101,7 @@ std::optional<ThreadCounters> ThreadCounterFiles::read() {
   ThreadCounters counters{.cpu = stat->cpu, .minor_faults = stat->minor_faults, .major_faults = stat->major_faults};
   const std::string_view sched = sched_.read();
   counters.migrations = count_of(sched, "se.nr_migrations").value_or(0);
-  // A kernel without CONFIG_SCHED_DEBUG has no sched.
+  // A kernel without CONFIG_SCHED_DEBUG has no sched file.
   const auto switches = count_of(sched, "nr_involuntary_switches");
   counters.involuntary_switches =
       switches ? *switches : count_of(status_.read(), "nonvoluntary_ctxt_switches").value_or(0);

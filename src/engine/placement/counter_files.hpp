@@ -1,7 +1,7 @@
-// What the kernel counts of a thread and of the CPUs, from files of /proc that stay open, for frequent samples.
-// Thread: one owner. Cost: one system call for each file, mostly; opening one takes longer than reading it. No
-// allocation once the buffers fit. Errors: what the kernel does not show counts as 0. Lifetime: views and spans until
-// the next read(). Source: proc(5): stat, interrupts, and stat, sched, status and schedstat of a task.
+// The kernel's counters of a thread and of the CPUs, from files of /proc that stay open, for frequent samples.
+// Thread: one owner. Cost: usually one system call per file, because opening takes longer than reading. No allocation
+// once the buffers fit. Errors: values that the kernel does not report count as 0. Lifetime: views and spans until the
+// next read(). Source: proc(5): stat, interrupts, and stat, sched, status and schedstat of a task.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,8 @@ class KeptFile {
       : path_(std::move(from.path_)), fd_(std::exchange(from.fd_, -1)), content_(std::move(from.content_)) {}
   KeptFile& operator=(KeptFile&&) = delete;
 
-  // From its beginning, up to 4 MiB; empty where it cannot be read, which the next call tries again. Valid until then.
+  // The file from its beginning, up to 4 MiB. Empty if it cannot be read; the next call tries again. Valid until the
+  // next call.
   [[nodiscard]] std::string_view read();
 
  private:
@@ -37,7 +38,7 @@ class KeptFile {
 
 struct CpuInterruptions {
   int cpu = 0;
-  std::uint64_t stolen_ticks = 0;  // clock ticks, as /proc/stat has them
+  std::uint64_t stolen_ticks = 0;  // clock ticks, as in /proc/stat
   std::uint64_t interrupts = 0;    // of every kind
 };
 
@@ -45,7 +46,7 @@ class CpuCounterFiles {
  public:
   explicit CpuCounterFiles(const HostFiles& files);
 
-  // Of the CPUs that are online.
+  // One entry per online CPU.
   [[nodiscard]] std::span<const CpuInterruptions> read();
 
  private:
@@ -54,12 +55,13 @@ class CpuCounterFiles {
   KeptFile stat_, interrupts_;
   std::vector<CpuInterruptions> cpus_;
   std::vector<int> columns_;                         // CPU numbers
-  std::vector<std::uint64_t> of_line_, of_columns_;  // as columns_
+  std::vector<std::uint64_t> of_line_, of_columns_;  // in the order of columns_
 };
 
 struct ThreadCounters {
   int cpu = 0;
-  std::uint64_t run_ns = 0;  // to the last timer tick; without what was stolen, with CONFIG_PARAVIRT_TIME_ACCOUNTING
+  std::uint64_t run_ns = 0;  // up to the last timer tick; without stolen time if the kernel has
+                             // CONFIG_PARAVIRT_TIME_ACCOUNTING
   std::uint64_t wait_ns = 0;
   std::uint64_t involuntary_switches = 0;
   std::uint64_t migrations = 0;
@@ -71,7 +73,7 @@ class ThreadCounterFiles {
  public:
   ThreadCounterFiles(const HostFiles& files, int pid, int tid);
 
-  // Empty: the thread is gone, or may not be read.
+  // Empty if the thread has ended or is not readable.
   [[nodiscard]] std::optional<ThreadCounters> read();
 
  private:

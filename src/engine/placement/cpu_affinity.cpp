@@ -1,4 +1,5 @@
-// Pinning, priority, nice value and name of the calling thread. Allocates nothing, as pinning comes before allocating.
+// Pinning, priority, nice value and name of the calling thread. Allocates nothing, because threads are pinned before
+// they allocate.
 #include "nexusfix/placement/cpu_affinity.hpp"
 #include "nexusfix/base/assert.hpp"
 
@@ -16,13 +17,14 @@
 namespace nfx {
 namespace {
 
-// The kernel's mask, for as many CPUs as any kernel has; on the stack, as pinning comes before allocating.
+// The kernel's mask, for the largest number of CPUs of any kernel. It is on the stack, because threads are pinned
+// before they allocate.
 struct Mask {
   static constexpr std::size_t word_bits = 8 * sizeof(unsigned long);
   std::array<unsigned long, CpuSet::max_cpus / word_bits> words{};
 
   void insert(int cpu) noexcept {
-    NFX_ASSERT(cpu >= 0 && cpu < CpuSet::max_cpus);  // the mask is that long
+    NFX_ASSERT(cpu >= 0 && cpu < CpuSet::max_cpus);  // size of the mask
     words[static_cast<std::size_t>(cpu) / word_bits] |= 1UL << (static_cast<std::size_t>(cpu) % word_bits);
   }
   [[nodiscard]] bool contains(int cpu) const noexcept {
@@ -79,7 +81,7 @@ AffinityResult CpuAffinity::set_fifo_priority(int priority) noexcept {
   AffinityResult result;
   sched_param parameters{};
   parameters.sched_priority = priority;
-  // Children begin with the ordinary scheduler again: only this thread was meant.
+  // Children start with the default policy, because only this thread was meant.
   const int policy = priority > 0 ? SCHED_FIFO | SCHED_RESET_ON_FORK : SCHED_OTHER;
   if (::sched_setscheduler(0, policy, &parameters) != 0) result.error = errno;
   result.cpu = ::sched_getcpu();
@@ -87,8 +89,9 @@ AffinityResult CpuAffinity::set_fifo_priority(int priority) noexcept {
 }
 
 void CpuAffinity::give_way() noexcept {
-  // With 10 a waking thread still waited for every third burst of such a thread, with 5 for all. SCHED_IDLE does not
-  // prevent more, and has a fifth of the share where CPUs are full. To raise the value of a thread is never refused.
+  // Measured: with 10, a waking thread still waited for every third burst of such a thread, with 5 for every one.
+  // SCHED_IDLE prevents no more waits, and gets a fifth of the CPU share on busy CPUs. Raising a nice value is always
+  // permitted.
   constexpr int highest_nice_value = 19;
   ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), highest_nice_value);
 }

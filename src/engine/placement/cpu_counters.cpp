@@ -18,7 +18,7 @@ std::vector<int> table_head(std::string_view line) {
   return cpus;
 }
 
-// A line of /proc/interrupts or /proc/softirqs: a name, a count per column, and in the former a description.
+// A line of /proc/interrupts or /proc/softirqs: a name, a count per column, and in /proc/interrupts a description.
 struct TableLine {
   std::string_view name;
   std::vector<std::uint64_t> counts;
@@ -46,7 +46,7 @@ TableLine parse_line(std::string_view line, std::size_t columns) {
   return parsed;
 }
 
-// The CPUs of a sample by number; looked up once per count, so it is a plain table.
+// Maps CPU numbers to the entries of a sample. It is a plain table, because every count needs a look-up.
 class CpuIndex {
  public:
   explicit CpuIndex(const std::vector<CpuCounters>& cpus) {
@@ -74,8 +74,8 @@ void read_stat(const HostFiles& files, CounterSample& sample) {
     const std::string_view name = next_word(line);
     if (name == "ctxt") sample.context_switches = number<std::uint64_t>(next_word(line)).value_or(0);
     const auto cpu = cpu_number(name);
-    if (!cpu) continue;  // "cpu" alone is the sum of all
-    // user nice system idle iowait irq softirq steal; guest time is in user already.
+    if (!cpu) continue;  // "cpu" alone is the sum of all CPUs
+    // user nice system idle iowait irq softirq steal; user already includes guest time.
     std::array<std::uint64_t, 8> ticks{};
     for (std::uint64_t& tick : ticks) tick = number<std::uint64_t>(next_word(line)).value_or(0);
     CpuCounters counters;
@@ -90,7 +90,8 @@ void read_stat(const HostFiles& files, CounterSample& sample) {
   }
 }
 
-// Which counter a kind of interrupt goes into. x86 has short names, ARM numbered IPIs that only their text explains.
+// The counter for a kind of interrupt. x86 uses short names, ARM uses numbered IPIs that only their description
+// explains.
 std::uint64_t CpuCounters::* counter_of(const TableLine& line) {
   if (number<int>(line.name)) return &CpuCounters::devices;
   if (line.name == "LOC") return &CpuCounters::timer;
@@ -105,7 +106,7 @@ void read_interrupts(const HostFiles& files, CounterSample& sample) {
   if (!text) return;
   std::string_view rest = *text;
   const std::vector<int> columns = table_head(next_line(rest));
-  // Where /proc/stat may not be read, the columns show which CPUs there are.
+  // If /proc/stat is not readable, the columns show which CPUs exist.
   if (sample.cpus.empty()) {
     for (const int cpu : columns) sample.cpus.emplace_back().cpu = cpu;
   }
@@ -133,7 +134,7 @@ void read_interrupts(const HostFiles& files, CounterSample& sample) {
   }
 }
 
-// Its columns are all CPUs that might ever come.
+// Its columns are all possible CPUs.
 void read_softirqs(const HostFiles& files, CounterSample& sample) {
   const auto text = files.read("/proc/softirqs");
   if (!text) return;
@@ -187,7 +188,7 @@ CounterSample difference(const CounterSample& before, const CounterSample& after
     if (at != CpuIndex::none) result.cpus.push_back(difference(before.cpus[at], cpu));
   }
   for (const InterruptCounter& interrupt : after.interrupts) {
-    // A number that belongs to another device now has counted from zero.
+    // A number that now belongs to another device has counted from zero.
     const auto earlier = std::ranges::find_if(before.interrupts, [&](const InterruptCounter& candidate) {
       return candidate.number == interrupt.number && candidate.name == interrupt.name;
     });

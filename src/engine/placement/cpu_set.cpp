@@ -93,7 +93,7 @@ std::expected<CpuSet, std::string> CpuSet::parse_mask(std::string_view text) {
   CpuSet set;
   std::string_view rest = trimmed(text);
   if (rest.empty()) return std::unexpected("an empty mask: expected hexadecimal digits");
-  // From the end: words of 32 bits between commas, the lowest last. A single word may be longer.
+  // From the end: words of 32 bits separated by commas, lowest last. A single word may be longer.
   int base = 0;
   bool more = true;
   while (more) {
@@ -124,7 +124,7 @@ void CpuSet::insert(int cpu) {
   if (cpu < 0 || cpu >= max_cpus) return;
   if (word_of(cpu) >= words_.size()) words_.resize(word_of(cpu) + 1);
   words_[word_of(cpu)] |= bit_of(cpu);
-  NFX_ASSERT(words_.back() != 0);  // sets are compared word by word: no set ends in an empty word
+  NFX_ASSERT(words_.back() != 0);  // sets are compared word by word, so no set ends in an empty word
 }
 
 void CpuSet::erase(int cpu) noexcept {
@@ -204,7 +204,7 @@ std::string CpuSet::to_mask(int cpus) const {
     const auto index = static_cast<std::size_t>(word) / 2;
     const std::uint64_t both = index < words_.size() ? words_[index] : 0;
     const auto value = static_cast<std::uint32_t>(both >> (word % 2 == 0 ? 0 : 32));
-    // The highest word has a digit per four CPUs, the others all eight.
+    // The highest word has one digit per four CPUs, the others have eight digits.
     const int width = text.empty() ? (wanted - word * 32 + 3) / 4 : 8;
     std::snprintf(digits, sizeof digits, "%s%0*x", text.empty() ? "" : ",", width, value);
     text += digits;

@@ -1,4 +1,4 @@
-// Which GPUs and network devices belong together, and the cores of each group.
+// Groups GPUs and network devices by locality, and assigns cores to each group.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -15,7 +15,7 @@ std::string domain_of(const Device& device) {
   return "unknown";
 }
 
-// By NUMA node, the first hardware thread of each core that may be used, ascending.
+// By NUMA node: the first hardware thread of each usable core, ascending.
 std::map<int, std::vector<int>> cores_by_node(const Topology& topology) {
   std::map<int, std::vector<int>> cores;
   for (const Core& core : topology.cores) {
@@ -26,7 +26,8 @@ std::map<int, std::vector<int>> cores_by_node(const Topology& topology) {
   return cores;
 }
 
-// Each group gets as many as the others, in order. With more groups than cores the first ones get one each.
+// Divides the cores evenly among the groups, in order. If there are more groups than cores, the first groups get one
+// each.
 void share(const std::vector<int>& cores, const std::vector<DeviceGroup*>& groups) {
   const std::size_t each = cores.size() / groups.size();
   for (std::size_t i = 0; i < groups.size(); ++i) {
@@ -55,7 +56,7 @@ void share_cores(const Topology& topology, std::vector<DeviceGroup>& groups) {
     cores.erase(node);
   }
   if (homeless.empty()) return;
-  // It is not known where these are, or their node has no core: they share the nodes that no other group is on.
+  // The location of these groups is unknown, or their node has no core. They share the nodes that no other group uses.
   std::vector<int> rest;
   for (const auto& [node, cpus] : cores) rest.insert(rest.end(), cpus.begin(), cpus.end());
   std::ranges::sort(rest);

@@ -1,4 +1,4 @@
-// How a host's kernel is set up for its CPUs, read from a live host or a copy.
+// Reads the kernel's settings for its CPUs, from a live host or a copy.
 #include "nexusfix/placement/machine.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace nfx {
 namespace {
 
-// Reads facts and remembers which files would not be read.
+// Reads facts and remembers which files were not readable.
 class Reader {
  public:
   Reader(const HostFiles& files, HostFacts& facts) : files_(files), facts_(facts) {}
@@ -21,7 +21,7 @@ class Reader {
   std::optional<std::string> text(const std::string& file) {
     auto content = files_.text(file);
     if (content) return *std::move(content);
-    // Querying an interrupt without a handler where it goes is EIO on some kernels: nothing is hidden by that.
+    // On some kernels, the affinity of an interrupt without a handler is EIO; no information is missing then.
     if (content.error() == EACCES || content.error() == EPERM)
       facts_.unreadable.push_back(file + ": " + std::generic_category().message(content.error()));
     return std::nullopt;
@@ -32,7 +32,7 @@ class Reader {
     if (!content) return std::nullopt;
     auto set = CpuSet::parse_list(*content);
     if (set) return *std::move(set);
-    // "(null)" is what kernels without nohz_full= print.
+    // Kernels without nohz_full= print "(null)".
     return std::nullopt;
   }
 
@@ -81,7 +81,7 @@ CpuSet boot_cpus(const HostFacts& facts, std::string_view name, const CpuSet& pr
   return parse_boot_cpus(found->second, present).value_or(CpuSet{});
 }
 
-// "0000:00:02.0" in a chip's name such as "PCI-MSIX-0000:00:02.0".
+// Finds "0000:00:02.0" in a chip's name such as "PCI-MSIX-0000:00:02.0".
 std::string pci_address_in(std::string_view text) {
   for (std::size_t i = 0; i + 12 <= text.size(); ++i) {
     const std::string_view part = text.substr(i, 12);
@@ -108,7 +108,7 @@ std::vector<std::string> comma_separated(std::string_view text) {
   return words;
 }
 
-// Which interrupts belong to which PCI device, as the devices list it.
+// Maps interrupts to PCI devices, from the devices' own lists.
 std::map<int, std::string> interrupt_devices(const HostFiles& files) {
   std::map<int, std::string> devices;
   const std::string base = "/sys/bus/pci/devices/";
@@ -133,7 +133,7 @@ std::vector<Interrupt> read_interrupts(const HostFiles& files, Reader& reader) {
     const std::string kernel = "/sys/kernel/irq/" + name + '/';
     if (const auto actions = reader.text(kernel + "actions")) interrupt.actions = comma_separated(*actions);
     if (interrupt.actions.empty()) {
-      // Without CONFIG_GENERIC_IRQ in sysfs the handlers are folders.
+      // Without CONFIG_GENERIC_IRQ in sysfs, the handlers are folders.
       for (const std::string& entry : files.list(folder)) {
         std::error_code ignored;
         if (std::filesystem::is_directory(files.path(folder + entry), ignored)) interrupt.actions.push_back(entry);
@@ -148,8 +148,8 @@ std::vector<Interrupt> read_interrupts(const HostFiles& files, Reader& reader) {
   return interrupts;
 }
 
-// The kernel states which CPUs really have no tick, or "(null)"; without CONFIG_NO_HZ_FULL there is no such
-// file and the parameter is ignored. A hand-made copy may have neither file: then the parameter is believed.
+// The kernel reports which CPUs really have no tick, or "(null)". Without CONFIG_NO_HZ_FULL the file does not exist,
+// and the kernel ignores the parameter. A copy made by hand may have neither file; then the parameter counts.
 CpuSet read_nohz_full(const HostFiles& files, Reader& reader, const HostFacts& facts, const CpuSet& present) {
   const std::string cpus = "/sys/devices/system/cpu/";
   if (const auto list = reader.list(cpus + "nohz_full")) return *list;
@@ -157,7 +157,7 @@ CpuSet read_nohz_full(const HostFiles& files, Reader& reader, const HostFacts& f
   return boot_cpus(facts, "nohz_full", present);
 }
 
-// Takes time from real-time threads on any CPU? Kernels before 6.12 have none.
+// Whether the fair server takes time from real-time threads on any CPU. Kernels before 6.12 have none.
 std::optional<bool> read_fair_server(const HostFiles& files, Reader& reader, const KernelVersion& kernel) {
   if (kernel < KernelVersion{6, 12}) return false;
   const std::string base = "/sys/kernel/debug/sched/fair_server/";
@@ -242,8 +242,8 @@ HostFacts read_host_facts(const HostFiles& files) {
   Reader reader{files, facts};
   facts.command_line = reader.text("/proc/cmdline").value_or("");
   for (auto& [name, value] : split_command_line(facts.command_line)) {
-    if (name == "--") break;  // what follows is for init
-    // To the kernel, dashes and underscores in names are the same.
+    if (name == "--") break;  // the rest is for init
+    // The kernel treats dashes and underscores in names as equal.
     std::ranges::replace(name, '-', '_');
     facts.parameters[name] = value;
   }

@@ -19,7 +19,7 @@ constexpr std::size_t max_entries = 65536;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// The digits at the front of `text`, without leading zeros.
+// The digits at the start of `text`, without leading zeros.
 std::string_view leading_number(std::string_view text) {
   std::size_t size = 0;
   while (size < text.size() && is_digit(text[size])) ++size;

@@ -1,4 +1,4 @@
-// Pins the calling thread, also where `nfx host apply` has isolated the CPUs that it is to run on.
+// Pins the calling thread, also to CPUs that `nfx host apply` has isolated.
 #include "placement/place_thread.hpp"
 
 #include <fcntl.h>
@@ -9,8 +9,8 @@
 namespace nfx {
 namespace {
 
-// Takes the calling thread (cgroup v2: its process) out of the housekeeping group, where there is one: children of a
-// shell that was moved into it start inside. Needs the rights to write the cpuset's root.
+// Moves the calling thread (cgroup v2: its process) out of the housekeeping group, if it exists: children of a shell in
+// that group start inside it. Needs permission to write the cpuset's root.
 bool leave_housekeeping_group() {
   const HostFiles files;
   const CpusetHierarchy groups = find_cpusets(files);
@@ -27,7 +27,7 @@ bool leave_housekeeping_group() {
 
 AffinityResult place_thread(const CpuSet& cpus) {
   const AffinityResult result = CpuAffinity::set(cpus);
-  // The kernel leaves out, without an error, those of several CPUs that the thread's control group does not have.
+  // From several CPUs, the kernel silently drops CPUs that the thread's control group does not contain.
   if (result && CpuAffinity::get() == cpus) return result;
   if (!leave_housekeeping_group()) return result;
   return CpuAffinity::set(cpus);

@@ -18,7 +18,7 @@ const ThreadRoleRow& row_of(ThreadRole role) noexcept {
 
 }  // namespace
 
-// "?" beyond the last role, where base/enum_values.hpp stops.
+// "?" after the last role, which ends the loop in base/enum_values.hpp.
 std::string_view to_string(ThreadRole role) noexcept {
   return std::to_underlying(role) < thread_role_table.size() ? row_of(role).name : std::string_view{"?"};
 }

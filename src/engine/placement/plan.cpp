@@ -1,4 +1,4 @@
-// Makes a plan: CPUs for busy-polling threads, housekeeping CPUs for all others, a poll thread for each session.
+// Creates a plan: CPUs for busy-polling threads, housekeeping CPUs for all others, and a poll thread for each session.
 #include "nexusfix/placement/plan.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace nfx {
 namespace planning {
 namespace {
 
-// The housekeeping CPUs near what a thread works with, where there are any.
+// The housekeeping CPUs near the memory or devices that a thread uses, if there are any.
 CpuSet near_housekeeping(const PlacementPlan& plan, const Problem& problem, std::size_t thread, const CpuSet& base) {
   const Machine& machine = problem.machine;
   const Want& want = problem.wants[thread];
@@ -28,7 +28,7 @@ CpuSet near_housekeeping(const PlacementPlan& plan, const Problem& problem, std:
     }
     return base;
   }
-  // Whom it serves: its peer, or else the poll threads if they are all on one node.
+  // The node of its peer, or of the poll threads if they are all on one node.
   int node = -1;
   if (want.peer >= 0) {
     const CpuSet& of_peer = plan.threads[static_cast<std::size_t>(want.peer)].cpus;
@@ -64,7 +64,7 @@ std::string hash_of(const PlacementPlan& plan) {
   return hexadecimal(fnv_1a(text));
 }
 
-// No thread is pinned: every thread may use what the process may use.
+// Pins no thread: every thread may use all CPUs of the process.
 void place_nobody(PlacementPlan& plan, const Machine& machine) {
   for (ThreadPlacement& thread : plan.threads) {
     thread.cpus = machine.available;
@@ -92,8 +92,7 @@ void place_spinners(PlacementPlan& plan, const Problem& problem, const std::vect
     plan.housekeeping = problem.reserved;
     return;
   }
-  // What the host was booted to leave alone gets no load balancing: a thread that is not pinned would stay on one of
-  // them.
+  // CPUs isolated at boot are not load-balanced: a thread that is not pinned would stay on one of them.
   const CpuSet booted_apart = problem.host.isolcpus.cpus & problem.host.isolated;
   plan.housekeeping = (machine.online - plan.isolated_cpus - booted_apart) | problem.reserved;
 }
@@ -163,7 +162,7 @@ void map_sessions(PlacementPlan& plan, const Problem& problem) {
     has_fixed[thread] = true;
   }
   if (automatic.empty()) return;
-  // By CPU where each thread has one of its own, otherwise by number.
+  // By CPU if each thread has one of its own, otherwise by number.
   std::map<int, std::uint32_t> by_core;
   for (std::uint32_t i = 0; i < polls; ++i) {
     const CpuSet& cpus = plan.threads[i].cpus;
@@ -174,7 +173,7 @@ void map_sessions(PlacementPlan& plan, const Problem& problem) {
     for (std::uint32_t i = 0; i < polls; ++i) by_core.emplace(static_cast<int>(i), i);
   }
   SessionCoreMapperConfig config{.allowed_cores = {}, .mapping = problem.request.mapping};
-  // Balanced, those that already serve a session come last.
+  // In balanced mode, threads that already serve a session come last.
   const bool spare_fixed =
       config.mapping == SessionMapping::balanced && std::ranges::find(has_fixed, false) != has_fixed.end();
   for (const auto& [core, thread] : by_core) {
@@ -244,7 +243,7 @@ PlacementPlan make_plan(const Topology& topology, const HostFacts& host, const P
   for (const ThreadPlacement& thread : plan.threads) NFX_REQUIRE(!thread.cpus.empty() || machine.available.empty());
   NFX_REQUIRE(plan.session_threads.size() == request.sessions.size());
   NFX_REQUIRE(
-      !plan.isolated_cpus.intersects(plan.housekeeping));  // a CPU is either for one thread or for everything else
+      !plan.isolated_cpus.intersects(plan.housekeeping));  // a CPU is used either by one thread or by everything else
   sort_by_severity(plan.findings);
   plan.hash = planning::hash_of(plan);
   return plan;

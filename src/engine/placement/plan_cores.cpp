@@ -1,5 +1,5 @@
-// Which CPU each busy-polling thread gets: for one thread after the other, the CPU with the lowest score. What counts
-// more comes first in the score, so that the first difference between two CPUs is the reason that one was not taken.
+// Chooses the CPU of each busy-polling thread, one thread after the other, by the lowest score. More important criteria
+// come first in the score, so the first difference between two CPUs is the reason why one was not chosen.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -29,7 +29,7 @@ enum Slot : std::uint8_t {
 };
 using Score = std::array<int, slots>;
 
-// Steps of distance that no position in a group of cores reaches.
+// A distance larger than any within a group of cores.
 constexpr int same_node = 1'000'000;
 constexpr int elsewhere = 2'000'000;
 
@@ -49,9 +49,9 @@ CpuSet whole_cores(const Machine& machine, const std::vector<int>& chosen) {
   return set;
 }
 
-// What is near one thread, by CPU.
+// The CPUs near one thread.
 struct Nearness {
-  std::vector<int> distance;  // from the device it wants; empty: it wants none
+  std::vector<int> distance;  // from the requested device, by CPU; empty: no device is requested
   CpuSet beside;              // see beside_peer
 };
 
@@ -89,7 +89,7 @@ class Chooser {
     return std::move(chosen_);
   }
 
-  // Takes a choice as made, to examine it.
+  // Adopts a given choice in order to examine it.
   void adopt(const std::vector<int>& chosen) {
     for (std::size_t i = 0; i < chosen.size(); ++i) assign(i, chosen[i]);
   }
@@ -98,7 +98,7 @@ class Chooser {
   [[nodiscard]] bool core_owned(int cpu) const { return spinners_[core(cpu)] > 0; }
   [[nodiscard]] bool core_reserved(int cpu) const { return reserved_[core(cpu)]; }
 
-  // How far each CPU is from the device that a thread wants to be near; empty: it does not care.
+  // The distance of each CPU from the device that a thread wants to be near; empty if it has no preference.
   [[nodiscard]] std::vector<int> distances(const Want& want) const {
     if (want.device == nullptr && want.group == nullptr) return {};
     const int device_node = want.group != nullptr ? want.group->numa_node : want.device->numa_node;
@@ -117,14 +117,14 @@ class Chooser {
     for (const int cpu : machine_.online.members()) {
       const int in_group = position[core(cpu)];
       const bool is_local = local.contains(cpu);
-      // Without a group, near is the device's node.
+      // Without a group, "near" means the device's node.
       const int beside = want.group != nullptr ? same_node : 0;
       all[static_cast<std::size_t>(cpu)] = in_group >= 0 ? in_group : is_local ? beside : elsewhere;
     }
     return all;
   }
 
-  // The cores near the device of a thread's peer; empty: there are none, or it wants a device itself.
+  // The cores near the device of a thread's peer. Empty if there are none, or if the thread itself requests a device.
   [[nodiscard]] CpuSet beside_peer(const Want& want) const {
     CpuSet cores;
     if (want.peer < 0 || want.device != nullptr) return cores;
@@ -161,7 +161,7 @@ class Chooser {
       const int served = chosen_[placement.index % polls];
       if (served >= 0) return machine_.at(served).node;
     }
-    // What a program's threads pass on from one role to the next stays on one node.
+    // Threads of a program that pass data from one role to the next stay on one node.
     int home = machine_.network_node;
     for (std::size_t i = 0; i < plan_.threads.size(); ++i) {
       const ThreadPlacement& before = plan_.threads[i];
@@ -176,13 +176,13 @@ class Chooser {
  private:
   [[nodiscard]] std::size_t core(int cpu) const { return static_cast<std::size_t>(machine_.at(cpu).core); }
 
-  // Whether it goes where its peer goes, rather than where it was configured to.
+  // Whether the thread is placed next to its peer instead of where it was configured.
   [[nodiscard]] bool follows(std::size_t thread) const {
     const Want& want = problem_.wants[thread];
     return plan_.threads[thread].wait == ThreadWait::spin && want.only.empty() && want.session_cpu < 0;
   }
 
-  // A thread with fewer CPUs to choose from chooses earlier.
+  // A thread with fewer possible CPUs chooses earlier.
   [[nodiscard]] std::size_t urgency(std::size_t thread) const {
     const Want& want = problem_.wants[thread];
     if (want.session_cpu >= 0) return 0;
@@ -192,7 +192,7 @@ class Chooser {
     return anywhere + (want.peer < 0 ? 2 : 3);
   }
 
-  // A thread's peers follow immediately, while there is a free core near it.
+  // A thread's peers are placed immediately after it, while a free core is near.
   void place(std::size_t thread) {
     if (visited_[thread] || plan_.threads[thread].wait != ThreadWait::spin) return;
     visited_[thread] = true;
@@ -207,7 +207,7 @@ class Chooser {
     chosen_[thread] = cpu;
     if (cpu < 0) return;
     NFX_REQUIRE(!owned(cpu));                       // no CPU is given to two busy-polling threads
-    NFX_REQUIRE(machine_.available.contains(cpu));  // nor one that this process may not use
+    NFX_REQUIRE(machine_.available.contains(cpu));  // and none that this process may not use
     NFX_ASSERT(plan_.threads[thread].wait == ThreadWait::spin);
     owner_[static_cast<std::size_t>(cpu)] = static_cast<int>(thread);
     if (spinners_[core(cpu)]++ == 0 && !reserved_[core(cpu)]) count_free(cpu, -1);
@@ -274,7 +274,7 @@ class Chooser {
   std::vector<bool> visited_;
 };
 
-// Why a CPU was not taken, in addition to the slots of the score.
+// Further reasons why a CPU was not chosen, in addition to the score.
 enum Refusal : std::uint8_t {
   not_allowed = slots,
   housekeeping,
@@ -333,13 +333,13 @@ int refusal_of(const Chooser& chooser, const Problem& problem, std::size_t threa
   if (chooser.owned(cpu)) return spinning;
   if (problem.machine.at(cpu).core == problem.machine.at(own).core || chooser.core_owned(cpu)) return sibling;
   if (chooser.core_reserved(cpu)) return housekeeping;
-  // Its own core counts as taken now, by itself; the other one is free.
+  // The thread occupies its own core now; the other core is free.
   Score other = chooser.score(thread, cpu, near);
   other[core_taken] = best[core_taken];
   for (int slot = 0; slot < slots; ++slot) {
     const auto at = static_cast<std::size_t>(slot);
     if (other[at] == best[at]) continue;
-    // Better on its own, and still not taken: the other threads decided.
+    // A better CPU was not chosen: the other threads decided.
     return other[at] > best[at] ? slot : together;
   }
   return number;
@@ -378,8 +378,8 @@ std::string reason_of(const Problem& problem, const ThreadPlacement& thread, con
 std::vector<int> choose_cpus(const PlacementPlan& plan, const Problem& problem) {
   const HostView seen = view_of(problem.host, problem.machine);
   std::vector<int> chosen = Chooser(plan, problem, seen).run();
-  // Once this plan is applied, its CPUs are the shielded ones and free of interrupts, and the choice made then must be
-  // the same: so it is made again as if that were so, until it stays.
+  // When this plan is applied, its CPUs will be shielded and free of interrupts, and planning again must give the same
+  // result. So the choice is repeated under that assumption until it no longer changes.
   constexpr int rounds = 4;
   for (int round = 0; round < rounds; ++round) {
     HostView applied = seen;

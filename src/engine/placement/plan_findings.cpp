@@ -1,4 +1,4 @@
-// What is wrong with a plan, by name: with its threads on this machine, and with the settings of this host.
+// Names the problems of a plan: with its threads on this machine, and with the settings of this host.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -117,7 +117,7 @@ void check_blockers(PlacementPlan& plan, const Problem& problem) {
   }
 }
 
-// A program's threads: those that a message waits for have a core, and no others.
+// For the threads of a program: exactly the threads that a message waits for have a core.
 void check_program_roles(PlacementPlan& plan, const Problem& problem) {
   for (const ThreadRole role : thread_roles) {
     const RoleRequest& request = problem.request.role(role);
@@ -292,7 +292,7 @@ void check_interrupts(PlacementPlan& plan, const Problem& problem) {
   for (const Interrupt& interrupt : problem.host.interrupts) {
     const CpuSet hit = arrival(interrupt) & plan.isolated_cpus;
     if (hit.empty()) continue;
-    // Already steered elsewhere, which takes effect at its next arrival.
+    // It is already directed elsewhere, from its next arrival on.
     const bool leaves = interrupt.allowed && !interrupt.allowed->intersects(plan.isolated_cpus);
     (leaves ? left : where) |= hit;
     std::string name = std::to_string(interrupt.number) + " (" + join(interrupt.actions, 2);

@@ -33,7 +33,7 @@ Machine::Machine(const Topology& from)
     seen |= threads;
     if (!threads.empty()) units.emplace_back(std::move(threads), &core);
   }
-  // CPUs that the topology knows no core of are cores of their own.
+  // A CPU without a core in the topology counts as a core of its own.
   for (const int cpu : (online - seen).members()) units.emplace_back(CpuSet{cpu}, nullptr);
   std::ranges::sort(units, {}, [](const auto& unit) { return unit.first.first(); });
   for (const auto& [threads, core] : units) {

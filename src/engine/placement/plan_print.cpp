@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A list of CPUs that fits into a column; the machine-readable form has them all.
+// A list of CPUs that fits into a column; the machine-readable form is complete.
 std::string short_list(const CpuSet& cpus, std::size_t most = 32) {
   std::string text = cpus.to_list();
   if (text.empty()) return "-";
@@ -76,8 +76,8 @@ std::string refused_line(const RefusedAlternative& refused) {
   return "    " + list + "  " + one_line(refused.why) + '\n';
 }
 
-// What is the same for all threads is printed once, and threads with the same lines share them. Where other threads
-// busy-poll is in the table already.
+// Lines that apply to all threads are printed once, and threads with equal lines share them. The table already shows
+// where other threads busy-poll.
 void print_refused(std::string& out, const PlacementPlan& plan) {
   std::map<std::string, std::size_t> counts;
   std::size_t threads = 0;
@@ -168,7 +168,7 @@ std::string to_json(const PlacementPlan& plan) {
                                 {"text", finding.text},
                                 {"fix", finding.fix}});
   }
-  // Names may hold bytes that are not UTF-8; they must not make the rest unreadable.
+  // Names may contain bytes that are not UTF-8; the rest must stay readable.
   return json.dump(2, ' ', true, Json::error_handler_t::replace) + '\n';
 }
 

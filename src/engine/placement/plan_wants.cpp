@@ -1,5 +1,5 @@
-// What each thread requests, with the names of devices, CPUs and other threads resolved, and which CPUs are
-// reserved for housekeeping in any case.
+// Resolves the devices, CPUs and other threads that each thread requests by name, and determines the CPUs that are
+// always reserved for housekeeping.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -15,7 +15,7 @@ std::string session_name(const SessionRequest& session) {
   return session.sender_comp_id + "->" + session.target_comp_id;
 }
 
-// Why CPUs that a configuration names cannot be used; empty: they can.
+// Why configured CPUs cannot be used; empty: they can.
 std::string unavailable(const Machine& machine, const CpuSet& wanted) {
   std::string text;
   const auto say = [&text](const CpuSet& cpus, std::string_view one, std::string_view several) {
@@ -30,7 +30,7 @@ std::string unavailable(const Machine& machine, const CpuSet& wanted) {
   return text;
 }
 
-// Configured CPUs that are not there.
+// Reports configured CPUs that do not exist.
 void check_cpus(PlacementPlan& plan, const Problem& problem) {
   const Machine& machine = problem.machine;
   const auto check = [&](const std::string& key, const CpuSet& cpus) {
@@ -58,7 +58,7 @@ const DeviceGroup* group_of(const Problem& problem, const Device& device) {
   return nullptr;
 }
 
-// The device that a group is called after in messages: its first NIC, else its first GPU.
+// The device that names a group in messages: its first NIC, otherwise its first GPU.
 const Device* first_device(const Problem& problem, const DeviceGroup& group) {
   const auto& devices = problem.machine.topology.devices;
   for (const auto* members : {&group.nics, &group.gpus}) {
@@ -168,7 +168,7 @@ void want_peers(PlacementPlan& plan, Problem& problem, ThreadRole role, std::siz
   }
 }
 
-// Whether a session can have the CPU it names; if not, a finding gives the reason.
+// Whether a session can use the CPU it names; if not, adds a finding with the reason.
 bool session_cpu_usable(PlacementPlan& plan, const Problem& problem, const SessionRequest& session) {
   const int cpu = session.cpu_affinity_core;
   const std::string name = session_name(session);
@@ -196,8 +196,8 @@ bool session_cpu_usable(PlacementPlan& plan, const Problem& problem, const Sessi
   return true;
 }
 
-// All sessions that name a CPU share one poll thread: the one that the first of them names, if that is free, and
-// otherwise the first free one.
+// All sessions that name a CPU share one poll thread: the thread that the first of them names, if it is free, otherwise
+// the first free one.
 void claim_session_cpus(PlacementPlan& plan, Problem& problem) {
   const auto& sessions = problem.request.sessions;
   const std::size_t polls = problem.request.role(ThreadRole::poll).threads;
@@ -253,7 +253,8 @@ void claim_session_cpus(PlacementPlan& plan, Problem& problem) {
 
 void choose_housekeeping(const PlacementPlan& plan, Problem& problem) {
   const Machine& machine = problem.machine;
-  // What busy-polling threads were given by name: `needed` leaves nothing over, `listed` may.
+  // CPUs assigned to busy-polling threads by name. `needed` CPUs are all used; of the `listed` ones some may be left
+  // over.
   CpuSet needed;
   CpuSet listed;
   std::size_t spinners = 0;
@@ -269,8 +270,8 @@ void choose_housekeeping(const PlacementPlan& plan, Problem& problem) {
       ++spinners;
     }
   }
-  // The lowest cores, but rather none that the kernel was booted to leave alone, and rather none that is listed: of
-  // those only as many as the threads leave over.
+  // The lowest cores. Prefers CPUs that were not isolated at boot and are not listed; listed CPUs are used only if the
+  // threads leave some over.
   const CpuSet booted_apart = problem.host.isolcpus.cpus & problem.host.isolated;
   std::size_t spare = 0;
   std::vector<std::pair<int, std::size_t>> ranked;

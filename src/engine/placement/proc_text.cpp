@@ -83,7 +83,7 @@ std::optional<TaskStat> parse_task_stat(std::string_view text) {
   TaskStat stat;
   stat.name = text.substr(open + 1, close - open - 1);
   std::string_view rest = text.substr(close + 1);
-  int field = 3;  // as proc_pid_stat(5) counts them
+  int field = 3;  // in the numbering of proc_pid_stat(5)
   for (; field <= 41; ++field) {
     const std::string_view word = next_word(rest);
     if (word.empty()) break;

@@ -18,8 +18,8 @@ std::size_t SessionCoreMapper::hashed(std::string_view sender_comp_id, std::stri
   return CpuAffinity::session_hash(sender_comp_id, target_comp_id) % config_.allowed_cores.size();
 }
 
-// The least loaded core; among those the preferred one or the first after it, so that the order in which sessions come
-// matters only where they would collide.
+// The least loaded core. Among equals, the preferred one or the first after it, so that the order of sessions matters
+// only on a collision.
 std::size_t SessionCoreMapper::choose(std::size_t preferred) const noexcept {
   const std::uint32_t least = *std::ranges::min_element(load_);
   NFX_ASSERT(preferred < load_.size());

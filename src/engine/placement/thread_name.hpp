@@ -1,4 +1,4 @@
-// What the threads of an engine are called, by the plan, the kernel and the metrics.
+// Thread names of an engine, in the plan, the kernel and the metrics.
 // Thread: any.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace nfx {
 
-// "nfx-flush-0": at most 15 characters, as the kernel wants it, with up to four of them for the number.
+// "nfx-flush-0": at most 15 characters, the kernel's limit, with up to four of them for the number.
 [[nodiscard]] std::string thread_name(ThreadRole role, std::uint32_t index);
 
 }  // namespace nfx

@@ -1,4 +1,4 @@
-// Samples what a host's threads do, from /proc, at one instant.
+// Samples a host's threads from /proc at one moment.
 #include "placement/thread_sampler.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr std::size_t max_unreadable = 8;
 constexpr std::size_t max_groups = 64;
 constexpr std::size_t max_group_depth = 32;
 
-// Where a controller's groups are: "cpu" of version 1, or the unified hierarchy.
+// The mounts of group controllers: "cpu" of version 1, or the unified hierarchy.
 struct GroupMounts {
   std::string v1_cpu;
   std::string v2;
@@ -88,7 +88,7 @@ class Sampler {
   }
 
  private:
-  // Files that are gone are expected: threads end. Those that may not be read are.
+  // Threads end, so missing files are expected. A file that is not readable is remembered.
   std::optional<std::string> text(const std::string& file) {
     auto content = files_.text(file);
     if (content) return *std::move(content);
@@ -163,7 +163,7 @@ class Sampler {
     thread.wait_ns = number<std::uint64_t>(wait);
   }
 
-  // A limit further up throttles what is below without its counters showing it.
+  // A limit of an ancestor throttles a group without showing in the group's counters.
   static void add_with_ancestors(std::set<std::string>& folders, const std::string& mount, std::string_view path) {
     for (std::size_t depth = 0; depth < max_group_depth && folders.size() < max_groups; ++depth) {
       const bool top = path.empty() || path == "/";
@@ -177,7 +177,7 @@ class Sampler {
     const auto stat = files_.text(folder + "/cpu.stat");
     if (!stat) return;
     const auto periods = count_of(*stat, "nr_throttled");
-    if (!periods) return;  // no limit can be set here
+    if (!periods) return;  // no limit is possible here
     const auto us = count_of(*stat, "throttled_usec"), ns = count_of(*stat, "throttled_time");
     sample_.groups.push_back({.group = printable_text(folder),
                               .throttled_periods = *periods,

@@ -1,9 +1,8 @@
-// What a host's threads are doing at one instant: where those of the engine may run and do run, how often they were
-// interrupted, and which other tasks were on the CPUs that are to be isolated. Two samples are what drift.hpp and
-// watch_view.hpp work on. Thread: any; no state. Cost: four small files per watched thread, and one per other thread of
-// the host when all are read; allocates. Errors: a thread that ends meanwhile is left out; what may not be read is
-// named in `unreadable`. Bounds: 65,536 threads, the rest is counted. Source: Documentation/filesystems/proc.rst,
-// scheduler/sched-stats.rst.
+// A snapshot of a host's threads: where the engine's threads may run and do run, how often they were interrupted, and
+// which other tasks ran on isolated CPUs. drift.hpp and watch_view.hpp compare two samples.
+// Thread: any; no state. Cost: four small files per watched thread, and one per other thread of the host if all are
+// read; allocates. Errors: a thread that ends meanwhile is left out; `unreadable` names files that are not readable.
+// Bounds: 65,536 threads, the rest is counted. Source: Documentation/filesystems/proc.rst, scheduler/sched-stats.rst.
 #pragma once
 
 #include <chrono>
@@ -22,36 +21,36 @@
 
 namespace nfx {
 
-// How the engine names its threads.
+// The prefix of the engine's thread names.
 inline constexpr std::string_view engine_thread_prefix = "nfx-";
 inline constexpr std::size_t max_sampled_threads = 65536;
 
-// Process, thread, and when it began: numbers are used again.
+// Process, thread, and start time, because ids are reused.
 using TaskKey = std::tuple<int, int, std::uint64_t>;
 
-// Counters are since the thread began.
+// Counters since the thread started.
 struct ThreadSample {
   int pid = 0;
   int tid = 0;
   std::uint64_t start_ticks = 0;
-  std::string name;  // printable: what is not ASCII is a question mark
-  char state = '?';  // as /proc has it: R, S, D, T, ...
-  CpuSet allowed;    // its mask
-  int cpu = -1;      // where it runs, or ran last
+  std::string name;  // printable: other characters are question marks
+  char state = '?';  // as in /proc: R, S, D, T, ...
+  CpuSet allowed;    // affinity mask
+  int cpu = -1;      // current or last CPU
   int policy = 0;    // SCHED_OTHER 0, SCHED_FIFO 1, SCHED_RR 2, ...
-  int priority = 0;  // real-time priority, 0 for the ordinary scheduler
+  int priority = 0;  // real-time priority, 0 for the default policy
   std::uint64_t voluntary_switches = 0;
   std::uint64_t involuntary_switches = 0;
   std::uint64_t minor_faults = 0;
   std::uint64_t major_faults = 0;
   std::optional<std::uint64_t> migrations;  // kernels without CONFIG_SCHED_DEBUG do not report it
-  std::optional<std::uint64_t> run_ns;      // on a CPU
-  std::optional<std::uint64_t> wait_ns;     // could have run, but another task did
+  std::optional<std::uint64_t> run_ns;      // time on a CPU
+  std::optional<std::uint64_t> wait_ns;     // time runnable while another task ran
 
   [[nodiscard]] TaskKey key() const noexcept { return {pid, tid, start_ticks}; }
 };
 
-// A thread that is not watched and was last on an isolated CPU.
+// A thread that is not watched and last ran on an isolated CPU.
 struct OtherTask {
   int pid = 0;
   int tid = 0;
@@ -59,13 +58,13 @@ struct OtherTask {
   std::string name;
   int cpu = -1;
   bool kernel = false;  // a kernel thread
-  bool bound = false;   // a kernel thread that belongs to this CPU and cannot be moved
+  bool bound = false;   // a kernel thread that is bound to this CPU and cannot be moved
   std::optional<std::uint64_t> run_ns;
 
   [[nodiscard]] TaskKey key() const noexcept { return {pid, tid, start_ticks}; }
 };
 
-// A control group that holds watched threads, or one above it.
+// A control group with watched threads, or an ancestor of one.
 struct GroupThrottling {
   std::string group;  // its folder
   std::uint64_t throttled_periods = 0;
@@ -73,26 +72,26 @@ struct GroupThrottling {
 };
 
 struct WatchSample {
-  std::chrono::nanoseconds time{};  // of a clock that only goes forward
+  std::chrono::nanoseconds time{};  // of a monotonic clock
   CounterSample counters;
   std::vector<ThreadSample> threads;  // by process, then thread
   std::vector<OtherTask> others;
   std::vector<GroupThrottling> groups;
   CpuSet online;
-  std::string clocksource;                                    // empty: not known
+  std::string clocksource;                                    // empty: unknown
   std::map<std::string, std::string, std::less<>> governors;  // by policy: "policy0" to "performance"
   std::vector<std::string> unreadable;                        // the first few
   std::size_t threads_left_out = 0;                           // beyond max_sampled_threads
 };
 
 struct WatchTarget {
-  int pid = 0;           // this process; 0: every thread of the host that is named like the engine's
-  CpuSet isolated_cpus;  // the CPUs of which other tasks are sampled; empty: none
+  int pid = 0;           // process id; 0: every thread of the host with an engine thread's name
+  CpuSet isolated_cpus;  // CPUs whose other tasks are sampled; empty: none
 };
 
 [[nodiscard]] WatchSample sample_host(const HostFiles& files, const WatchTarget& target, std::chrono::nanoseconds now);
 
-// One thread; empty: it is gone, or may not be read.
+// One thread; empty if it has ended or is not readable.
 [[nodiscard]] std::optional<ThreadSample> sample_thread(const HostFiles& files, int pid, int tid);
 
 // "SCHED_FIFO 80"; "SCHED_OTHER".

@@ -1,4 +1,4 @@
-// What all sources of a topology share: order, names, notes on what is odd, and look-ups.
+// Shared code of all topology sources: order, names, notes on irregularities, and look-ups.
 #include "nexusfix/placement/machine.hpp"
 
 #include <algorithm>
@@ -14,10 +14,10 @@
 namespace nfx {
 namespace {
 
-// Devices and notes of a machine are bounded by what hwloc and sysfs list; a single name is bounded here.
+// hwloc and sysfs bound the number of devices and notes; this bounds a single name.
 constexpr std::size_t max_name = 128;
 
-// "0000:4f:00.0" without its function: what a screw holds.
+// "0000:4f:00.0" without its function: the slot of a card.
 std::string_view slot_of(std::string_view address) { return address.substr(0, address.rfind('.')); }
 
 void drop_lonely_switches(Topology& topology) {
@@ -33,7 +33,7 @@ void drop_lonely_switches(Topology& topology) {
   }
 }
 
-// CUDA has no names in sysfs; with CUDA_DEVICE_ORDER=PCI_BUS_ID it counts as we do.
+// CUDA devices have no names in sysfs; with CUDA_DEVICE_ORDER=PCI_BUS_ID the numbers are the same as here.
 void name_devices(Topology& topology) {
   constexpr std::string_view nvidia = "10de:";
   const auto named = [](const Device& d) { return d.name.starts_with("cuda"); };
@@ -108,8 +108,7 @@ DeviceKind kind_of(std::uint16_t pci_class, std::uint16_t vendor) noexcept {
   }
   if (pci_class == infiniband) return DeviceKind::network;
   if (pci_class == display_3d || pci_class == display_other || pci_class == accelerator) return DeviceKind::gpu;
-  // Most VGA adapters of servers are the console of the management controller or of the hypervisor: no program computes
-  // there.
+  // Most VGA adapters in servers are the console of the management controller or of the hypervisor, not for computing.
   if (pci_class == vga && (vendor == nvidia || vendor == amd)) return DeviceKind::gpu;
   return DeviceKind::other;
 }
@@ -132,7 +131,7 @@ void finish(Topology& topology) {
   for (Core& core : topology.cores) core.cache = topology.cache_of(core.cpus.first());
   for (Core& core : topology.cores) core.numa_node = topology.numa_node_of(core.cpus.first());
   std::ranges::sort(topology.devices, [](const Device& a, const Device& b) {
-    // Those on PCI come first.
+    // PCI devices come first.
     return std::tuple{a.pci_address.empty(), std::string_view{a.pci_address}, std::string_view{a.name}} <
            std::tuple{b.pci_address.empty(), std::string_view{b.pci_address}, std::string_view{b.name}};
   });
@@ -167,7 +166,7 @@ const NumaNode* Topology::node(int number) const noexcept {
 const Device* Topology::device(std::string_view name_or_address) const noexcept {
   if (name_or_address.empty()) return nullptr;
   const auto is_it = [name_or_address](const Device& device) {
-    // lspci leaves the domain 0000 out.
+    // lspci omits the domain 0000.
     const std::string_view address = device.pci_address;
     return device.name == name_or_address || address == name_or_address ||
            (address.starts_with("0000:") && address.substr(5) == name_or_address) ||

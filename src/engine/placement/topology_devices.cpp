@@ -1,4 +1,4 @@
-// Whether devices work: their drivers and links, out of sysfs.
+// Checks in sysfs whether devices work: their drivers and links.
 #include <algorithm>
 #include <charconv>
 #include <string>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view pci_folder = "/sys/bus/pci/devices/";
 
-// The state of one network interface; `why` is empty when it works.
+// The state of one network interface; `why` is empty if it works.
 struct LinkState {
   std::uint64_t megabits_per_s = 0;
   std::string why;
@@ -34,7 +34,7 @@ LinkState interface_state(const HostFiles& files, const std::string& name) {
   return state;
 }
 
-// "4: ACTIVE" and "100 Gb/sec (4X EDR)" of its first port.
+// "4: ACTIVE" and "100 Gb/sec (4X EDR)" of the first port.
 LinkState rdma_state(const HostFiles& files, const std::string& name) {
   const std::string folder = "/sys/class/infiniband/" + name + "/ports/1/";
   LinkState state;
@@ -62,7 +62,7 @@ void describe_network(const HostFiles& files, Device& device) {
     device.link_megabits_per_s = std::max(device.link_megabits_per_s, state.megabits_per_s);
   }
   if (!known) return;
-  // One interface that works is enough.
+  // One working interface is enough.
   device.usable = works;
   device.why_not = works ? std::string{} : why;
 }
@@ -73,7 +73,7 @@ void describe_devices(const HostFiles& files, Topology& topology) {
   for (Device& device : topology.devices) {
     if (device.kind == DeviceKind::other) continue;
     const std::string folder = std::string{pci_folder} + device.pci_address;
-    // In a copied tree the link may lead nowhere.
+    // In a copy, the link may be dangling.
     const bool driver = files.link(folder + "/driver").has_value() || files.exists(folder + "/driver");
     if (!device.pci_address.empty() && files.exists(folder) && device.name.empty() && !driver) {
       device.usable = false;

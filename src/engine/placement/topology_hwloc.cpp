@@ -1,4 +1,4 @@
-// What hwloc has loaded, of the running machine or of XML, as a Topology.
+// Converts hwloc's topology of the running machine or of XML to a Topology.
 #include <hwloc.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ std::string address(const hwloc_obj_attr_u::hwloc_pcidev_attr_s& pci) {
   return text.data();
 }
 
-// L3, and the largest there is where there is none.
+// L3, or the largest cache if there is no L3.
 hwloc_obj_t last_level_cache(hwloc_obj_t object) {
   hwloc_obj_t last = nullptr;
   for (; object != nullptr && !(last != nullptr && last->type == HWLOC_OBJ_L3CACHE); object = object->parent) {
@@ -62,7 +62,7 @@ void add_cores(hwloc_topology_t loaded, Topology& topology) {
                                  .size_bytes = cache->attr->cache.size,
                                  .level = static_cast<int>(cache->attr->cache.depth)});
     }
-    // Some virtual machines do not state what a core is.
+    // Some virtual machines do not report cores.
     hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(loaded, HWLOC_OBJ_CORE, pu);
     if (core == nullptr) core = pu;
     const CpuSet cpus = to_cpus(core->cpuset);
@@ -78,8 +78,8 @@ void add_cores(hwloc_topology_t loaded, Topology& topology) {
   }
 }
 
-// hwloc gives memory without CPUs the CPUs that it is close to: fast memory next to ordinary memory, or a whole
-// machine. Each CPU belongs to the smallest node around it, of equal ones to the first.
+// hwloc gives memory without CPUs the CPUs near it: fast memory next to ordinary memory, or a whole machine. Each CPU
+// belongs to the smallest node around it; among equal nodes, to the first.
 void add_nodes(hwloc_topology_t loaded, Topology& topology) {
   for (hwloc_obj_t n = nullptr; (n = hwloc_get_next_obj_by_type(loaded, HWLOC_OBJ_NUMANODE, n)) != nullptr;) {
     topology.nodes.push_back({.number = number(n->os_index),
@@ -127,7 +127,7 @@ void add_os_device(hwloc_obj_t os, Device& device) {
   if ((net || rdma) && device.kind == DeviceKind::other) device.kind = DeviceKind::network;
   const bool cuda = std::string_view{os->name}.starts_with("cuda");
   if (coprocessor) device.kind = DeviceKind::gpu;
-  // What the graphics stack and OpenCL call a GPU differs between programs.
+  // Names of a GPU in the graphics stack and OpenCL differ between programs.
   const bool alias = device.kind == DeviceKind::gpu && !cuda;
   if (alias) {
     device.other_names.push_back(detail::printable(os->name));
@@ -155,7 +155,7 @@ void set_place(hwloc_topology_t loaded, hwloc_obj_t object, const Topology& topo
   if (device.numa_node >= 0 || near != topology.online) device.local_cpus = near;
 }
 
-// hwloc takes the type of a bridge from a file as it is, so it may be none of the enumeration.
+// hwloc copies the type of a bridge from a file unchecked, so it may be outside the enumeration.
 [[nodiscard]] bool is_pci_bridge(const hwloc_obj& object) noexcept {
   if (object.type != HWLOC_OBJ_BRIDGE) return false;
   std::underlying_type_t<hwloc_obj_bridge_type_t> upstream{};
@@ -164,7 +164,7 @@ void set_place(hwloc_topology_t loaded, hwloc_obj_t object, const Topology& topo
   return upstream == HWLOC_OBJ_BRIDGE_PCI;
 }
 
-// hwloc has gigabytes a second; what a file states may be anything.
+// hwloc reports gigabytes per second; the value in a file may be anything.
 [[nodiscard]] std::uint64_t megabits_per_s(float gigabytes_per_s) noexcept {
   constexpr float highest = 1e6F;
   return gigabytes_per_s > 0 && gigabytes_per_s < highest ? static_cast<std::uint64_t>(gigabytes_per_s * 8000) : 0;
@@ -196,7 +196,7 @@ void add_pci_devices(hwloc_topology_t loaded, Topology& topology) {
   }
 }
 
-// Network interfaces and disks of platforms and buses that are not PCI.
+// Network interfaces and disks on platform devices and buses other than PCI.
 void add_other_devices(hwloc_topology_t loaded, Topology& topology) {
   for (hwloc_obj_t os = nullptr; (os = hwloc_get_next_osdev(loaded, os)) != nullptr;) {
     if (os->name == nullptr) continue;
@@ -221,8 +221,8 @@ Loaded prepare() {
   return loaded;
 }
 
-// hwloc reads our own control group. Where `nfx host apply --runtime` has isolated CPUs, that group shows our own
-// doing and not what the engine may use; a plan made then has to be the one that was applied.
+// hwloc reads our own control group. If `nfx host apply --runtime` has isolated CPUs, that group shows the effect of
+// our own plan and not the CPUs that the engine may use. A plan made now must equal the applied one.
 void set_allowed(hwloc_topology_t loaded, Topology& topology) {
   topology.allowed = to_cpus(hwloc_topology_get_allowed_cpuset(loaded)) & topology.online;
   const HostFiles files;
@@ -237,7 +237,7 @@ void set_allowed(hwloc_topology_t loaded, Topology& topology) {
   topology.allowed = allowed;
 }
 
-// Everything but `source`.
+// Sets everything except `source`.
 Topology convert(hwloc_topology_t loaded, bool live) {
   Topology topology;
   const hwloc_obj_t root = hwloc_get_root_obj(loaded);

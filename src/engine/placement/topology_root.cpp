@@ -1,5 +1,5 @@
-// The root of another machine's /sys and /proc, which hwloc reads in a child process. A root without the kernel's
-// description of cores has one core per CPU.
+// Another machine's /sys and /proc below a root, which hwloc reads in a child process. Without the kernel's description
+// of cores, each CPU counts as one core.
 #include <string>
 
 #include "placement/topology_internal.hpp"
@@ -13,7 +13,7 @@ CpuSet list(const HostFiles& files, const std::string& file) {
   return CpuSet::parse_list(files.text(file).value_or("")).value_or(CpuSet{});
 }
 
-// hwloc looks for these of CPU 0, and otherwise counts the CPUs of the machine that it runs on.
+// hwloc looks for these files of CPU 0; without them it counts the CPUs of the machine it runs on.
 bool describes_cores(const HostFiles& files) {
   const std::string folder = cpu_folder + "cpu0/topology/";
   return files.exists(folder + "core_cpus") || files.exists(folder + "thread_siblings") ||
@@ -43,7 +43,7 @@ Topology load_topology_root(const std::filesystem::path& folder) {
   Topology topology =
       describes_cores(files) ? detail::read_xml(detail::xml_of_root(folder), folder) : one_core_per_cpu(online);
   topology.source = folder.string();
-  // hwloc has the name of the machine that it runs on.
+  // hwloc reports the name of the machine it runs on.
   topology.machine = detail::printable(files.text("/sys/class/dmi/id/product_name").value_or(""));
   if (topology.machine.empty())
     topology.machine = detail::printable(files.text("/proc/sys/kernel/hostname").value_or(""));

@@ -1,7 +1,7 @@
-// hwloc trusts the structure of the XML that it reads: a few changed bytes make it follow null pointers or stop in an
-// assertion. And it takes the root of another machine's files from the environment of the whole process, which threads
-// may not change while others read it. So a child process reads either, checks the result and writes it as XML; we read
-// only what hwloc wrote.
+// hwloc trusts the structure of XML: a few changed bytes make it follow null pointers or fail an assertion. It also
+// takes the root of another machine's files from the environment, which must not change while other threads read it. So
+// a child process reads either one, checks the result and writes it as XML; this process reads only XML written by
+// hwloc.
 #include <fcntl.h>
 #include <hwloc.h>
 #include <sys/mman.h>
@@ -80,10 +80,10 @@ void set_limits() {
   ::setrlimit(RLIMIT_CORE, &no_core);
   ::setrlimit(RLIMIT_CPU, &cpu);
   for (const int number : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGXCPU, SIGALRM}) ::signal(number, SIG_DFL);
-  ::alarm(max_seconds);  // where a file is a pipe
+  ::alarm(max_seconds);  // in case a file is a pipe
 }
 
-// XML, or the root of a machine's files where it is empty.
+// XML, or, if it is empty, the root of a machine's files.
 struct Source {
   std::string_view xml;
   std::string root;
@@ -102,18 +102,18 @@ bool choose(hwloc_topology_t topology, const Source& source) {
   return hwloc_topology_set_type_filter(topology, HWLOC_OBJ_BRIDGE, HWLOC_TYPE_FILTER_KEEP_ALL) == 0;
 }
 
-// In the child: only memory, the files, and hwloc.
+// Runs in the child, with only memory, the files, and hwloc.
 int translate(const Source& source, int out, int complaints) {
   set_limits();
   ::dup2(complaints, STDERR_FILENO);
-  // hwloc reads these once per process: after the first file of a process its messages are shorter.
+  // hwloc reads these variables once per process; its messages are shorter after the first file.
   ::setenv("HWLOC_XML_VERBOSE", "1", 1);
   ::setenv("HWLOC_HIDE_ERRORS", "0", 1);
   hwloc_topology_t topology = nullptr;
   if (hwloc_topology_init(&topology) != 0) return child_not_understood;
   hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
   if (!choose(topology, source) || hwloc_topology_load(topology) != 0) return child_not_understood;
-  // Stops the process when something does not fit together.
+  // Aborts the process on an inconsistency.
   hwloc_topology_check(topology);
   if (hwloc_bitmap_last(hwloc_topology_get_complete_cpuset(topology)) >= CpuSet::max_cpus) return child_too_many_cpus;
   char* buffer = nullptr;
@@ -127,7 +127,7 @@ int translate(const Source& source, int out, int complaints) {
   return child_done;
 }
 
-// The first line of hwloc's output with content; its warnings come framed in stars.
+// The first meaningful line of hwloc's output; its warnings are framed with stars.
 std::string complaint(int fd) {
   ::lseek(fd, 0, SEEK_SET);
   const std::string text = read_all(fd, 65536);
@@ -143,7 +143,7 @@ std::string complaint(int fd) {
   return found;
 }
 
-// The number before the point in <topology version="3.0">; 0: there is none.
+// The number before the point in <topology version="3.0">; 0 if there is none.
 unsigned format_of(std::string_view xml) {
   constexpr std::string_view before = "<topology version=\"";
   const std::size_t at = xml.find(before);

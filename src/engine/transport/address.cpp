@@ -1,4 +1,4 @@
-// Resolves host names, and names addresses as text.
+// Resolves host names and formats addresses.
 #include "transport/address.hpp"
 
 #include <cerrno>

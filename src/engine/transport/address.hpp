@@ -16,8 +16,8 @@ namespace nfx::detail {
 
 using AddressList = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 
-// What a transport that cannot encrypt returns for options that want it: a connection that was to be encrypted is never
-// plain.
+// The error of a transport without encryption for options that request it: such a connection is never sent in plain
+// text.
 [[nodiscard]] inline std::optional<TransportError> refuse_tls(const char* operation, const Endpoint& endpoint,
                                                               const SocketOptions& options) {
   if (!options.tls) return std::nullopt;
@@ -25,7 +25,7 @@ using AddressList = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
                         std::string{operation} + to_string(endpoint) + ": encrypted, but without a TlsTransport"};
 }
 
-// A literal address immediately, a name by a look-up that may block. Never an empty list.
+// Returns a literal address immediately; looking up a name may block. Never an empty list.
 [[nodiscard]] std::expected<AddressList, TransportError> look_up(const Endpoint& endpoint);
 
 // The literal form of a socket address; empty for a family without ports.

@@ -1,4 +1,5 @@
-// Gives and takes the bounded places of connections, and picks the one that ends when a limit is reached.
+// Assigns and releases the bounded places of connections, and picks the connection that is closed when a limit is
+// reached.
 #include "transport/admission.hpp"
 
 #include <arpa/inet.h>
@@ -64,7 +65,7 @@ Admission::Limit Admission::reached(const PeerAddress& address, bool known) cons
 
 bool Admission::goes_before(const Place& a, const Place& b) const noexcept {
   NFX_ASSERT(a.known == b.known);
-  // By the places that their networks hold, then their addresses, then silence, then age.
+  // By the number of places that their networks hold, then their addresses, then silence, then age.
   if (a.network != b.network) {
     const std::uint32_t of_a = held(networks_, a.network, a.known), of_b = held(networks_, b.network, b.known);
     if (of_a != of_b) return of_a > of_b;

@@ -1,7 +1,7 @@
-// Which of many connections get one of a bounded number of places: limits for each address and network,
-// places of their own for known addresses, and whose connection ends when a limit is reached.
-// Thread: one owner. Cost: a decision reads all places once, and allocates at most one table entry for each network and
-// address; no part of a hot path. Bounded: as many places as the limits add up to. Errors: none.
+// Decides which connections get one of a bounded number of places: limits per address and network, reserved places for
+// known addresses, and a choice of the connection to close when a limit is reached.
+// Thread: one owner. Cost: a decision reads all places once, and allocates at most one table entry per network and
+// address; no part of a hot path. Bounded: the sum of the limits. Errors: none.
 #pragma once
 
 #include <algorithm>
@@ -17,20 +17,20 @@
 
 namespace nfx {
 
-// An IPv4 or IPv6 address; IPv4 is mapped into IPv6. All bytes zero: none.
+// An IPv4 or IPv6 address; IPv4 is mapped into IPv6. All zero: none.
 struct PeerAddress {
   std::array<std::uint8_t, 16> bytes{};
 
-  // Of "192.0.2.7:51234" or "[2001:db8::7]:51234". What has no literal address is all the same one: none.
+  // Parses "192.0.2.7:51234" or "[2001:db8::7]:51234". Anything else counts as the same address: none.
   [[nodiscard]] static PeerAddress of_peer(std::string_view peer) noexcept;
-  // Of "192.0.2.7" or "2001:db8::7".
+  // Parses "192.0.2.7" or "2001:db8::7".
   [[nodiscard]] static PeerAddress of_host(std::string_view host) noexcept;
 
   [[nodiscard]] bool is_none() const noexcept { return *this == PeerAddress{}; }
-  // The address with what follows the first 24 bits of IPv4, or 64 of IPv6, set to zero.
+  // The first 24 bits of IPv4, or 64 bits of IPv6, with the rest set to zero.
   [[nodiscard]] PeerAddress network() const noexcept;
-  // What one host can choose its address from: an IPv4 address itself, the /64 of an IPv6 address. ::/64 has no hosts
-  // but ::1, which is itself.
+  // The range from which one host can choose its address: an IPv4 address itself, or the /64 of an IPv6 address. ::1,
+  // the only host of ::/64, stands for itself.
   [[nodiscard]] PeerAddress subnet() const noexcept;
 
   friend auto operator<=>(const PeerAddress&, const PeerAddress&) = default;
@@ -41,15 +41,15 @@ struct PeerAddress {
 
 enum class PeerStanding : std::uint8_t {
   unknown,
-  known,        // gets the places of known addresses
-  not_allowed,  // is closed immediately
+  known,        // uses the places of known addresses
+  not_allowed,  // closed immediately
 };
 
 struct AdmissionLimits {
   std::uint32_t unknown = 64;
-  std::uint32_t per_address = 32;  // of unknown addresses
+  std::uint32_t per_address = 32;  // for unknown addresses
   std::uint32_t per_network = 48;
-  std::uint32_t known = 64;  // besides those
+  std::uint32_t known = 64;  // in addition
 };
 
 class Admission {
@@ -58,9 +58,10 @@ class Admission {
 
   struct Decision {
     bool possible = false;
-    std::optional<std::uint32_t> evict{};  // the place to be released before
+    std::optional<std::uint32_t> evict{};  // the place to release first
   };
-  // How a connection from `address` can have a place. may_evict(place): whether its connection may be closed for that.
+  // Decides whether a connection from `address` can get a place. may_evict(place) says whether its connection may be
+  // closed.
   template <class MayEvict>
   [[nodiscard]] Decision decide(const PeerAddress& address, bool known, MayEvict&& may_evict) const {
     const Limit limit = reached(address, known);
@@ -76,10 +77,10 @@ class Admission {
     return {.possible = victim.has_value(), .evict = victim};
   }
 
-  // After a decision that it is possible, and its eviction.
+  // Requires a positive decision, after its eviction.
   [[nodiscard]] std::uint32_t take(const PeerAddress& address, bool known);
   void release(std::uint32_t place) noexcept;
-  // It has sent something: those that have sent nothing are evicted first.
+  // The connection has sent something: connections that have sent nothing are evicted first.
   void heard(std::uint32_t place) noexcept {
     NFX_ASSERT(places_[place].used);
     places_[place].silent = false;
@@ -95,18 +96,18 @@ class Admission {
     bool used = false;
     bool known = false;
     bool silent = true;
-    std::uint64_t order = 0;  // of taking
+    std::uint64_t order = 0;  // order of taking
     PeerAddress address;
     PeerAddress network;
   };
   struct Holder {
-    PeerAddress address;  // or network
+    PeerAddress address;  // address or network
     bool known = false;
     std::uint32_t places = 0;
   };
 
   [[nodiscard]] Limit reached(const PeerAddress& address, bool known) const noexcept;
-  // Whether `a` is evicted rather than `b`.
+  // Whether `a` is evicted before `b`.
   [[nodiscard]] bool goes_before(const Place& a, const Place& b) const noexcept;
   [[nodiscard]] static std::uint32_t held(const std::vector<Holder>& holders, const PeerAddress& by,
                                           bool known) noexcept;

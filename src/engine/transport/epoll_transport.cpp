@@ -26,8 +26,8 @@ using detail::would_block;
 
 namespace {
 
-// What an epoll event is about: a connection's id as it is, a listener's id with the top bit of its slot set, or 0 for
-// wake, or a descriptor of the program's with this flag.
+// The meaning of an epoll event's data: a connection's id, a listener's id with the top bit of its slot set, 0 for
+// wake, or a descriptor of the program with this flag.
 constexpr std::uint64_t wake_event = 0;
 constexpr std::uint64_t foreign_event = std::uint64_t{3} << 30;
 constexpr std::uint64_t listener_flag = std::uint64_t{1} << 31;
@@ -113,7 +113,7 @@ std::size_t EpollTransport::accept_from(const detail::SinkRef& sink, ListenerId 
       unwatch_listeners();
       break;
     }
-    // Any other error is about the one connection that was to be accepted, which is gone.
+    // Any other error concerns only the connection being accepted, which is gone.
   }
   return handled;
 }
@@ -132,14 +132,14 @@ void EpollTransport::resume_accepting() noexcept {
     if (watch_listener(listener) == 0) {
       listener.paused = false;
     } else {
-      accept_later();  // still short of memory: the next deadline tries again
+      accept_later();  // still short of memory: try again at the next deadline
     }
   }
 }
 
 // Holding and closing.
 
-// Bytes stay in the kernel's buffer while a connection is held, and then in the peer's.
+// While a connection is held, bytes stay in the kernel's buffer, and then in the peer's.
 void EpollTransport::hold(ConnectionId id, bool held) noexcept {
   Connection* connection = connections_.find(id);
   if (connection == nullptr || connection->state != State::open || connection->held == held) return;
@@ -152,7 +152,7 @@ void EpollTransport::hold(ConnectionId id, bool held) noexcept {
 }
 
 void EpollTransport::watch_for_more(Connection& connection) noexcept {
-  NFX_ASSERT(!connection.unwatched || connection.held);  // only a held connection is left out of epoll
+  NFX_ASSERT(!connection.unwatched || connection.held);  // only a held connection is removed from epoll
   if (connection.unwatched) return;
   watch(connection, EPOLL_CTL_MOD, (connection.held ? 0U : EPOLLIN) | (connection.wants_write ? EPOLLOUT : 0U));
 }
@@ -198,7 +198,7 @@ std::size_t EpollTransport::poll_with(const detail::SinkRef& sink, Duration max_
   return handled + wait_and_serve(sink, max_wait);
 }
 
-// The busy-polling path: reading few sockets directly is cheaper than calling epoll to learn which of them to read.
+// The busy-polling path. Reading a few sockets directly is cheaper than asking epoll which of them to read.
 std::size_t EpollTransport::poll_directly(const detail::SinkRef& sink) {
   NFX_TRACE();
   std::array<ConnectionId, max_direct_receive_limit> ids;  // callbacks may change connections_.open
@@ -214,8 +214,9 @@ std::size_t EpollTransport::poll_directly(const detail::SinkRef& sink) {
   return handled;
 }
 
-// A segment for a watched socket is put on epoll's list first, by the thread that sends it. No poll reads that list
-// while all sockets are read. What came later, or had to be watched meanwhile, leaves epoll with the next round.
+// For a watched socket, the thread that sends a segment first puts it on epoll's list, which no poll reads while all
+// sockets are read directly. So sockets are removed from epoll; sockets added later or watched meanwhile are removed in
+// the next round.
 void EpollTransport::leave_epoll() noexcept {
   polls_until_direct_ = direct_polls;
   for (const std::uint32_t slot : connections_.open) {
@@ -272,12 +273,12 @@ std::size_t EpollTransport::wait_and_serve(const detail::SinkRef& sink, Duration
   return handled;
 }
 
-// Reading first hands on what the peer sent before the end; the close follows once nothing is left.
+// First delivers the bytes that the peer sent before the end; the close follows when nothing is left.
 std::size_t EpollTransport::serve_broken(const detail::SinkRef& sink) {
   std::size_t handled = 0;
   for (std::size_t i = connections_.broken.size(); i-- > 0;) {
     if (i >= connections_.broken.size())
-      continue;  // callbacks shortened the list; what moved is served by the next poll
+      continue;  // callbacks shortened the list; the next poll serves the moved entry
     const ConnectionId id = connections_.broken[i];
     Connection* connection = connections_.find(id);
     NFX_ASSERT(connection != nullptr);
@@ -337,7 +338,7 @@ std::size_t EpollTransport::receive(const detail::SinkRef& sink, ConnectionId id
 
 // Watches.
 
-// Bytes of a held connection are in the socket. It stays open, so closing it does not end its watch.
+// Bytes of a held connection are still in the socket. The socket stays open, so its watch must be removed explicitly.
 bool EpollTransport::may_detach(Connection& connection, std::string&) noexcept {
   if (!connection.unwatched && !connection.direct) ::epoll_ctl(epoll_, EPOLL_CTL_DEL, connection.fd, nullptr);
   return true;
@@ -351,7 +352,7 @@ void EpollTransport::free_slot(Connection& connection) noexcept {
 
 void EpollTransport::watch_connecting(Connection& connection) noexcept { watch(connection, EPOLL_CTL_ADD, EPOLLOUT); }
 
-// What connected was watched all along.
+// An outgoing connection has been watched since its start.
 void EpollTransport::watch_open(Connection& connection, bool accepted) noexcept {
   watch(connection, accepted ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, EPOLLIN);
 }
@@ -361,7 +362,8 @@ void EpollTransport::watch(Connection& connection, int operation, std::uint32_t 
   epoll_event event{};
   event.events = events;
   event.data.u64 = std::to_underlying(connections_.id_of(connection));
-  // Only a kernel out of memory or over its limit of watches fails here; such a connection could never be served.
+  // This fails only if the kernel is out of memory or over its limit of watches; such a connection could never be
+  // served.
   if (::epoll_ctl(epoll_, operation, connection.fd, &event) != 0 && !connection.broken &&
       connection.state != State::lingering) {
     connections_.make_broken(connection, CloseReason::local_error);

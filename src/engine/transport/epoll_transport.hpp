@@ -1,9 +1,9 @@
 // TCP over epoll.
-// Thread: one owner; wake() from any. Cost: no allocation on the receive and send path; a poll is one epoll_wait and
-// one recv per ready connection, or, busy-polling with few connections, the recv calls alone: after direct_polls of
-// them the connections leave epoll, whose list costs the sender of every segment, until a poll may wait again.
-// Fairness: level-triggered with one bounded recv per connection and poll, so a flooding peer delays its neighbours by
-// one buffer at most. Accepts are bounded likewise. Errors: see transport.hpp. A process out of descriptors pauses its
+// Thread: one owner; wake() from any. Cost: no allocation on the receive and send path. A poll is one epoll_wait and
+// one recv per ready connection. A busy-polling transport with few connections calls only recv: after direct_polls such
+// polls the connections leave epoll, whose list costs the sender of every segment, until a poll may wait again.
+// Fairness: level-triggered with one bounded recv per connection and poll, so a flooding peer delays others by at most
+// one buffer. Accepts are bounded likewise. Errors: see transport.hpp. A process out of descriptors pauses its
 // listeners for a moment instead of retrying accept in a loop.
 #pragma once
 
@@ -26,15 +26,15 @@
 namespace nfx {
 
 struct EpollOptions {
-  std::size_t receive_buffer_size = 64 * 1024;  // shared by all connections; the most that one recv brings
-  std::size_t direct_receive_limit =
-      8;                               // up to so many connections, a busy-polling poll skips epoll_wait; 0 never does
-  std::size_t max_connections = 1024;  // accepted, connecting and lingering together
+  std::size_t receive_buffer_size = 64 * 1024;  // shared by all connections; the limit of one recv
+  std::size_t direct_receive_limit = 8;  // up to this many connections, a busy-polling poll skips epoll_wait; 0: never
+  std::size_t max_connections = 1024;    // total of accepted, connecting and lingering connections
   std::size_t max_listeners = 16;
   std::size_t accept_limit = 16;  // per listener and poll
   int listen_backlog = 128;
-  Duration linger_time = std::chrono::seconds(2);         // how long close() continues to deliver in the background
-  std::size_t linger_bytes = 256 * 1024;                  // ... and how much of the peer's it drops before it resets
+  Duration linger_time = std::chrono::seconds(2);         // time that close() continues to deliver in the background
+  std::size_t linger_bytes = 256 * 1024;                  // ... and the most input of the peer that it drops before it
+                                                          // resets
   Duration accept_pause = std::chrono::milliseconds(50);  // after accept found no descriptor or memory
 };
 
@@ -42,15 +42,15 @@ class EpollTransport;
 
 namespace detail {
 struct EpollConnection : TcpConnection {
-  bool unwatched = false;  // held, and ended: epoll would report the end over and over
-  bool direct = false;     // not watched either: every poll reads it
+  bool unwatched = false;  // held and ended: epoll would report the end repeatedly
+  bool direct = false;     // not watched either, because every poll reads it
 };
 using EpollBooks = TcpRegistry<EpollTransport, EpollConnection, TcpListener, EpollOptions>;
 }  // namespace detail
 
 class EpollTransport : private detail::EpollBooks {
  public:
-  // Throws std::invalid_argument for an option out of range, std::system_error when epoll cannot be set up.
+  // Throws std::invalid_argument for an option out of range, std::system_error if epoll cannot be set up.
   explicit EpollTransport(EpollOptions options = {});
   ~EpollTransport();
   EpollTransport(const EpollTransport&) = delete;
@@ -61,15 +61,15 @@ class EpollTransport : private detail::EpollBooks {
   [[nodiscard]] std::optional<Endpoint> local_endpoint(ListenerId id) const;
   void close_listener(ListenerId id) noexcept;
 
-  // A name with several addresses is tried in their order until one accepts.
+  // The addresses of a name are tried in order until one accepts.
   [[nodiscard]] std::expected<ConnectionId, TransportError> connect(const Endpoint& endpoint,
                                                                     const SocketOptions& options = {});
   SendResult try_send(ConnectionId id, std::span<const char> bytes) noexcept;
   void close(ConnectionId id) noexcept;
   void hold(ConnectionId id, bool held) noexcept;
   [[nodiscard]] std::expected<int, NotDetached> detach(ConnectionId id, std::string& received);
-  // A socket that another transport gave up becomes an established connection, which may have bytes already. Empty: all
-  // places are taken, and the socket is still the caller's.
+  // Adopts a socket from another transport as an established connection, which may already have input. Empty if all
+  // places are taken; the caller then still owns the socket.
   [[nodiscard]] std::optional<ConnectionId> adopt(int fd, const SocketOptions& options = {});
   [[nodiscard]] std::size_t lingering() const noexcept { return connections_.lingering.size(); }
 
@@ -79,17 +79,17 @@ class EpollTransport : private detail::EpollBooks {
   }
   [[nodiscard]] std::optional<UtcTime> received_at() const noexcept { return received_at_; }
   void wake() noexcept;
-  // A poll that waits also ends when this descriptor is readable, until it is closed. It is not read. Throws
-  // std::system_error when epoll cannot watch it.
+  // Makes a waiting poll also return when this descriptor is readable, until it is closed. The descriptor is not read.
+  // Throws std::system_error if epoll cannot watch it.
   void wake_when_readable(int descriptor);
-  // Readable when a poll has something to do: for a program that sleeps in another loop. From the next poll on no
-  // socket is read without epoll, which only a busy-polling thread would gain from.
+  // A descriptor that is readable when a poll has work, for a program that sleeps in another loop. From the next poll
+  // on, no socket is read without epoll; only a busy-polling thread would gain from that.
   [[nodiscard]] int descriptor() noexcept {
     options_.direct_receive_limit = 0;
     return epoll_;
   }
 
-  // Socket options that were requested and refused, each once, with how many sockets go without.
+  // Socket options that the host refused, each once, with the number of affected sockets.
   [[nodiscard]] const std::vector<TransportWarning>& warnings() const noexcept { return warnings_; }
   [[nodiscard]] const TransportCounters& counters() const noexcept { return counters_; }
   [[nodiscard]] std::size_t connection_count() const noexcept { return connections_.open.size(); }  // established ones
@@ -115,7 +115,7 @@ class EpollTransport : private detail::EpollBooks {
   std::size_t accept_from(const detail::SinkRef& sink, ListenerId id);
   void serve_lingering(Connection& connection) noexcept;
 
-  // What TcpRegistry calls.
+  // Called by TcpRegistry.
   [[nodiscard]] int watch_listener(const Listener& listener) noexcept;
   void forget_listener(const Listener&) noexcept {}  // closing a descriptor ends its watch
   void resume_accepting() noexcept;

@@ -1,9 +1,8 @@
-// Any transport, made as unreliable as networks are: split pieces, late delivery, cut connections, swallowed bytes.
-// Thread, order and errors: those of the transport inside. Cost: copies and allocations; for tests and simulation.
-// Determined by one seed: faults are drawn per connection, in the order in which connections begin, and happen at
-// positions of the byte stream, so they do not depend on how the kernel happens to slice it. Over a loopback transport
-// everything is the same from run to run; over TCP the faults are. Time comes from the clock given to the constructor,
-// so delays need no waiting.
+// Makes any transport as unreliable as a network: split pieces, late delivery, cut connections, swallowed bytes.
+// Thread, order and errors: as the inner transport. Cost: copies and allocations; for tests and simulation. One seed
+// determines all faults. They are drawn per connection, in the order in which connections begin, and occur at positions
+// of the byte stream, so they do not depend on how the kernel slices it. Over a loopback transport everything is
+// reproducible; over TCP the faults are. Time comes from the given clock, so delays need no waiting.
 #pragma once
 
 #include <algorithm>
@@ -29,24 +28,24 @@ namespace nfx {
 
 struct FaultOptions {
   std::uint64_t seed = 1;
-  double split_probability = 0;  // of a piece being small, in both directions
-  std::size_t small_piece = 16;  // the most bytes of a small piece
-  double delay_probability = 0;  // of a piece being late; order within a connection does not change
+  double split_probability = 0;  // of a small piece, in both directions
+  std::size_t small_piece = 16;  // maximum size of a small piece
+  double delay_probability = 0;  // of a late piece; the order within a connection does not change
   Duration max_delay = std::chrono::milliseconds(10);
-  double cut_probability = 0;      // of a connection being cut, in a direction and at a position drawn
-  std::size_t cut_within = 4096;   // ... among this many first bytes
-  double swallow_probability = 0;  // of a connection going silent from a position on, in a direction drawn
+  double cut_probability = 0;      // of a cut connection; direction and position are drawn
+  std::size_t cut_within = 4096;   // ... within this many first bytes
+  double swallow_probability = 0;  // of a connection that goes silent; direction and position are drawn
   std::size_t swallow_within = 4096;
-  std::size_t send_buffer = 64 * 1024;      // bytes delayed on their way out, per connection; then try_send falls short
-  std::size_t receive_buffer = 256 * 1024;  // bytes delayed on their way in, all together; then reading pauses
-  Duration linger_time = std::chrono::seconds(2);  // how long close() continues to deliver in the background
+  std::size_t send_buffer = 64 * 1024;      // delayed outgoing bytes per connection; beyond that, try_send sends less
+  std::size_t receive_buffer = 256 * 1024;  // delayed incoming bytes of all connections; beyond that, reading pauses
+  Duration linger_time = std::chrono::seconds(2);  // time that close() continues to deliver in the background
 };
 
 struct FaultCounters {
   std::uint64_t small_pieces = 0;
   std::uint64_t delayed_pieces = 0;
   std::uint64_t cuts = 0;
-  std::uint64_t losses = 0;  // connections that one side alone lost
+  std::uint64_t losses = 0;  // connections that only one side lost
   std::uint64_t swallowed_bytes = 0;
 
   friend bool operator==(const FaultCounters&, const FaultCounters&) = default;
@@ -54,7 +53,7 @@ struct FaultCounters {
 
 namespace detail {
 
-// One direction of one faulty connection: bytes go in, pieces with the time they are due come out.
+// One direction of a faulty connection: bytes go in, pieces come out when they are due.
 class FaultyFlow {
  public:
   struct Piece {
@@ -68,13 +67,13 @@ class FaultyFlow {
   void swallow_from(std::uint64_t position) noexcept { swallow_from_ = position; }
   void swallow_from_now() noexcept { swallow_from_ = position_; }
 
-  // Takes all of `bytes`; those after the cut are lost.
+  // Takes all of `bytes`; bytes after the cut are lost.
   void add(std::span<const char> bytes, MonotonicTime now, const FaultOptions& options, FaultCounters& counters);
   [[nodiscard]] bool cut() const noexcept { return position_ >= cut_at_; }
   [[nodiscard]] MonotonicTime last_due() const noexcept { return piece_due_; }
 
   std::deque<Piece> pieces;
-  std::size_t queued = 0;  // bytes in pieces
+  std::size_t queued = 0;  // bytes in `pieces`
 
  private:
   void start_piece(MonotonicTime now, const FaultOptions& options, FaultCounters& counters);
@@ -87,7 +86,7 @@ class FaultyFlow {
   MonotonicTime piece_due_{};
 };
 
-// The plan of a connection's cut and silence.
+// Draws when a connection is cut and when it goes silent.
 void plan_faults(const FaultOptions& options, std::uint64_t ordinal, FaultyFlow& in, FaultyFlow& out) noexcept;
 
 // Throws std::invalid_argument for a probability outside 0..1 or a size of 0.
@@ -100,7 +99,7 @@ class FaultyTransport {
  public:
   using Clock = std::function<MonotonicTime()>;
 
-  // `inner` and what `clock` reads outlive this.
+  // `inner` and the clock's source must outlive this object.
   FaultyTransport(Inner& inner, FaultOptions options, Clock clock)
       : inner_(inner), options_(options), clock_(std::move(clock)) {
     detail::check_fault_options(options);
@@ -168,21 +167,21 @@ class FaultyTransport {
       inner_.poll(recorder, shortened_wait(max_wait));
     }
     std::size_t handled = 0;
-    for (std::size_t i = 0; i < connections_.size(); ++i) {  // connections that callbacks begin are served too
+    for (std::size_t i = 0; i < connections_.size(); ++i) {  // also serves connections that callbacks begin
       flush(connections_[i]);
       handled += deliver(sink, connections_[i]);
     }
     return handled;
   }
 
-  // Cuts the connection here: bytes under way inside this transport are lost, and the sink hears on_close(reset).
+  // Cuts the connection: bytes inside this transport are lost, and the sink gets on_close(reset).
   void cut(ConnectionId id) {
     Connection* connection = find(id);
     if (connection == nullptr || connection->inner == no_connection) return;
     break_off(*connection);
   }
 
-  // From now on neither direction carries anything, and no end is notified.
+  // From now on neither direction carries anything, and neither side is told of an end.
   void swallow(ConnectionId id) {
     if (Connection* connection = find(id)) {
       connection->in.swallow_from_now();
@@ -190,8 +189,8 @@ class FaultyTransport {
     }
   }
 
-  // This side alone loses the connection: the sink hears on_close(reset), what it sent before is lost inside this
-  // transport, and the peer hears nothing but silence until it closes its end or this transport goes.
+  // Only this side loses the connection: the sink gets on_close(reset), and bytes sent before are lost inside this
+  // transport. The peer sees only silence until it closes its end or this transport is destroyed.
   void lose(ConnectionId id) {
     Connection* connection = find(id);
     if (connection == nullptr || connection->inner == no_connection) return;
@@ -201,8 +200,8 @@ class FaultyTransport {
     ended(*connection, CloseReason::reset);
   }
 
-  // For pieces and connections that begin from here on. Throws std::invalid_argument as the constructor does; the sizes
-  // of both buffers stay.
+  // Applies to pieces and connections that begin later. Throws std::invalid_argument like the constructor. The sizes of
+  // both buffers do not change.
   void change_faults(FaultOptions options) {
     detail::check_fault_options(options);
     options.send_buffer = options_.send_buffer;
@@ -210,8 +209,8 @@ class FaultyTransport {
     options_ = options;
   }
 
-  // When the next late piece is due, or a closed connection gives up what its peer does not read: a simulator moves its
-  // clock there. What is due already waits for the peer, not for time.
+  // When the next late piece is due, or when a closed connection gives up input that its peer does not read. A
+  // simulator advances its clock to this time. Pieces that are already due wait for the peer, not for time.
   [[nodiscard]] std::optional<MonotonicTime> next_due() const {
     std::optional<MonotonicTime> earliest;
     const MonotonicTime now = clock_();
@@ -241,21 +240,21 @@ class FaultyTransport {
   };
 
   struct Connection {
-    ConnectionId inner = no_connection;  // none once the inner connection has ended
+    ConnectionId inner = no_connection;  // none after the inner connection has ended
     std::uint32_t slot = 0;
     std::uint32_t generation = 0;
     bool used = false;
     bool established = false;
     bool wants_write = false;
-    bool closing = false;  // closed by the user; late bytes still go out
-    bool held = false;     // its events wait
+    bool closing = false;  // closed by the user; late bytes are still sent
+    bool held = false;     // its events are held back
     MonotonicTime linger_until{};
     std::deque<Event> events;  // for the sink; one `received` per piece of `in`
     detail::FaultyFlow in;
     detail::FaultyFlow out;
   };
 
-  // Takes what the inner transport reports and queues it, so that no user code runs inside the inner poll.
+  // Queues the events of the inner transport, so that no user code runs inside the inner poll.
   struct Recorder {
     FaultyTransport& self;
 
@@ -325,7 +324,7 @@ class FaultyTransport {
     return *place;
   }
 
-  // Sends what is due; ends a connection whose output is done.
+  // Sends pieces that are due; ends a connection whose output is complete.
   void flush(Connection& connection) {
     if (!connection.used || connection.inner == no_connection) return;
     const MonotonicTime now = clock_();
@@ -335,9 +334,9 @@ class FaultyTransport {
       std::string& bytes = pieces.front().bytes;
       const SendResult result = inner_.try_send(connection.inner, bytes);
       connection.out.queued -= result.sent;
-      if (result.closed) return;  // the inner on_close follows
+      if (result.closed) return;  // the inner on_close will follow
       bytes.erase(0, result.sent);
-      if (!bytes.empty()) return;  // the inner on_writable follows
+      if (!bytes.empty()) return;  // the inner on_writable will follow
       pieces.pop_front();
     }
     if (!pieces.empty()) return;
@@ -356,7 +355,7 @@ class FaultyTransport {
     ended(connection, CloseReason::reset);
   }
 
-  // The inner connection is gone; the sink hears of it after what is queued before.
+  // The inner connection has ended; the sink is told after all queued events.
   void ended(Connection& connection, CloseReason reason) {
     by_inner_.erase(connection.inner);
     connection.inner = no_connection;
@@ -385,7 +384,7 @@ class FaultyTransport {
   template <TransportSink Sink>
   std::size_t deliver(Sink& sink, Connection& connection) {
     std::size_t handled = 0;
-    const std::uint32_t generation = connection.generation;  // changes when a callback closes the connection
+    const std::uint32_t generation = connection.generation;  // changes if a callback closes the connection
     const auto alive = [&] { return connection.used && connection.generation == generation; };
     const MonotonicTime now = clock_();
     while (alive() && !connection.held && handled < pieces_per_poll && !connection.events.empty() &&
@@ -423,7 +422,7 @@ class FaultyTransport {
     }
   }
 
-  // Late pieces end a wait; what is due already forbids one.
+  // A late piece ends a wait; a piece that is already due prevents it.
   [[nodiscard]] Duration shortened_wait(Duration max_wait) const {
     const MonotonicTime now = clock_();
     for (const Connection& connection : connections_) {

@@ -1,6 +1,6 @@
-// Where the steps of TLS handshakes are computed when the thread that polls does not compute them itself.
+// Computes the steps of TLS handshakes outside of the polling thread.
 // Thread: see each. Cost: a few atomic operations per step; no lock. Lifetime: a task outlives its place in a list.
-// Bounded: by those who post, see TlsTransport. Errors: none.
+// Bounded: by the posting transports, see TlsTransport. Errors: none.
 #pragma once
 
 #include <atomic>
@@ -14,10 +14,10 @@ class HandshakeTask {
   HandshakeTask(const HandshakeTask&) = delete;
   HandshakeTask& operator=(const HandshakeTask&) = delete;
 
-  // Computes the step, and passes the task on: afterwards it may not exist.
+  // Computes the step and passes the task on. The task may not exist afterwards.
   virtual void run() noexcept = 0;
 
-  // The one after this in what HandshakeTasks::take_all() returned.
+  // The task after this one in the result of HandshakeTasks::take_all().
   [[nodiscard]] HandshakeTask* next() const noexcept { return next_; }
 
  protected:
@@ -29,14 +29,14 @@ class HandshakeTask {
   HandshakeTask* next_ = nullptr;
 };
 
-// Tasks on their way to another thread. Thread: add() from any, take_all() from one at a time.
+// A list of tasks for another thread. Thread: add() from any, take_all() from one at a time.
 class HandshakeTasks {
  public:
   HandshakeTasks() = default;
   HandshakeTasks(const HandshakeTasks&) = delete;
   HandshakeTasks& operator=(const HandshakeTasks&) = delete;
 
-  // The task is in no list. Returns whether this one was empty.
+  // Requires that the task is in no list. Returns whether this list was empty.
   bool add(HandshakeTask& task) noexcept {
     HandshakeTask* newest = newest_.load(std::memory_order_relaxed);
     do {
@@ -47,7 +47,7 @@ class HandshakeTasks {
 
   [[nodiscard]] bool empty() const noexcept { return newest_.load(std::memory_order_relaxed) == nullptr; }
 
-  // The oldest, with the others after it; null when there is none.
+  // The oldest task, linked to the others; null if there is none.
   [[nodiscard]] HandshakeTask* take_all() noexcept {
     HandshakeTask* task = newest_.exchange(nullptr, std::memory_order_acquire);
     HandshakeTask* oldest = nullptr;
@@ -70,8 +70,8 @@ class HandshakeExecutor {
   HandshakeExecutor(const HandshakeExecutor&) = delete;
   HandshakeExecutor& operator=(const HandshakeExecutor&) = delete;
 
-  // Calls task.run() once, on any thread, tasks in the order in which they were posted; never within post(). A task
-  // whose transport has ended is run as well: it only releases its memory.
+  // Calls task.run() once, on any thread, in the order of posting; never within post(). A task whose transport has
+  // ended is also run, and only releases its memory.
   virtual void post(HandshakeTask& task) noexcept = 0;
 
  protected:

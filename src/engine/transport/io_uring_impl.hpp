@@ -1,6 +1,6 @@
-// The transport over io_uring: which requests each connection has with the kernel, and what their completions mean.
-// Thread: the transport's owner. A request is named by kind, slot and a tag that counts the slot's uses, so completions
-// that come after their connection are known as such; their buffers go back.
+// The io_uring transport: the outstanding requests of each connection, and the handling of their completions.
+// Thread: the transport's owner. A request is named by kind, slot and a tag that counts the slot's uses, so a
+// completion that arrives after its connection ended is recognised, and its buffer is returned.
 #pragma once
 
 #include <cstddef>
@@ -21,18 +21,19 @@ class IoUringImpl;
 
 struct IoUringConnection : TcpConnection {
   std::uint32_t tag = 0;
-  bool reading = false;     // a request to receive, or to report input, is with the kernel
-  bool writing = false;     // a request that completes when there is space, or the connect has ended
+  bool reading = false;     // a request to receive, or to report input, is outstanding
+  bool writing = false;     // a request that completes when there is space, or when the connect has ended, is
+                            // outstanding
   bool cancelling = false;  // the request to receive is being cancelled
-  bool fed = false;         // that request has brought bytes
+  bool fed = false;         // the request has delivered bytes
   bool queued = false;      // in starved_ or to_start_
-  bool ended = false;       // the stream has ended, and this may not be reported yet: `end_reason` states how
+  bool ended = false;       // the stream has ended, possibly not yet reported; `end_reason` says why
   CloseReason end_reason = CloseReason::local_error;
-  std::vector<char> kept;  // what had been received when hold was called
+  std::vector<char> kept;  // bytes received before hold took effect
 };
 
 struct IoUringListener : TcpListener {
-  bool accepting = false;  // a request to accept is with the kernel
+  bool accepting = false;  // a request to accept is outstanding
 };
 
 using IoUringRegistry = TcpRegistry<IoUringImpl, IoUringConnection, IoUringListener, IoUringOptions>;
@@ -70,11 +71,11 @@ class IoUringImpl : private IoUringRegistry {
   using Connection = IoUringConnection;
   using Listener = IoUringListener;
 
-  struct Foreign {  // a descriptor of the program's
+  struct Foreign {  // A descriptor of the program.
     int fd;
     bool watched;
   };
-  struct Waiting {  // accepted by the kernel, not announced yet
+  struct Waiting {  // Accepted by the kernel, not yet announced.
     int fd;
     ListenerId listener;
   };
@@ -90,7 +91,7 @@ class IoUringImpl : private IoUringRegistry {
   void cancel(std::uint64_t request) noexcept;
   [[nodiscard]] bool fills_buffers(const Connection& connection) const noexcept;
 
-  // Its completions.
+  // Completions of requests.
   std::size_t serve(const SinkRef& sink, const Completion& completion);
   std::size_t serve_receive(const SinkRef& sink, const Completion& completion, std::uint32_t slot, std::uint32_t tag);
   std::size_t serve_bytes(const SinkRef& sink, Connection& connection, std::span<const char> bytes);
@@ -102,10 +103,10 @@ class IoUringImpl : private IoUringRegistry {
   std::size_t serve_broken(const SinkRef& sink);
   std::size_t end_stream(const SinkRef& sink, Connection& connection, CloseReason reason);
 
-  // What TcpRegistry calls.
+  // Called by TcpRegistry.
   [[nodiscard]] int watch_listener(Listener& listener) noexcept;
   void forget_listener(Listener& listener) noexcept;
-  void resume_accepting() noexcept {}  // the next poll checks whether it may
+  void resume_accepting() noexcept {}  // the next poll checks whether it may accept
   void watch_connecting(Connection& connection) noexcept { enqueue(to_start_, connection); }
   void watch_open(Connection& connection, bool accepted) noexcept;
   void watch_for_room(Connection& connection) noexcept { enqueue(to_start_, connection); }
@@ -121,9 +122,9 @@ class IoUringImpl : private IoUringRegistry {
   bool wake_watched_ = false;
   std::vector<Foreign> foreign_;
   bool listeners_to_start_ = false;
-  std::vector<std::uint32_t> starved_;   // slots whose request found no buffer, and brought nothing
-  std::vector<std::uint32_t> to_start_;  // slots that may want a request
-  std::vector<std::uint32_t> starting_;  // one of them, while it is worked on
+  std::vector<std::uint32_t> starved_;   // slots whose request found no buffer and delivered nothing
+  std::vector<std::uint32_t> to_start_;  // slots that may need a request
+  std::vector<std::uint32_t> starting_;  // swap buffer of to_start_ while it is processed
   std::vector<std::uint64_t> to_cancel_;
   std::vector<ConnectionId> to_hand_on_;  // no longer held, with stored bytes or an end
   std::vector<ConnectionId> handing_on_;

@@ -1,4 +1,4 @@
-// The half of the transport that serves completions.
+// The part of the transport that handles completions.
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ std::size_t IoUringImpl::poll(const SinkRef& sink, Duration max_wait) {
     handled += serve_kept(sink);
   start_requests();
   const bool deadlines = has_deadlines();
-  // A broken connection is polled once more, until its last completion.
+  // A broken connection is polled until its last completion.
   const bool busy = handled > 0 || !waiting_.empty() || !to_hand_on_.empty() || !connections_.broken.empty();
   if (busy) max_wait = Duration::zero();
   if (deadlines) max_wait = shortened_wait(max_wait);
@@ -51,7 +51,7 @@ std::size_t IoUringImpl::serve(const SinkRef& sink, const Completion& completion
       wake_watched_ = false;
       return 0;
     case Kind::foreign:
-      // One that cannot be watched, because it is closed, is not tried again.
+      // A closed descriptor cannot be watched and is not tried again.
       if (completion.result >= 0) foreign_[slot].watched = false;
       return 0;
     case Kind::accept: return serve_accept(sink, completion, slot, tag);
@@ -73,7 +73,7 @@ std::size_t IoUringImpl::serve_receive(const SinkRef& sink, const Completion& co
   std::size_t handled = 0;
   Connection* connection = current(slot, tag);
   if (connection != nullptr && !completion.more()) connection->reading = connection->cancelling = false;
-  NFX_ASSERT(completion.result <= 0 || completion.has_buffer());  // bytes come in a buffer of the ring
+  NFX_ASSERT(completion.result <= 0 || completion.has_buffer());  // bytes arrive in a buffer of the ring
   NFX_ASSERT(completion.result <= static_cast<std::int32_t>(options_.receive_buffer_size));
   if (connection != nullptr && completion.result > 0) {
     connection->fed = true;
@@ -85,7 +85,7 @@ std::size_t IoUringImpl::serve_receive(const SinkRef& sink, const Completion& co
   if (connection == nullptr || completion.more()) return handled;
   const int error = completion.result < 0 ? -completion.result : 0;
   if (error == ENOBUFS) {
-    // A connection that got nothing goes first next time, so that a flood cannot take all buffers for ever.
+    // A connection that got no buffer goes first next time, so that a flood cannot take all buffers for ever.
     ++counters_.buffers_empty;
     enqueue(connection->fed ? to_start_ : starved_, *connection);
     return handled;
@@ -105,7 +105,7 @@ std::size_t IoUringImpl::serve_bytes(const SinkRef& sink, Connection& connection
   }
   if (connection.tuning.quickack) acknowledge_at_once(connection.fd);
   if (connection.held || !connection.kept.empty()) [[unlikely]] {
-    // Bounded by the buffers: nothing more is received once the request to stop has been served.
+    // Bounded by the buffers: nothing is received after the cancel request has been served.
     connection.kept.insert(connection.kept.end(), bytes.begin(), bytes.end());
     return 0;
   }
@@ -113,7 +113,7 @@ std::size_t IoUringImpl::serve_bytes(const SinkRef& sink, Connection& connection
   return 1;
 }
 
-// The socket has input: one bounded read, as over epoll.
+// The socket has input: does one bounded read, as over epoll.
 std::size_t IoUringImpl::serve_readable(const SinkRef& sink, Connection& connection) {
   connection.reading = connection.cancelling = false;
   if (connection.held) return 0;
@@ -141,13 +141,13 @@ std::size_t IoUringImpl::serve_readable(const SinkRef& sink, Connection& connect
   return end_stream(sink, connection, received.size == 0 ? CloseReason::peer_closed : reason_of(errno));
 }
 
-// Bytes that came while the connection was held, in one piece, and then its end if that came too.
+// Bytes that arrived while the connection was held, in one piece, and then its end.
 std::size_t IoUringImpl::serve_kept(const SinkRef& sink) {
   std::size_t handled = 0;
   std::swap(to_hand_on_, handing_on_);
   for (const ConnectionId id : handing_on_) {
     Connection* connection = connections_.find(id);
-    if (connection == nullptr || connection->held) continue;  // letting go of it queues it again
+    if (connection == nullptr || connection->held) continue;  // releasing it queues it again
     if (!connection->kept.empty()) {
       sink.on_receive(sink.sink, id, connection->kept);
       ++handled;
@@ -173,12 +173,14 @@ std::size_t IoUringImpl::end_stream(const SinkRef& sink, Connection& connection,
   return 0;
 }
 
-// A send found them dead. What the peer sent before that is still received, and the request to receive is ended
-// after it: its last completion is the close.
+// A send found these connections dead. Bytes that the peer sent before are still received. Then the receive request is
+// cancelled, and its last completion closes the connection.
 std::size_t IoUringImpl::serve_broken(const SinkRef& sink) {
   std::size_t handled = 0;
   for (std::size_t i = connections_.broken.size(); i-- > 0;) {
-    if (i >= connections_.broken.size()) continue;  // callbacks shortened the list; the next poll serves what moved
+    if (i >= connections_.broken.size())
+      continue;  // callbacks shortened the list; the next poll serves the moved
+                 // entry
     Connection* connection = connections_.find(connections_.broken[i]);
     NFX_ASSERT(connection != nullptr);
     if (connection->held || connection->ended || !connection->kept.empty()) continue;
@@ -220,7 +222,7 @@ std::size_t IoUringImpl::serve_accept(const SinkRef& sink, const Completion& com
     listeners_to_start_ = true;
   }
   if (fd < 0) {
-    // Any other error is about the one connection that was to be accepted, which is gone.
+    // Any other error concerns only the connection being accepted, which is gone.
     if (short_of_descriptors(-fd) && !accepting_paused_) pause_accepting();
     return 0;
   }

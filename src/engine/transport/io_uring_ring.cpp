@@ -1,4 +1,4 @@
-// Sets up an io_uring with what this kernel offers, and states what it lacks.
+// Sets up an io_uring with the features of this kernel, and reports missing ones.
 #include "transport/io_uring_ring.hpp"
 
 #include <sys/syscall.h>
@@ -22,12 +22,12 @@ namespace {
 constexpr unsigned request_entries = 256;
 
 [[nodiscard]] unsigned completion_entries(const IoUringOptions& options) noexcept {
-  // Each buffer may be full and each connection may have ended; what does not fit the kernel stores elsewhere.
+  // Each buffer may be full and each connection may have ended; the kernel stores further completions elsewhere.
   const std::size_t wanted = 2 * options.receive_buffers + options.max_connections;
   return static_cast<unsigned>(std::bit_ceil(std::clamp<std::size_t>(wanted, 2 * request_entries, 32768)));
 }
 
-// "Operation not permitted: kernel.io_uring_disabled=2" is clearer than the error alone.
+// Adds the setting to the error: "Operation not permitted: kernel.io_uring_disabled=2".
 [[nodiscard]] std::string why_not(int error) {
   std::string text = std::generic_category().message(error);
   if (error == ENOSYS) return text + ": this kernel is built without it, or older than 5.11";
@@ -86,8 +86,8 @@ int IoUringRing::try_flags(const IoUringOptions& options, unsigned flags) noexce
   return 0;
 }
 
-// Down the ladder until the kernel takes the flags. The ring starts disabled, so that the thread which enables it, not
-// the one that constructs it, becomes its single issuer.
+// Tries fewer and fewer flags until the kernel accepts them. The ring starts disabled, so that its single issuer is the
+// thread that enables it, not the one that constructs it.
 void IoUringRing::choose_flags(const IoUringOptions& options) {
   constexpr unsigned single = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_R_DISABLED;
   struct Step {
@@ -109,7 +109,7 @@ void IoUringRing::choose_flags(const IoUringOptions& options) {
     if (!step.wanted) continue;
     error = try_flags(options, step.flags);
     if (error == 0) return;
-    // Old kernels require a permission for SQPOLL.
+    // Old kernels require a privilege for SQPOLL.
     const bool go_on = error == EINVAL || ((step.flags & IORING_SETUP_SQPOLL) != 0 && error == EPERM);
     if (!go_on) break;
     const bool names_cpu = (step.flags & IORING_SETUP_SQPOLL) != 0 && options.sq_thread_cpu >= 0;
@@ -126,7 +126,8 @@ void IoUringRing::detect_multishot(const IoUringOptions& options) {
     void operator()(io_uring_probe* probe) const noexcept { io_uring_free_probe(probe); }
   };
   const std::unique_ptr<io_uring_probe, ProbeDeleter> probe{io_uring_get_probe_ring(&ring_)};
-  // Multishot requests are flags, which no probe names; operations of the same kernel versions are probed instead.
+  // Multishot requests are flags, which a probe does not list; operations of the same kernel versions are probed
+  // instead.
   const auto knows = [&](int operation) { return probe && io_uring_opcode_supported(probe.get(), operation) != 0; };
   const auto decide = [&](bool allowed, bool known, const char* name) {
     if (allowed && known) return true;
@@ -148,7 +149,7 @@ int IoUringRing::make_buffers(const IoUringOptions& options) {
   const std::size_t ring_bytes = (buffer_count_ * sizeof(io_uring_buf) + page - 1) / page * page;
   buffer_ring_.reset(static_cast<io_uring_buf_ring*>(std::aligned_alloc(page, ring_bytes)));
   if (!buffer_ring_) throw std::bad_alloc();
-  buffers_ = std::make_unique<char[]>(buffer_count_ * buffer_size_);  // written to, so that it is there when needed
+  buffers_ = std::make_unique<char[]>(buffer_count_ * buffer_size_);  // written to, so that the pages are mapped
   io_uring_buf_reg registration{};
   registration.ring_addr = reinterpret_cast<std::uint64_t>(buffer_ring_.get());
   registration.ring_entries = static_cast<std::uint32_t>(buffer_count_);
@@ -179,7 +180,7 @@ void IoUringRing::describe(const IoUringOptions& options) {
 void IoUringRing::enable() {
   if (enabled_) return;
   if (disabled_at_start_) {
-    // liburing declares io_uring_enable_rings, but some versions of it do not export it.
+    // liburing declares io_uring_enable_rings, but some versions do not export it.
     if (::syscall(__NR_io_uring_register, ring_.ring_fd, IORING_REGISTER_ENABLE_RINGS, nullptr, 0) != 0) {
       throw std::system_error(errno, std::generic_category(), "enable the io_uring");
     }
@@ -190,12 +191,12 @@ void IoUringRing::enable() {
 io_uring_sqe* IoUringRing::request() noexcept {
   io_uring_sqe* entry = io_uring_get_sqe(&ring_);
   while (entry == nullptr) {
-    // Taking requests is all that this requests of the kernel, so it ends; with SQPOLL its thread has to come round.
+    // This only makes the kernel take requests, so it ends; with SQPOLL, the kernel's thread has to run once.
     io_uring_submit(&ring_);
     if (features_.sqpoll) io_uring_sqring_wait(&ring_);
     prepared_ = 0;
     entry = io_uring_get_sqe(&ring_);
-    if (entry == nullptr) io_uring_get_events(&ring_);  // no memory, or too many completions stored elsewhere
+    if (entry == nullptr) io_uring_get_events(&ring_);  // no memory, or too many overflowed completions
   }
   ++prepared_;
   return entry;
@@ -206,7 +207,7 @@ bool IoUringRing::pump(Duration max_wait) noexcept {
   const bool deferred = features_.defer_taskrun;
   if (prepared_ > 0) {
     const int taken = deferred ? io_uring_submit_and_get_events(&ring_) : io_uring_submit(&ring_);
-    NFX_ASSERT(taken != -EEXIST);   // another thread than the first that polled
+    NFX_ASSERT(taken != -EEXIST);   // would mean a poll from another thread than the first
     if (taken >= 0) prepared_ = 0;  // otherwise they stay in the queue for the next time
     entered = true;
   }
@@ -242,13 +243,13 @@ bool IoUringRing::next(Completion& completion) noexcept {
 
 void IoUringRing::give_back(std::uint16_t number) noexcept {
   NFX_ASSERT(number < buffer_count_);
-  NFX_ASSERT(std::exchange(lent_[number], 0) == 1);  // no buffer is given back twice
+  NFX_ASSERT(std::exchange(lent_[number], 0) == 1);  // no buffer is returned twice
   io_uring_buf_ring_add(buffer_ring_.get(), buffer(number), static_cast<unsigned>(buffer_size_), number,
                         io_uring_buf_ring_mask(static_cast<std::uint32_t>(buffer_count_)), 0);
   io_uring_buf_ring_advance(buffer_ring_.get(), 1);
 }
 
-// From another thread than the ring's the kernel refuses, which is harmless: with DEFER_TASKRUN nothing is received
+// The kernel refuses this from another thread than the ring's. That is harmless: with DEFER_TASKRUN nothing is received
 // outside of that thread's calls.
 void IoUringRing::cancel_all() noexcept {
   if (!enabled_) return;

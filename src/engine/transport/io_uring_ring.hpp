@@ -1,6 +1,6 @@
-// One io_uring with its ring of receive buffers: set up step by step, filled with requests, read from.
-// Thread: the one that called enable(); construction may be elsewhere. Cost: one pass over shared memory, and a call of
-// the kernel where a function states it.
+// One io_uring with its ring of receive buffers: step-by-step setup, requests and completions.
+// Thread: the one that called enable(); construction may be elsewhere. Cost: one pass over shared memory; functions
+// that call the kernel say so.
 #pragma once
 
 #include <liburing.h>
@@ -31,7 +31,7 @@ class IoUringRing {
  public:
   static constexpr std::uint16_t buffer_group = 1;
 
-  // Throws std::system_error when there is no io_uring.
+  // Throws std::system_error if io_uring is not available.
   explicit IoUringRing(const IoUringOptions& options);
   ~IoUringRing();
   IoUringRing(const IoUringRing&) = delete;
@@ -39,21 +39,21 @@ class IoUringRing {
 
   [[nodiscard]] const IoUringFeatures& features() const noexcept { return features_; }
 
-  // Makes the calling thread the ring's. Throws std::system_error.
+  // Makes the calling thread the owner of the ring. Throws std::system_error.
   void enable();
   [[nodiscard]] bool enabled() const noexcept { return enabled_; }
 
-  // An entry for a request, to be filled before the next call. Calls the kernel when the queue is full.
+  // A request entry, to be filled before the next call. Calls the kernel if the queue is full.
   [[nodiscard]] io_uring_sqe* request() noexcept;
-  // Hands over what was requested and collects what is done; calls the kernel when there is something of either.
-  // Waits up to max_wait when there is nothing. True when it called the kernel.
+  // Submits requests and collects completions. Calls the kernel only if there are any, and otherwise waits up to
+  // max_wait. Returns whether it called the kernel.
   bool pump(Duration max_wait) noexcept;
   [[nodiscard]] bool next(Completion& completion) noexcept;
 
   [[nodiscard]] char* buffer(std::uint16_t number) const noexcept { return buffers_.get() + number * buffer_size_; }
   void give_back(std::uint16_t number) noexcept;
 
-  // Ends all requests before their buffers go.
+  // Ends all requests before their buffers are released.
   void cancel_all() noexcept;
 
  private:
@@ -71,13 +71,13 @@ class IoUringRing {
   IoUringFeatures features_;
   bool disabled_at_start_ = false;
   bool enabled_ = false;
-  unsigned prepared_ = 0;  // requests that the kernel has not taken yet
+  unsigned prepared_ = 0;  // requests that the kernel has not yet taken
   std::unique_ptr<io_uring_buf_ring, FreeDeleter> buffer_ring_;
   std::unique_ptr<char[]> buffers_;
   std::size_t buffer_size_ = 0;
   std::size_t buffer_count_ = 0;
-  std::vector<char> lent_;  // checked builds: by buffer, 1 while a completion has brought it and it was not given back
-  std::string missing_;     // what was left out, and why
+  std::vector<char> lent_;  // checked builds: by buffer, 1 between its completion and its return
+  std::string missing_;     // features that are missing, and why
 };
 
 }  // namespace nfx::detail

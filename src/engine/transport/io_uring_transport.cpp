@@ -1,4 +1,4 @@
-// The half of the transport that needs no completions: sockets, sends, and which requests are wanted.
+// The part of the transport that needs no completions: sockets, sends, and the choice of requests.
 #include "transport/io_uring_transport.hpp"
 
 #include <fcntl.h>
@@ -28,7 +28,7 @@ void check_options(const IoUringOptions& options) {
                  "sq_thread_idle is up to 1 hour");
 }
 
-// The kernel waits on behalf of a request only when the socket itself would: some versions fail immediately otherwise.
+// The kernel waits for a request only if the socket itself would block; some versions fail immediately otherwise.
 void let_it_wait(int fd) noexcept { ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK); }
 
 }  // namespace
@@ -42,7 +42,7 @@ IoUringFeatures probe_io_uring(const IoUringOptions& options) {
   } catch (const std::system_error& error) {
     IoUringFeatures none;
     none.text = error.what();
-    // The text precedes the error's own, which it contains already.
+    // The text already contains the error's own text.
     none.text.resize(std::min(none.text.size(), none.text.rfind(')') + 1));
     return none;
   }
@@ -93,12 +93,12 @@ IoUringImpl::IoUringImpl(const IoUringOptions& options) : IoUringRegistry(option
   to_hand_on_.reserve(options.max_connections);
   handing_on_.reserve(options.max_connections);
   waiting_.reserve(options.max_connections);
-  // At most what is with the kernel: two requests of each connection, one of each listener.
+  // The maximum number of outstanding requests: two per connection, one per listener.
   to_cancel_.reserve(2 * options.max_connections + options.max_listeners);
   wake_ = make_wake_event();
 }
 
-// A listener ends here and now, although the kernel lets go of it only when its request has ended.
+// Stops listeners immediately, although the kernel releases a listener only when its request has ended.
 IoUringImpl::~IoUringImpl() {
   end_listeners();
   ring_.cancel_all();
@@ -112,7 +112,7 @@ IoUringImpl::~IoUringImpl() {
 }
 
 std::uint64_t IoUringImpl::name(Kind kind, std::uint32_t slot, std::uint32_t tag) noexcept {
-  NFX_ASSERT(slot <= 0xff'ffff);  // 24 bits of the name
+  NFX_ASSERT(slot <= 0xff'ffff);  // the slot has 24 bits in a request's name
   return (std::uint64_t{tag} << 32) | (std::uint64_t{std::to_underlying(kind)} << 24) | slot;
 }
 
@@ -127,10 +127,10 @@ int IoUringImpl::watch_listener(Listener& listener) noexcept {
 
 void IoUringImpl::forget_listener(Listener& listener) noexcept {
   if (listener.accepting) to_cancel_.push_back(name(Kind::accept, id_slot(id_of(listener)), listener.generation));
-  ::shutdown(listener.fd, SHUT_RDWR);  // the kernel's request holds the socket, and would continue to accept
+  ::shutdown(listener.fd, SHUT_RDWR);  // the kernel's request holds the socket open and would continue to accept
 }
 
-// What was accepted waits already.
+// An accepted connection is already waiting to be announced.
 void IoUringImpl::watch_open(Connection& connection, bool accepted) noexcept {
   if (!accepted) let_it_wait(connection.fd);
   enqueue(to_start_, connection);
@@ -224,7 +224,7 @@ void IoUringImpl::start(Connection& connection) noexcept {
   }
   if (connection.state == State::connecting || connection.ended) return;
   if (!connection.held && !connection.reading) start_receive(connection);
-  // Readiness of a held connection is left unread; a request that fills buffers has to be stopped.
+  // For a held connection, readiness is not acted on; a request that fills buffers has to be stopped.
   if (connection.held && connection.reading && !connection.cancelling && fills_buffers(connection)) {
     connection.cancelling = true;
     cancel(name(Kind::receive, slot, connection.tag));
@@ -256,16 +256,15 @@ IoUringImpl::Connection* IoUringImpl::current(std::uint32_t slot, std::uint32_t 
   return connection.state != State::free && connection.tag == tag ? &connection : nullptr;
 }
 
-// A request that fills buffers takes bytes out of the socket until its last completion. One that reports input does
-// not.
+// A request that fills buffers takes bytes out of the socket until its last completion. A request that reports input
+// does not.
 bool IoUringImpl::may_detach(Connection& connection, std::string& received) {
   if (connection.reading && fills_buffers(connection)) return false;
   received.append(connection.kept.begin(), connection.kept.end());
   return true;
 }
 
-// What the kernel still has of it holds the socket open: it is cancelled, and the peer is notified of the end
-// now.
+// Outstanding requests hold the socket open, so they are cancelled, and the peer is told of the end now.
 void IoUringImpl::free_slot(Connection& connection) noexcept {
   const std::uint32_t slot = connections_.slot_of(connection);
   const Kind kind = fills_buffers(connection) ? Kind::receive : Kind::readable;

@@ -1,12 +1,11 @@
-// TCP over io_uring: the kernel fills buffers ahead of the poll, and a poll that finds nothing reads two words of
-// memory.
-// Thread: one owner, that of the first poll; listen, connect, hold and close may come before it from another thread,
-// wake() at any time from any. Cost: no allocation on the receive and send path; a busy-polling poll calls the kernel
-// only when it has work, a send is one send(2). Each option names what it costs. Fairness: a poll hands on a bounded
-// number of completions in the order they came; a peer that floods can empty the buffers once, then those that found
-// none receive before those that had some. Errors: see transport.hpp. A kernel without io_uring is a value
-// (probe_io_uring) or std::system_error (constructor); what it lacks of the rest is left out, step by step, and
-// features() names it.
+// TCP over io_uring. The kernel fills buffers ahead of the poll, and a poll without work reads two words of memory.
+// Thread: one owner, which is the thread of the first poll; listen, connect, hold and close may be called before it
+// from another thread, wake() at any time from any. Cost: no allocation on the receive and send path; a busy-polling
+// poll calls the kernel only when it has work, a send is one send(2). Each option names its cost. Fairness: a poll
+// handles a bounded number of completions in their order. A flooding peer can use up the buffers once; then connections
+// that found none receive before the others. Errors: see transport.hpp. A missing io_uring is a value (probe_io_uring)
+// or std::system_error (constructor). Other missing kernel features are left out step by step, and features() names
+// them.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +24,7 @@
 
 namespace nfx {
 
-// What a ring was made with.
+// The features of a ring.
 struct IoUringFeatures {
   bool available = false;
   bool single_issuer = false;
@@ -34,12 +33,12 @@ struct IoUringFeatures {
   bool sqpoll = false;
   bool multishot_accept = false;
   bool multishot_receive = false;
-  std::string text;  // all of it in a line: what is used, what is not and why
+  std::string text;  // one line: the features in use, and the missing ones with the reason
 
   friend bool operator==(const IoUringFeatures&, const IoUringFeatures&) = default;
 };
 
-// What a transport with these options would be made with here. Makes a small ring and drops it.
+// The features that a transport with these options would have on this host. Creates a small ring and closes it.
 [[nodiscard]] IoUringFeatures probe_io_uring(const IoUringOptions& options = {});
 
 namespace detail {
@@ -48,8 +47,8 @@ class IoUringImpl;
 
 class IoUringTransport {
  public:
-  // Throws std::invalid_argument for an option out of range, std::system_error when there is no io_uring here; its text
-  // is that of probe_io_uring.
+  // Throws std::invalid_argument for an option out of range, and std::system_error, with the text of probe_io_uring, if
+  // io_uring is not available.
   explicit IoUringTransport(const IoUringOptions& options = {});
   ~IoUringTransport();
   IoUringTransport(const IoUringTransport&) = delete;
@@ -60,7 +59,7 @@ class IoUringTransport {
   [[nodiscard]] std::optional<Endpoint> local_endpoint(ListenerId id) const;
   void close_listener(ListenerId id) noexcept;
 
-  // A name with several addresses is tried in their order until one accepts.
+  // The addresses of a name are tried in order until one accepts.
   [[nodiscard]] std::expected<ConnectionId, TransportError> connect(const Endpoint& endpoint,
                                                                     const SocketOptions& options = {});
   SendResult try_send(ConnectionId id, std::span<const char> bytes) noexcept;
@@ -73,15 +72,15 @@ class IoUringTransport {
   std::size_t poll(Sink& sink, Duration max_wait) {
     return poll_with(detail::SinkRef::to(sink), max_wait);
   }
-  // Connections with SocketOptions::timestamps are received from individually: a ring of buffers has no space for time
+  // Connections with SocketOptions::timestamps receive individually, because a ring of buffers has no space for time
   // stamps.
   [[nodiscard]] std::optional<UtcTime> received_at() const noexcept;
   void wake() noexcept;
-  // A poll that waits also ends when this descriptor is readable, while it is open. It is not read.
+  // Makes a waiting poll also return when this descriptor is readable, while it is open. The descriptor is not read.
   void wake_when_readable(int descriptor);
 
   [[nodiscard]] const IoUringFeatures& features() const noexcept;
-  // Socket options that were requested and refused, each once, with how many sockets go without.
+  // Socket options that the host refused, each once, with the number of affected sockets.
   [[nodiscard]] const std::vector<TransportWarning>& warnings() const noexcept;
   [[nodiscard]] const TransportCounters& counters() const noexcept;
   [[nodiscard]] std::size_t connection_count() const noexcept;  // established ones

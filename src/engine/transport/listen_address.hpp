@@ -1,6 +1,6 @@
-// Whether addresses could be listened on, all together, before anything depends on it.
-// Thread: one owner. Cost: some system calls an address, and a name look-up where the host is a name; a descriptor for
-// each until the end. Errors: a TransportError.
+// Tests whether all addresses can be listened on, before anything depends on it.
+// Thread: one owner. Cost: some system calls per address, and a look-up for a host name; a descriptor for each until
+// the end. Errors: a TransportError.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace nfx {
 
-// Binds each address that it tries, and releases all at its end. A peer that connects meanwhile is refused, as before a
-// start. Of addresses with the same port those before the last are listened on too: only then is one that includes
-// another, such as 0.0.0.0:9878 and 127.0.0.1:9878, in use, as at a start.
+// Binds each address, and releases all in its destructor. A peer that connects meanwhile is refused, as before a start.
+// If several addresses have the same port, all but the last are also listened on. Only then does an overlap, such as
+// 0.0.0.0:9878 and 127.0.0.1:9878, fail as it would at a start.
 class ListenTrial {
  public:
   ListenTrial() = default;

@@ -28,7 +28,7 @@ std::span<const char> LoopbackStream::front(std::size_t limit) const noexcept {
 }
 
 void LoopbackStream::consume(std::size_t count) noexcept {
-  NFX_ASSERT(count <= size_);  // nothing is read that was not written
+  NFX_ASSERT(count <= size_);  // only written bytes are read
   begin_ = (begin_ + count) % ring_.size();
   size_ -= count;
 }

@@ -1,10 +1,9 @@
-// A transport without a network: connections between ends that live in one thread, for tests, simulation and replay.
-// Thread: one for the network and all its ends. Cost: one bounded ring per direction, allocated by connect; poll never
-// waits, whatever max_wait is, because only its own thread could make something happen; wanted_wait() is how long the
-// last poll would have waited, for a test that moves the clock.
-// Order: fully determined by the calls; listeners first, then connections by slot.
-// A listener is given SocketOptions::from of the connect as the peer's address, and "loopback" when there is none.
-// Lifetime: the network outlives its ends.
+// A transport without a network: connections between ends in one thread, for tests, simulation and replay.
+// Thread: one for the network and all its ends. Cost: one bounded ring per direction, allocated by connect. poll never
+// waits, because only its own thread could make something happen; wanted_wait() returns how long the last poll would
+// have waited, for a test that moves the clock. Order: fully determined by the calls; listeners first, then connections
+// by slot. A listener sees SocketOptions::from of the connect as the peer's address, or "loopback". Lifetime: the
+// network outlives its ends.
 #pragma once
 
 #include <cstddef>
@@ -25,15 +24,15 @@
 namespace nfx {
 
 struct LoopbackOptions {
-  std::size_t stream_buffer = 64 * 1024;  // bytes on their way in one direction, before try_send falls short
-  std::size_t receive_limit = 64 * 1024;  // the most one on_receive brings
+  std::size_t stream_buffer = 64 * 1024;  // bytes in transit in one direction; beyond that, try_send sends less
+  std::size_t receive_limit = 64 * 1024;  // the limit of one on_receive
   std::size_t max_connections = 256;      // per end
-  std::size_t listen_backlog = 128;       // connects not yet accepted, per listener; more are refused
+  std::size_t listen_backlog = 128;       // pending connects per listener; more are refused
 };
 
 class LoopbackTransport;
 
-// Joins the ends. A listener is known by its port alone: this network has one host.
+// Connects the ends. A listener is identified by its port alone, because this network has one host.
 class LoopbackNetwork {
  public:
   LoopbackNetwork() = default;
@@ -52,7 +51,7 @@ class LoopbackNetwork {
 
 namespace detail {
 
-// One direction of a connection: a ring of bytes and its two users' state.
+// One direction of a connection: a ring of bytes and the state of both sides.
 class LoopbackStream {
  public:
   explicit LoopbackStream(std::size_t capacity) : ring_(capacity) {}
@@ -74,9 +73,9 @@ class LoopbackStream {
 
 struct LoopbackLink {
   explicit LoopbackLink(std::size_t capacity) : streams{LoopbackStream(capacity), LoopbackStream(capacity)} {}
-  LoopbackStream streams[2];  // [side] is what that side writes; the connecting side is 0
-  bool reset = false;         // the listener went before it accepted
-  std::string from;           // the connecting side's address, as the listener is given it
+  LoopbackStream streams[2];  // [side] is written by that side; the connecting side is 0
+  bool reset = false;         // the listener closed before it accepted
+  std::string from;           // the connecting side's address, as the listener sees it
 };
 
 }  // namespace detail
@@ -98,7 +97,7 @@ class LoopbackTransport {
   SendResult try_send(ConnectionId id, std::span<const char> bytes) noexcept;
   void close(ConnectionId id) noexcept;
   void hold(ConnectionId id, bool held) noexcept;
-  [[nodiscard]] std::size_t lingering() const noexcept { return 0; }  // the ring holds what was sent
+  [[nodiscard]] std::size_t lingering() const noexcept { return 0; }  // the ring keeps sent bytes
   [[nodiscard]] std::optional<UtcTime> received_at() const noexcept { return std::nullopt; }
   void wake() noexcept {}  // no poll ever waits
   [[nodiscard]] Duration wanted_wait() const noexcept { return wanted_wait_; }
@@ -140,7 +139,7 @@ class LoopbackTransport {
   std::size_t accept_from(Sink& sink, std::size_t index) {
     std::size_t handled = 0;
     const auto id = detail::make_id<ListenerId>(static_cast<std::uint32_t>(index), listeners_[index].generation);
-    // The listener is looked up again each time: a callback may close it or add others.
+    // Looks the listener up again each time: a callback may close it or add others.
     while (listeners_[index].active && id_of(listeners_[index]) == id && !listeners_[index].backlog.empty()) {
       Connection* connection = take_slot();
       if (connection == nullptr) break;
@@ -158,7 +157,8 @@ class LoopbackTransport {
   template <TransportSink Sink>
   std::size_t serve(Sink& sink, Connection& connection) {
     const ConnectionId id = id_of(connection);
-    const std::shared_ptr<detail::LoopbackLink> link = connection.link;  // outlives a close in a callback
+    const std::shared_ptr<detail::LoopbackLink> link = connection.link;  // kept alive if a callback closes the
+                                                                         // connection
     if (connection.state == State::connecting) {
       if (link == nullptr || link->reset) return report_close(sink, connection, link == nullptr);
       connection.state = State::open;

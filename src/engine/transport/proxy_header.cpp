@@ -1,4 +1,4 @@
-// Writes and reads the header of the PROXY protocol.
+// Writes and parses the header of the PROXY protocol.
 #include "transport/proxy_header.hpp"
 
 #include <arpa/inet.h>
@@ -56,7 +56,7 @@ std::optional<Side> side_of(int socket, NameOf name_of) {
   return side_of(address);
 }
 
-// The text up to the separator, which it loses with it. Empty: there is no separator.
+// Removes and returns the text before the separator, and the separator. Empty if there is no separator.
 std::string_view take(std::string_view& text, std::string_view separator) {
   const std::size_t end = text.find(separator);
   if (end == std::string_view::npos) return {};
@@ -74,7 +74,7 @@ std::optional<std::uint16_t> port_of(std::string_view text) {
 
 bool is_address(std::string_view family, std::string_view text) {
   std::array<std::byte, sizeof(in6_addr)> bytes{};
-  if (text.contains('\0')) return false;  // where inet_pton() would end
+  if (text.contains('\0')) return false;  // inet_pton() would stop there
   if (family == "TCP4") return ::inet_pton(AF_INET, std::string{text}.c_str(), bytes.data()) == 1;
   return family == "TCP6" && ::inet_pton(AF_INET6, std::string{text}.c_str(), bytes.data()) == 1;
 }

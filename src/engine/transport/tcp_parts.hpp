@@ -1,6 +1,7 @@
-// What the TCP transports share: a sink called through function pointers, the state of each connection, and the table
-// of them. Not for programs, but for TransportCounters, TransportWarning and resolve. Thread: the transport's owner.
-// Cost: no allocation after construction, except a connect's addresses and the first warning of a kind.
+// The common parts of the TCP transports: a sink called through function pointers, the state of each connection, and
+// the table of connections. Programs use only TransportCounters, TransportWarning and resolve.
+// Thread: the transport's owner. Cost: no allocation after construction, except a connect's addresses and the first
+// warning of a kind.
 #pragma once
 
 #include <algorithm>
@@ -25,15 +26,14 @@ namespace nfx {
 // A socket option that this host refuses. The connection works without it.
 struct TransportWarning {
   std::string text;         // option, error and fix
-  std::uint64_t count = 0;  // sockets
+  std::uint64_t count = 0;  // number of sockets
 };
 
-// The addresses a host name stands for, as literal endpoints, best first. May block for a name look-up: call it at
-// start.
+// Resolves a host name to literal endpoints, best first. May block for a name look-up: call it at start.
 [[nodiscard]] std::expected<std::vector<Endpoint>, TransportError> resolve(const Endpoint& endpoint);
 
 namespace detail {
-// A sink called through five function pointers, which keeps the transport's code out of headers for one indirect call
+// A sink called through five function pointers. This keeps the transport's code out of headers, for one indirect call
 // per event.
 struct SinkRef {
   void* sink;
@@ -55,7 +55,7 @@ struct SinkRef {
   }
 };
 
-// Space for an IPv4 or IPv6 address as the kernel wants it.
+// Space for an IPv4 or IPv6 address in the kernel's format.
 struct SocketAddress {
   alignas(8) std::array<std::byte, 28> bytes{};
   std::uint32_t size = 0;
@@ -84,7 +84,7 @@ struct SocketTuning {
   }
 };
 
-// free -> connecting -> open -> (close) lingering -> free. Accepted ones begin open; an end seen by poll frees
+// free -> connecting -> open -> (close) lingering -> free. Accepted connections begin open; an end seen by poll frees
 // directly.
 enum class ConnectionState : std::uint8_t { free, connecting, open, lingering };
 
@@ -92,15 +92,15 @@ struct TcpConnection {
   int fd = -1;
   std::uint32_t generation = 0;
   ConnectionState state = ConnectionState::free;
-  bool wants_write = false;  // a send fell short: the kernel is to report space
-  bool held = false;         // nothing is read
-  bool broken = false;       // a send found the connection dead: `reason` states how
+  bool wants_write = false;  // a send was incomplete: the kernel is asked to report space
+  bool held = false;         // not read
+  bool broken = false;       // a send found the connection dead; `reason` says why
   CloseReason reason = CloseReason::local_error;
-  std::uint32_t position = 0;  // in open or lingering
+  std::uint32_t position = 0;  // position in open or lingering
   MonotonicTime linger_until{};
-  std::size_t linger_bytes = 0;        // that may still be received and dropped
-  std::vector<SocketAddress> untried;  // further addresses of a connect, last one next
-  std::optional<SocketAddress> from;   // and the local one
+  std::size_t linger_bytes = 0;        // input that may still be received and dropped
+  std::vector<SocketAddress> untried;  // further addresses of a connect; the last one is next
+  std::optional<SocketAddress> from;   // the local address
   SocketTuning tuning;
 };
 
@@ -137,7 +137,7 @@ class ConnectionTable {
   }
 
   [[nodiscard]] bool full() const noexcept { return free_.empty(); }
-  // Null when full.
+  // Null if the table is full.
   [[nodiscard]] C* take() noexcept {
     if (free_.empty()) return nullptr;
     C& connection = all[free_.back()];
@@ -146,13 +146,13 @@ class ConnectionTable {
     renew(connection);
     return &connection;
   }
-  // Ids given out before are stale from here on.
+  // Makes ids given out before stale.
   void renew(C& connection) noexcept {
     if (++connection.generation == 0) connection.generation = 1;
   }
-  // The descriptor is the caller's business.
+  // Does not close the descriptor.
   void give_back(C& connection) noexcept {
-    NFX_ASSERT(free_.size() < all.size());  // no slot is given back twice
+    NFX_ASSERT(free_.size() < all.size());  // no slot is returned twice
     NFX_ASSERT(connection.generation != 0);
     if (connection.broken) std::erase(broken, id_of(connection));
     if (connection.state == ConnectionState::open) unlist(open, connection);
@@ -182,12 +182,12 @@ class ConnectionTable {
     enlist(lingering, connection);
   }
   void make_broken(C& connection, CloseReason reason) noexcept {
-    NFX_ASSERT(!connection.broken && broken.size() < all.size());  // listed once: on_close is called once
+    NFX_ASSERT(!connection.broken && broken.size() < all.size());  // listed once, because on_close is called once
     connection.broken = true;
     connection.reason = reason;
-    broken.push_back(id_of(connection));  // within its reserve: give_back takes entries out
+    broken.push_back(id_of(connection));  // within the reserved capacity: give_back removes entries
   }
-  // The one that has lingered longest; null when none does.
+  // The connection that has lingered longest; null if there is none.
   [[nodiscard]] C* oldest_lingering() noexcept {
     const auto until = [this](std::uint32_t slot) { return all[slot].linger_until; };
     return lingering.empty() ? nullptr : &all[*std::ranges::min_element(lingering, {}, until)];
@@ -195,12 +195,12 @@ class ConnectionTable {
 
   std::vector<C> all;
   std::vector<std::uint32_t> open;       // slots of established connections
-  std::vector<std::uint32_t> lingering;  // slots of closed ones that still deliver
-  std::vector<ConnectionId> broken;      // found dead by try_send, on_close outstanding
+  std::vector<std::uint32_t> lingering;  // slots of closed connections that still deliver
+  std::vector<ConnectionId> broken;      // found dead by try_send; on_close is outstanding
 
  private:
   void enlist(std::vector<std::uint32_t>& list, C& connection) noexcept {
-    NFX_ASSERT(list.size() < all.size());  // within its reserve: no allocation
+    NFX_ASSERT(list.size() < all.size());  // within the reserved capacity: no allocation
     connection.position = static_cast<std::uint32_t>(list.size());
     list.push_back(slot_of(connection));
   }
@@ -212,7 +212,7 @@ class ConnectionTable {
     list.pop_back();
   }
 
-  std::vector<std::uint32_t> free_;  // slots, last one next
+  std::vector<std::uint32_t> free_;  // slots; the last one is next
 };
 
 }  // namespace detail

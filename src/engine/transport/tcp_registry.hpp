@@ -1,19 +1,19 @@
-// The state of a TCP transport, whatever interface reports its events: options, connections, listeners, when it accepts
-// again, and what it counts; and what follows from these alone. Not for programs: src/engine/transport/tcp_registry.hpp
-// has the bodies. Thread: the transport's owner. Cost: that of the system calls; no allocation but those that
-// tcp_parts.hpp names.
+// The state of a TCP transport that does not depend on the kernel interface: options, connections, listeners, counters
+// and the time to accept again, with the functions that need nothing else. Internal: tcp_registry_impl.hpp has the
+// bodies.
+// Thread: the transport's owner. Cost: the system calls; allocates only as described in tcp_parts.hpp.
 //
-// A transport derives from it and implements what differs, the calls of its kernel interface:
-//   int  watch_listener(Listener&)            errno, when it cannot be watched
+// A transport derives from it and implements the calls of its kernel interface:
+//   int  watch_listener(Listener&)            returns an errno if it cannot be watched
 //   void forget_listener(Listener&)           it is about to be closed
 //   void resume_accepting()                   accept_pause is over
 //   void watch_connecting(Connection&)        report when its connect has ended
 //   void watch_open(Connection&, bool accepted)
-//   void watch_for_room(Connection&)          a send fell short
-//   void watch_lingering(Connection&)         input is read and given to drop_input() until the peer's end
-//   bool stream_ended(const Connection&)      the peer has closed, though this was not reported yet
-//   bool may_detach(Connection&, string&)     nothing of it is with the kernel; what it had received is appended
-//   void free_slot(Connection&)               closes it and gives its place back
+//   void watch_for_room(Connection&)          a send was incomplete
+//   void watch_lingering(Connection&)         pass input to drop_input() until the peer's end
+//   bool stream_ended(const Connection&)      the peer has closed, even if not yet reported
+//   bool may_detach(Connection&, string&)     no request is outstanding; received bytes are appended
+//   void free_slot(Connection&)               close it and return its place
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ namespace nfx::detail {
 template <class Self, class Connection, class Listener, class Options>
 class TcpRegistry {
  protected:
-  // Of options that are checked already.
+  // Requires options that were checked.
   explicit TcpRegistry(const Options& options);
   ~TcpRegistry() = default;
   TcpRegistry(const TcpRegistry&) = delete;
@@ -45,10 +45,10 @@ class TcpRegistry {
   void close_listener(ListenerId id) noexcept;
   [[nodiscard]] const Listener* find(ListenerId id) const noexcept;
   [[nodiscard]] ListenerId id_of(const Listener& listener) const noexcept;
-  // Announces what was accepted, or closes it when all places are taken.
+  // Announces an accepted connection, or closes it if all places are taken.
   std::size_t greet(const SinkRef& sink, ListenerId listener, int fd);
-  void pause_accepting() noexcept;  // there is no descriptor or memory
-  void accept_later() noexcept;     // ... still
+  void pause_accepting() noexcept;  // no descriptor or memory is available
+  void accept_later() noexcept;     // ... still not
 
   [[nodiscard]] std::expected<ConnectionId, TransportError> connect(const Endpoint& endpoint,
                                                                     const SocketOptions& options);
@@ -56,25 +56,25 @@ class TcpRegistry {
 
   SendResult try_send(ConnectionId id, std::span<const char> bytes) noexcept;
   void close(ConnectionId id) noexcept;
-  // A socket of another transport becomes an established connection, which the sink has no call for. Empty: all places
-  // are taken, and the socket is still the caller's.
+  // Adopts a socket from another transport as an established connection; the sink is not called. Empty if all places
+  // are taken; the caller then still owns the socket.
   [[nodiscard]] std::optional<ConnectionId> adopt(int fd, const SocketOptions& options);
   [[nodiscard]] std::expected<int, NotDetached> detach(ConnectionId id, std::string& received);
   std::size_t report_close(const SinkRef& sink, Connection& connection, CloseReason reason);
-  // A lingering connection received so much, which is dropped. Beyond linger_bytes it is closed with what is unread,
-  // which resets it: then it is gone when this returns.
+  // Counts dropped input of a lingering connection. Beyond linger_bytes the connection is closed with unread input,
+  // which resets it, and no longer exists when this returns.
   void drop_input(Connection& connection, std::size_t bytes) noexcept;
 
   [[nodiscard]] bool has_deadlines() const noexcept { return !connections_.lingering.empty() || accepting_paused_; }
   [[nodiscard]] Duration shortened_wait(Duration max_wait) const noexcept;
   void keep_deadlines() noexcept;
 
-  // There are no more polls: unread input is discarded so that it does not turn the end into a reset.
+  // Called when there are no more polls: discards unread input, so that the end does not become a reset.
   void end_connections() noexcept;
   void end_listeners() noexcept;
 
   Options options_;
-  std::unique_ptr<char[]> buffer_;  // of a receive
+  std::unique_ptr<char[]> buffer_;  // receive buffer
   ConnectionTable<Connection> connections_;
   std::vector<Listener> listeners_;
   bool accepting_paused_ = false;

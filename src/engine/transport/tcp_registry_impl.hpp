@@ -24,7 +24,7 @@ inline void require_option(bool condition, const char* text) {
   if (!condition) throw std::invalid_argument(std::string("transport options: ") + text);
 }
 
-// What every TCP transport demands of its options. Throws std::invalid_argument.
+// Checks the options of all TCP transports. Throws std::invalid_argument.
 template <class Options>
 void check_tcp_options(const Options& options) {
   require_option(options.receive_buffer_size >= 1 && options.receive_buffer_size <= (1U << 30),
@@ -107,7 +107,7 @@ std::size_t TcpRegistry<Self, Connection, Listener, Options>::greet(const SinkRe
     ::close(fd);
     return 0;
   }
-  NFX_ASSERT(fd >= 0 && find(listener) != nullptr);  // callers look the listener up after each callback
+  NFX_ASSERT(fd >= 0 && find(listener) != nullptr);  // callers look up the listener after each callback
   connection->tuning = find(listener)->tuning;
   prepare_socket(fd, connection->tuning, warnings_);
   connection->fd = fd;
@@ -200,9 +200,9 @@ SendResult TcpRegistry<Self, Connection, Listener, Options>::try_send(Connection
   return {sent < 0 ? 0 : static_cast<std::size_t>(sent), false};
 }
 
-// Closing a socket with unread input, or input still to come, answers the peer with a reset, which can destroy bytes on
-// their way to it. So only our direction ends here, and input is read and dropped until the peer ends its own, has sent
-// linger_bytes more, or linger_time is over.
+// Closing a socket with unread or future input sends the peer a reset, which can destroy bytes in transit. So only our
+// direction is closed. Input is read and dropped until the peer closes its own, has sent linger_bytes more, or
+// linger_time is over.
 template <class Self, class Connection, class Listener, class Options>
 void TcpRegistry<Self, Connection, Listener, Options>::close(ConnectionId id) noexcept {
   Connection* connection = connections_.find(id);
@@ -266,7 +266,7 @@ void TcpRegistry<Self, Connection, Listener, Options>::drop_input(Connection& co
   self().free_slot(connection);
 }
 
-// A closed connection that still lingers gives its slot to a new one.
+// A lingering connection gives its slot to a new one.
 template <class Self, class Connection, class Listener, class Options>
 Connection* TcpRegistry<Self, Connection, Listener, Options>::take_slot() noexcept {
   if (connections_.full() && !connections_.lingering.empty()) {

@@ -34,7 +34,7 @@ namespace {
     ++known->count;
     return;
   }
-  constexpr std::size_t most_warnings = 32;  // different ones; a configuration has few
+  constexpr std::size_t most_warnings = 32;  // distinct ones; a configuration has few
   if (warnings.size() < most_warnings) warnings.push_back({text, 1});
 }
 
@@ -46,7 +46,7 @@ namespace {
   return address;
 }
 
-// The card's own stamp where it made one, otherwise the kernel's.
+// The network card's time stamp if it made one, otherwise the kernel's.
 [[nodiscard]] std::optional<UtcTime> stamp_of(msghdr& message) noexcept {
   const auto time_of = [](const timespec& at) -> std::optional<UtcTime> {
     if (at.tv_sec == 0 && at.tv_nsec == 0) return std::nullopt;
@@ -62,7 +62,7 @@ namespace {
   return std::nullopt;
 }
 
-// A socket that has this address.
+// A bound socket.
 template <class Prepare>
 [[nodiscard]] std::expected<int, TransportError> open_bound(const Endpoint& endpoint, Prepare&& prepare) {
   const auto fail = [&](const char* operation, int code) {
@@ -131,9 +131,9 @@ void prepare_socket(int fd, const SocketTuning& tuning, Warnings& warnings) {
   }
 }
 
-// For listeners and connecting sockets: accepted ones inherit it.
+// For listeners and connecting sockets; accepted sockets inherit it.
 void watch_silence(int fd, const SocketTuning& tuning, Warnings& warnings) {
-  constexpr int probes = 4;  // within as long again
+  constexpr int probes = 4;  // within the same time again
   if (tuning.keepalive_s > 0) {
     const int between = std::max(1, tuning.keepalive_s / probes);
     if (!set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1) ||
@@ -205,7 +205,7 @@ int start_connect(TcpConnection& connection, Warnings& warnings) {
     prepare_socket(connection.fd, connection.tuning, warnings);
     watch_silence(connection.fd, connection.tuning, warnings);
     if (connection.from) {
-      // A local port that a connection of a moment ago had may be used again.
+      // Allows reuse of a local port from a recent connection.
       (void)set_option(connection.fd, SOL_SOCKET, SO_REUSEADDR, 1);
       const auto* local = reinterpret_cast<const sockaddr*>(connection.from->bytes.data());
       if (::bind(connection.fd, local, connection.from->size) != 0) {
@@ -240,7 +240,7 @@ int make_wake_event() {
 
 void raise_wake_event(int fd) noexcept {
   const std::uint64_t one = 1;
-  // A full counter means that a wake is outstanding already.
+  // A full counter means that a wake-up is already pending.
   [[maybe_unused]] const ssize_t written = ::write(fd, &one, sizeof one);
 }
 

@@ -1,5 +1,4 @@
-// Checks and loads certificates, keys and revocation lists, so that mistakes are found at the start and not in a
-// handshake.
+// Checks and loads certificates, keys and revocation lists, so that mistakes are found at start and not in a handshake.
 #include "transport/tls_context.hpp"
 
 #include <openssl/crypto.h>
@@ -29,7 +28,7 @@ T or_fail(std::expected<T, std::string> result) {
   return std::move(*result);
 }
 
-// Combinations that contradict themselves, or would admit peers that they are meant to refuse.
+// Rejects contradictory options, and options that would admit peers they are meant to refuse.
 void check(const TlsOptions& o) {
   if (o.certificate.empty() && !o.key.empty()) {
     fail("tls_key without tls_certificate: " + o.key + " is of no use alone; name the certificate too");
@@ -72,10 +71,10 @@ void set_protocol(SSL_CTX* context, const TlsOptions& o) {
          "\": OpenSSL does not know them ('openssl ciphers -tls1_3 -s' lists what there is)");
   }
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE);
-  // Peers are sent what the certificate's file holds, and nothing that happens to be in tls_ca.
+  // Sends peers only the certificates in the certificate's file, without others from tls_ca.
   SSL_CTX_set_mode(context, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_NO_AUTO_CHAIN);
-  // A session lasts a trading day, so a cache of them would only be another secret to protect, and a peer that resumes
-  // would not be checked again.
+  // A session lasts a trading day, so a session cache would only be another secret to protect, and a resuming peer
+  // would not be verified again.
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   constexpr unsigned char scope[] = "nexusfix";
   SSL_CTX_set_session_id_context(context, scope, sizeof scope - 1);
@@ -108,12 +107,12 @@ Secret password_of(const TlsOptions& o) {
   return environment_secret(o.key_password_env);
 }
 
-// Private keys are read into memory that is not swapped and that no core has, as much as OpenSSL allows: the numbers of
-// a key, not what it computes with them. The pages are used on demand; there is space for some 2,000 keys of RSA 4096.
+// Keeps private keys in memory that is not swapped and not in core dumps, as far as OpenSSL allows: the numbers of a
+// key, not intermediate results. Pages are used on demand; there is space for some 2,000 RSA 4096 keys.
 void use_secret_memory() {
   constexpr std::size_t bytes = std::size_t{16} << 20, smallest = 32;
   static const int made = CRYPTO_secure_malloc_initialized() != 0 ? 1 : CRYPTO_secure_malloc_init(bytes, smallest);
-  static_cast<void>(made);  // without it keys are in ordinary memory
+  static_cast<void>(made);  // without it, keys are in ordinary memory
 }
 
 OwnedKey load_key(const TlsOptions& o, const std::string& file) {
@@ -123,7 +122,7 @@ OwnedKey load_key(const TlsOptions& o, const std::string& file) {
     Secret password;
     bool asked = false;
   } answer{password_of(o), false};
-  // Without this OpenSSL would prompt on the terminal.
+  // Without this, OpenSSL would prompt on the terminal.
   const auto give = [](char* out, int size, int /*writing*/, void* user) {
     auto& known = *static_cast<Answer*>(user);
     known.asked = true;
@@ -193,7 +192,7 @@ void load_trust(SSL_CTX* context, const TlsOptions& o) {
   } else {
     trust_file(context, o, o.ca);
   }
-  // Whatever is in tls_ca is trusted, also an authority in the middle, or one peer's own certificate.
+  // Trusts every certificate in tls_ca, also an intermediate authority or a single peer's own certificate.
   X509_STORE_set_flags(SSL_CTX_get_cert_store(context), X509_V_FLAG_PARTIAL_CHAIN);
 }
 
@@ -239,7 +238,7 @@ std::expected<void, std::string> TlsContext::reload() {
   } catch (const std::exception& error) {
     return std::unexpected(std::string{error.what()});
   }
-  // What was there before is freed after the lock.
+  // The previous material is freed after the lock is released.
   const std::lock_guard lock(mutex_);
   material_.swap(loaded);
   return {};

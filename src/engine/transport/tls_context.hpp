@@ -1,7 +1,7 @@
-// What TLS connections have in common: loaded certificates and keys, and what is required of the peer.
-// Thread: any; reload() replaces what was loaded while other threads open connections. Open connections continue with
-// what they began with. Cost: reads files and allocates; a new connection takes one reference. Errors: one line that
-// names the file and the fix: TlsError from the constructor, a value from reload().
+// Shared by TLS connections: loaded certificates and keys, and the requirements for the peer.
+// Thread: any; reload() replaces the loaded files while other threads open connections. Open connections keep their
+// own. Cost: reads files and allocates; a new connection takes one reference. Errors: one line that names the file and
+// the fix: TlsError from the constructor, a value from reload().
 #pragma once
 
 #include <expected>
@@ -36,12 +36,12 @@ class TlsContext {
   // reason.
   [[nodiscard]] std::expected<void, std::string> reload();
 
-  // Why a listener cannot use this; empty when it can.
+  // Why a listener cannot use this context; empty if it can.
   [[nodiscard]] std::string why_no_server() const;
 
   [[nodiscard]] const TlsOptions& options() const noexcept { return options_; }
 
-  // What a connection that begins now works with.
+  // The material for a connection that begins now.
   [[nodiscard]] std::shared_ptr<const detail::TlsMaterial> material() const;
 
  private:
@@ -50,11 +50,11 @@ class TlsContext {
   std::shared_ptr<const detail::TlsMaterial> material_;
 };
 
-// Problems of our own certificate as peers that trust the same authorities would find them, one line each; none
-// without a certificate. `as_server`: whether it is used by a server or a client.
+// Problems that peers trusting the same authorities would find in our own certificate, one line each; none without a
+// certificate. `as_server`: whether a server or a client uses it.
 [[nodiscard]] std::vector<std::string> verify_own_chain(const TlsContext& context, bool as_server);
 
-// Whether our certificate is one for this host name or address.
+// Whether our certificate is valid for this host name or address.
 [[nodiscard]] bool certificate_is_for(const TlsContext& context, const std::string& host);
 
 }  // namespace nfx

@@ -83,7 +83,7 @@ std::string openssl_error() {
 }
 
 std::expected<OwnedBio, std::string> open_file(const std::string& file) {
-  // These files are read again while the engine runs: a FIFO in place of one must not be waited for.
+  // These files are read again while the engine runs, so opening must not block on a FIFO.
   const auto fd = open_regular_file(file, O_RDONLY);
   if (!fd) return std::unexpected(file + ": cannot be read: " + fd.error().why);
   FILE* const stream = ::fdopen(*fd, "r");
@@ -147,7 +147,7 @@ CertificateFacts facts_of(const X509* certificate) {
   if (EVP_PKEY* key = X509_get0_pubkey(certificate)) facts.key_security_bits = EVP_PKEY_get_security_bits(key);
   facts.signature = OBJ_nid2ln(X509_get_signature_nid(certificate));
   facts.sha256 = sha256_of(certificate);
-  // Reading the extensions caches them within the certificate, which OpenSSL does under a lock of its own.
+  // Reading the extensions caches them in the certificate; OpenSSL does this under its own lock.
   facts.authority = X509_check_ca(const_cast<X509*>(certificate)) > 0;
   facts.self_signed = X509_self_signed(const_cast<X509*>(certificate), 0) == 1;
   return facts;
@@ -235,7 +235,7 @@ std::expected<std::vector<RevocationFacts>, std::string> read_revocations(const 
   return facts;
 }
 
-// The kernel looks up the protocol before it checks the socket: without it the answer is ENOENT, and with it an
+// The kernel looks up the protocol before it checks the socket: without the protocol the result is ENOENT, with it an
 // unconnected socket gets ENOTCONN.
 KernelTls kernel_tls() {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -279,7 +279,7 @@ bool is_one_of(const TlsPeer& peer, const std::vector<std::string>& patterns, st
       return std::ranges::any_of(peer.names, [&](const auto& name) { return matches_peer_name(pattern, name); });
     }
     if (comp_id.empty()) return false;
-    // No pattern any more: a CompID may be "*".
+    // Not a pattern: a CompID may be "*".
     std::string wanted = pattern;
     wanted.replace(place, comp_id_placeholder.size(), comp_id);
     return std::ranges::find(peer.names, wanted) != peer.names.end();

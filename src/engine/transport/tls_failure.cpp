@@ -1,4 +1,4 @@
-// Turns OpenSSL's error codes of a handshake into one line with a fix.
+// Turns OpenSSL's handshake error codes into one line with a fix.
 #include "transport/tls_failure.hpp"
 
 #include <openssl/err.h>

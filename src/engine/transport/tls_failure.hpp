@@ -5,7 +5,7 @@
 
 namespace nfx::detail {
 
-// `error` is one of OpenSSL's codes; `established`: whether the handshake had succeeded.
+// `error` is an OpenSSL code; `established`: whether the handshake had succeeded.
 [[nodiscard]] std::string describe_failure(unsigned long error, bool established);
 
 }  // namespace nfx::detail

@@ -1,4 +1,4 @@
-// A step of a handshake on another thread, and its way back.
+// Runs a handshake step on another thread and returns its result.
 #include "transport/tls_handshake.hpp"
 
 #include <utility>
@@ -7,7 +7,7 @@
 
 namespace nfx::detail {
 
-// Only the first of several needs to wake the transport, which takes all.
+// Only the first of several tasks needs to wake the transport, which takes all.
 bool HandshakeReturns::add(HandshakeTask& task) noexcept {
   const std::lock_guard lock{mutex_};
   if (closed_) return false;
@@ -43,8 +43,8 @@ TlsStream::Status TlsHandshake::came_back() noexcept {
 
 void TlsHandshake::run() noexcept {
   if (!abandoned()) status_ = step();
-  if (abandoned()) stream.discard();  // here, so that the transport's thread has less to do
-  // Once it is added it may be gone, and the transport with it.
+  if (abandoned()) stream.discard();  // done here, so that the transport's thread has less to do
+  // After add() the task and the transport may no longer exist.
   const std::shared_ptr<HandshakeReturns> returns = std::move(returns_);
   if (!returns->add(*this)) delete this;
 }

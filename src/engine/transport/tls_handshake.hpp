@@ -1,7 +1,7 @@
-// The stream of one TLS connection, whose handshake may be computed on another thread, and the way back from there.
-// Thread: the transport's, but between send_away() and HandshakeReturns::take_all() the stream and what is written here
+// The stream of one TLS connection whose handshake may run on another thread.
+// Thread: the transport's; between send_away() and HandshakeReturns::take_all() the stream and the members written here
 // belong to the executor's. Lifetime: a handshake that is away when its connection or transport ends is deleted later
-// by the thread that has it then. Errors: as TlsStream.
+// by the thread that holds it. Errors: as TlsStream.
 #pragma once
 
 #include <atomic>
@@ -17,22 +17,22 @@
 
 namespace nfx::detail {
 
-// Where tasks come back to. Shared by a transport and its handshakes.
+// Collects finished tasks. Shared by a transport and its handshakes.
 class HandshakeReturns {
  public:
-  // `wake` is called on any thread, when there is something to take again.
+  // `wake` is called on any thread when there are tasks to take.
   explicit HandshakeReturns(std::function<void()> wake) : wake_(std::move(wake)) {}
 
   [[nodiscard]] bool empty() const noexcept { return tasks_.empty(); }
   [[nodiscard]] HandshakeTask* take_all() noexcept { return tasks_.take_all(); }
-  // False: closed, the task is not wanted back.
+  // False if closed: the task is not wanted back.
   [[nodiscard]] bool add(HandshakeTask& task) noexcept;
   // `wake` is not called any more.
   void close() noexcept;
 
  private:
   HandshakeTasks tasks_;
-  std::mutex mutex_;  // of the executor's threads; the transport's takes it in close() alone
+  std::mutex mutex_;  // for the executor's threads; the transport's thread takes it only in close()
   bool closed_ = false;
   std::function<void()> wake_;
 };
@@ -43,20 +43,20 @@ class TlsHandshake : public HandshakeTask {
       : stream(context, side, name, send_buffer), server_(side == TlsSide::server) {}
   virtual ~TlsHandshake();
 
-  // One step, on this thread.
+  // One step on this thread.
   [[nodiscard]] TlsStream::Status step() noexcept;
 
-  // One step, on another thread. The input is stored in the stream.
+  // One step on another thread. The input is stored in the stream.
   void send_away(HandshakeExecutor& executor, std::shared_ptr<HandshakeReturns> to) noexcept;
   [[nodiscard]] bool away() const noexcept { return away_; }
-  // Of one that is back: what step() returned.
+  // The result of step() for a task that is back.
   [[nodiscard]] TlsStream::Status came_back() noexcept;
-  // The connection of one that is away has ended: its step need not be computed.
+  // The connection has ended while its step is away: the step need not be computed.
   void abandon() noexcept { abandoned_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool abandoned() const noexcept { return abandoned_.load(std::memory_order_relaxed); }
 
   TlsStream stream;
-  std::unique_ptr<TlsPeer> certificate;  // the client's, once the handshake of a server is done
+  std::unique_ptr<TlsPeer> certificate;  // the client's certificate, when a server's handshake is finished
 
  private:
   void run() noexcept final;
@@ -65,7 +65,7 @@ class TlsHandshake : public HandshakeTask {
   bool away_ = false;
   std::atomic<bool> abandoned_{false};
   TlsStream::Status status_ = TlsStream::Status::wants_input;
-  std::shared_ptr<HandshakeReturns> returns_;  // while it is away
+  std::shared_ptr<HandshakeReturns> returns_;  // set while it is away
 };
 
 }  // namespace nfx::detail

@@ -1,5 +1,5 @@
-// OpenSSL's objects, owned; shared by the files that speak to it, and seen by no public header.
-// Errors: OpenSSL keeps a queue of errors per thread; openssl_error() takes what is there and leaves it empty.
+// Owning handles for OpenSSL's objects, private to the files that use OpenSSL; no public header includes this. Errors:
+// OpenSSL keeps a queue of errors per thread; openssl_error() returns the last one and empties it.
 #pragma once
 
 #include <openssl/err.h>
@@ -32,16 +32,16 @@ using OwnedX509 = Owned<X509, &X509_free>;
 using OwnedCrl = Owned<X509_CRL, &X509_CRL_free>;
 using OwnedKey = Owned<EVP_PKEY, &EVP_PKEY_free>;
 
-// Throws TlsError: one line that names the file, or the key of the configuration, and the fix.
+// Throws TlsError: one line that names the file, or the configuration key, and the fix.
 [[nodiscard]] std::shared_ptr<const struct TlsMaterial> load_material(const TlsOptions& options);
 
-// What one load brought. Immutable afterwards.
+// The result of one load. Immutable.
 struct TlsMaterial {
   TlsOptions options;
   OwnedSslCtx context;
 };
 
-// The last error of this thread as text ("bad decrypt"), "unknown error" when there is none; empties the queue.
+// The last error of this thread as text ("bad decrypt"), or "unknown error"; empties the queue.
 [[nodiscard]] std::string openssl_error();
 
 [[nodiscard]] std::string subject_of(const X509* certificate);
@@ -52,7 +52,7 @@ struct TlsMaterial {
 [[nodiscard]] std::chrono::sys_seconds time_of(const ASN1_TIME* time);
 [[nodiscard]] CertificateFacts facts_of(const X509* certificate);
 
-// A regular file; the error names it.
+// Opens a regular file; the error names it.
 [[nodiscard]] std::expected<OwnedBio, std::string> open_file(const std::string& file);
 [[nodiscard]] std::expected<std::vector<OwnedX509>, std::string> load_certificates(const std::string& file);
 [[nodiscard]] std::expected<std::vector<OwnedCrl>, std::string> load_revocations(const std::string& file);
@@ -60,11 +60,10 @@ struct TlsMaterial {
 // The certificate's names and fingerprint.
 [[nodiscard]] TlsPeer peer_of(const X509* certificate);
 
-// What a verification reports of a bad certificate: the reason, the certificate, the fix. `wanted` is
-// the name that was looked for.
+// Describes a failed verification: the reason, the certificate, the fix. `wanted` is the requested name.
 [[nodiscard]] std::string describe_verification(X509_STORE_CTX* state, const std::string& wanted);
 
-// Makes a certificate for this name a condition. An address is looked for among the certificate's addresses.
+// Requires a certificate for this name. An address is compared with the certificate's addresses.
 [[nodiscard]] bool set_wanted_name(X509_VERIFY_PARAM* parameters, const std::string& name);
 
 }  // namespace nfx::detail

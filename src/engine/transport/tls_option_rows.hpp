@@ -1,6 +1,6 @@
 // One row for each TLS option. Configuration keys, their help, relative paths, the translation of QuickFIX settings and
 // the options of `nfx tls` are made from the rows. To add an option, add its member to TlsOptions and its row here, and
-// use it where TlsContext loads what it holds.
+// use it where TlsContext loads the files.
 // Thread: any, constants. Cost: no part of a hot path.
 #pragma once
 
@@ -26,8 +26,8 @@ struct TlsOption {
   std::string_view key;  // in configuration files
   std::variant<Text, Texts, Flag, Version, Policy> member;
   std::string_view help;
-  bool is_path = false;             // a relative one counts from the configuration's folder
-  std::string_view command_option;  // of `nfx tls doctor` and `nfx tls check`; empty: they do not have it
+  bool is_path = false;             // relative to the configuration's folder
+  std::string_view command_option;  // of `nfx tls doctor` and `nfx tls check`; empty: none
 };
 
 inline constexpr auto tls_option_rows = std::to_array<TlsOption>({

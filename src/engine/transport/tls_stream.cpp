@@ -1,4 +1,4 @@
-// OpenSSL on memory: a BIO reads the input fed and writes to a bounded buffer.
+// OpenSSL on memory: a BIO reads the given input and writes to a bounded buffer.
 #include "transport/tls_stream.hpp"
 
 #include <algorithm>
@@ -16,18 +16,18 @@ namespace {
 
 constexpr std::size_t largest_record = SSL3_RT_MAX_PLAIN_LENGTH;
 constexpr std::size_t record_overhead = SSL3_RT_MAX_ENCRYPTED_OVERHEAD + SSL3_RT_HEADER_LENGTH + 64;
-// For handshakes, alerts and changes of key, which come although data fills its part.
+// For handshakes, alerts and key changes, which occur even if data fills the rest.
 constexpr std::size_t reserve = 16 * 1024;
-// Less space than this is not used: short records cost more than they carry.
+// Less space than this is not used: short records have too much overhead.
 constexpr std::size_t least_chunk = 1024;
-// Of what a client sends: its Logon, which has a password. More would cost time for every message.
+// The first bytes from a client: its Logon, which contains a password. More would cost time for every message.
 constexpr std::size_t first_bytes = 8 * 1024;
 
 }  // namespace
 
 struct TlsStream::Ssl {
   TlsSide side;
-  std::string name;  // looked for in the peer's certificate
+  std::string name;  // expected name in the peer's certificate
   std::shared_ptr<const TlsMaterial> material;
   OwnedSsl handle;
   bool verifies = false;
@@ -35,15 +35,15 @@ struct TlsStream::Ssl {
   bool certificate_requested = false;
   std::vector<std::string> problems;
 
-  // The slot in OpenSSL's objects that has the pointer to our object.
+  // The index in OpenSSL's objects that holds the pointer to our object.
   static int slot() {
     static const int index = SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
     return index;
   }
   static Ssl& of(const SSL* handle) { return *static_cast<Ssl*>(SSL_get_ex_data(handle, slot())); }
 
-  // Runs per certificate, and once more per thing found wrong with it. What is wrong is written down here, while the
-  // certificate is at hand; a side that does not verify continues.
+  // OpenSSL calls this once per certificate, and once more per problem. Problems are recorded here, while the
+  // certificate is available; without verification the handshake continues.
   static int verify(int good, X509_STORE_CTX* state) noexcept {
     auto* handle = static_cast<SSL*>(X509_STORE_CTX_get_ex_data(state, SSL_get_ex_data_X509_STORE_CTX_idx()));
     Ssl& self = of(handle);
@@ -62,14 +62,14 @@ struct TlsStream::Ssl {
     return 1;
   }
 
-  // OpenSSL queries a client for its certificate only when the server wants one.
+  // OpenSSL asks a client for its certificate only if the server requests one.
   static int note_request(SSL* handle, void*) noexcept {
     Ssl& self = of(handle);
     if (self.side == TlsSide::client) self.certificate_requested = true;
     return 1;
   }
 
-  // A BIO that is this stream: it reads the input fed and appends to what waits to be sent.
+  // A BIO for this stream: reads the given input and appends to the pending output.
   static int bio_read(BIO* bio, char* out, std::size_t size, std::size_t* read) noexcept {
     auto& stream = *static_cast<TlsStream*>(BIO_get_data(bio));
     BIO_clear_retry_flags(bio);
@@ -152,7 +152,7 @@ TlsStream::TlsStream(const TlsContext& context, TlsSide side, std::string_view n
   SSL_set_verify(handle, options.verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, Ssl::verify);
   const bool is_address = canonical_address(ssl_->name).has_value();
   bool good = true;
-  // The protocol has no place for addresses among the names that a client requests.
+  // Server Name Indication does not allow addresses.
   if (!is_address && !ssl_->name.empty()) good = SSL_set_tlsext_host_name(handle, ssl_->name.c_str()) == 1;
   if (options.check_name) good = good && set_wanted_name(SSL_get0_param(handle), ssl_->name);
   if (!good) throw TlsError("\"" + ssl_->name + "\" cannot be a server's name: " + openssl_error());
@@ -173,7 +173,7 @@ void TlsStream::feed(std::span<const char> ciphertext) {
 
 void TlsStream::keep_input() {
   const bool is_kept = !kept_.empty();
-  // The input left is the end of what is stored.
+  // The remaining input is the end of the stored bytes.
   NFX_ASSERT(!is_kept || (in_.size() <= kept_.size() && in_.data() + in_.size() == kept_.data() + kept_.size()));
   if (is_kept) {
     kept_.erase(kept_.begin(), kept_.end() - static_cast<std::ptrdiff_t>(in_.size()));
@@ -251,7 +251,7 @@ std::size_t TlsStream::write(std::span<const char> plaintext) noexcept {
     const std::size_t left = plaintext.size() - written;
     const std::size_t room = send_buffer_ - std::min(send_buffer_, waiting);
     if (room < std::min(left, least_chunk) + record_overhead) break;
-    // The record fits, so OpenSSL never holds half of one that a later call would have to repeat.
+    // The record fits, so OpenSSL never keeps half of one that a later call would have to repeat.
     const std::size_t chunk = std::min({left, largest_record, room - record_overhead});
     ERR_clear_error();
     std::size_t size = 0;
@@ -259,7 +259,7 @@ std::size_t TlsStream::write(std::span<const char> plaintext) noexcept {
       fail();
       break;
     }
-    NFX_ASSERT(size == chunk);  // OpenSSL holds no part of a record back
+    NFX_ASSERT(size == chunk);  // OpenSSL keeps no part of a record
     written += size;
   }
   return written;
@@ -273,7 +273,7 @@ void TlsStream::send_close_notify() noexcept {
 }
 
 void TlsStream::sent(std::size_t size) noexcept {
-  NFX_ASSERT(size <= out_end_ - out_begin_);  // no more is sent than waits
+  NFX_ASSERT(size <= out_end_ - out_begin_);  // no more is sent than is pending
   out_begin_ += size;
   if (out_begin_ == out_end_) out_begin_ = out_end_ = 0;
 }
@@ -290,7 +290,7 @@ TlsFacts TlsStream::facts() const {
   if (const char* cipher = SSL_get_cipher_name(handle)) facts.cipher = cipher;
   facts.certificate_requested = ssl_->certificate_requested;
   facts.problems = ssl_->problems;
-  // A server's list of what a client sent lacks the client's own certificate.
+  // A server's list of the client's certificates lacks the client's own one.
   const X509* own = SSL_get0_peer_certificate(handle);
   if (own != nullptr && ssl_->side == TlsSide::server) facts.chain.push_back(facts_of(own));
   const STACK_OF(X509)* chain = SSL_get_peer_cert_chain(handle);

@@ -1,7 +1,7 @@
-// One end of an encrypted connection without a network: ciphertext in, plaintext out, and the other way round.
-// Thread: one owner. Cost: one pass of the cipher per byte and one copy on the way out; no allocation by this code once
-// it is made, but for input that has to wait (OpenSSL allocates during handshakes). Lifetime: input fed is borrowed
-// until it is read to its end or stored. Bounded: ciphertext waiting to leave takes at most send_buffer bytes and a
+// One end of an encrypted connection without a network: converts ciphertext to plaintext and back.
+// Thread: one owner. Cost: one pass of the cipher per byte and one copy on the way out. This code does not allocate
+// after construction, except for input that has to wait (OpenSSL allocates during handshakes). Lifetime: input is
+// borrowed until it is read completely or stored. Bounded: pending ciphertext takes at most send_buffer bytes and a
 // reserve for messages of the protocol itself.
 #pragma once
 
@@ -26,9 +26,9 @@ enum class TlsSide : std::uint8_t { client, server };
 class TlsStream {
  public:
   enum class Status : std::uint8_t {
-    wants_input,  // all input is used up
-    blocked,      // what waits to leave has to leave first
-    done,         // of handshake: it is finished; of read: `out` is full, there may be more
+    wants_input,  // all input is consumed
+    blocked,      // pending output has to be sent first
+    done,         // for handshake: finished; for read: `out` is full, there may be more
     ended,        // the peer sent close_notify
     failed,       // failure() has the reason
   };
@@ -37,48 +37,48 @@ class TlsStream {
     Status status = Status::wants_input;
   };
 
-  // The least send_buffer: a record of 16 KiB and some more.
+  // The minimum of send_buffer: a record of 16 KiB and its overhead.
   static constexpr std::size_t min_send_buffer = 24 * 1024;
 
-  // `name` is the name of the peer that a client connects to. Throws TlsError when OpenSSL has no memory.
+  // `name` is the peer that a client connects to. Throws TlsError if OpenSSL has no memory.
   TlsStream(const TlsContext& context, TlsSide side, std::string_view name, std::size_t send_buffer);
   ~TlsStream();
   TlsStream(const TlsStream&) = delete;
   TlsStream& operator=(const TlsStream&) = delete;
 
-  // After what was stored. The bytes are used by handshake and read.
+  // Appends input for handshake and read, after stored input.
   void feed(std::span<const char> ciphertext);
-  // Copies what is left of the input, whose memory is about to be reused.
+  // Copies the remaining input, whose memory is about to be reused.
   void keep_input();
-  // Frees what it has; afterwards it can only be destroyed.
+  // Frees everything; afterwards the stream can only be destroyed.
   void discard() noexcept;
-  // Forgets the input. Called when it is used up, or no longer needed.
+  // Forgets the input. Called when it is consumed, or no longer needed.
   void drop_input() noexcept;
 
   [[nodiscard]] Status handshake() noexcept;
   [[nodiscard]] Read read(std::span<char> out) noexcept;
 
-  // Encrypts as much as fits the buffer and returns how much that was.
+  // Encrypts as much as fits into the buffer, and returns how many bytes.
   [[nodiscard]] std::size_t write(std::span<const char> plaintext) noexcept;
   // Sends close_notify.
   void send_close_notify() noexcept;
 
-  // Ciphertext to be sent; sent() takes off what was.
+  // Pending ciphertext; sent() removes the bytes that were sent.
   [[nodiscard]] std::span<const char> outgoing() const noexcept {
     return {out_.get() + out_begin_, out_end_ - out_begin_};
   }
   void sent(std::size_t size) noexcept;
-  // Space enough to call a writer back.
+  // Whether there is enough space to resume a writer.
   [[nodiscard]] bool has_room() const noexcept { return out_end_ - out_begin_ <= send_buffer_ / 2; }
 
   [[nodiscard]] bool failed() const noexcept { return failed_; }
   [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
   [[nodiscard]] TlsFacts facts() const;
-  // Null: the peer presented no certificate, or it was not verified.
+  // Null if the peer presented no certificate, or if it was not verified.
   [[nodiscard]] std::unique_ptr<TlsPeer> peer() const;
 
  private:
-  struct Ssl;  // what OpenSSL calls, and its objects
+  struct Ssl;  // OpenSSL's callbacks and objects
 
   [[nodiscard]] Status status_of(int result) noexcept;
   [[gnu::cold, gnu::noinline]] void fail() noexcept;
@@ -92,7 +92,7 @@ class TlsStream {
   std::size_t out_end_ = 0;
   std::span<const char> in_;
   std::vector<char> kept_;
-  std::size_t cleansed_ = 0;  // plaintext that OpenSSL has overwritten after it was read
+  std::size_t cleansed_ = 0;  // plaintext that OpenSSL has erased after it was read
   bool failed_ = false;
   std::string failure_;
 };

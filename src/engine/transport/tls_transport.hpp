@@ -1,18 +1,18 @@
-// Any transport with TLS around those of its connections whose SocketOptions name a TlsContext; the others pass through
-// for the price of one look-up.
-// Thread: one owner, as the transport inside; TlsContext::reload() may be called from any. Ids are those of the
-// transport inside. on_accept and on_connect come when the handshake has succeeded: before, an accepted connection does
-// not exist for the sink. Cost: the cipher and one copy per byte sent; no allocation by this code once a connection is
-// established, but for input of a held one. A handshake costs public-key arithmetic, some 0.3 ms a step: without an
-// executor this thread computes it, so only a few continue within one poll. Bounded: handshakes of accepted connections
-// in number and time, ciphertext waiting per connection, plaintext per on_receive. Within one poll a connection brings
-// what one receive of the transport inside brought. With an executor the steps of handshakes are computed on its
-// threads. A connection whose step is away is held, so that its peer's bytes wait in the network; when it ends
+// Adds TLS to any transport, for connections whose SocketOptions name a TlsContext; others pass through at the price of
+// one look-up.
+// Thread: one owner, as the inner transport; TlsContext::reload() may be called from any. Ids are the inner
+// transport's. on_accept and on_connect come when the handshake has succeeded; before, the sink does not know an
+// accepted connection. Cost: the cipher and one copy per sent byte; this code does not allocate for an established
+// connection, except for input while it is held. A handshake costs public-key arithmetic, some 0.3 ms per step: without
+// an executor this thread computes it, so only a few continue within one poll. Bounded: handshakes of accepted
+// connections in number and time, pending ciphertext per connection, plaintext per on_receive. Within one poll a
+// connection delivers the bytes of one receive of the inner transport. With an executor, its threads compute the steps
+// of handshakes. A connection whose step is away is held, so that its peer's bytes wait in the network; if it ends
 // meanwhile, it is forgotten immediately. Twice as many steps as `handshakes` has places may be away; further ones wait
-// until one is back, in order, and are counted. Errors: a handshake or a record that fails ends the connection with
-// CloseReason::tls_failed, and tls_error() has the text; a stream that ends without the peer's close_notify is a reset,
-// since it may have been truncated. Of an accepted connection that fails its handshake the sink gets
-// on_handshake_failed(peer, why) only, if it has such a callback.
+// until one is back, in order, and are counted. Errors: a failed handshake or record ends the connection with
+// CloseReason::tls_failed, and tls_error() has the text. A stream that ends without the peer's close_notify is a reset,
+// because it may be truncated. If the handshake of an accepted connection fails, the sink gets only
+// on_handshake_failed(peer, why), if it has this callback.
 #pragma once
 
 #include <chrono>
@@ -44,31 +44,31 @@
 namespace nfx {
 
 struct TlsTransportOptions {
-  std::size_t send_buffer = 64 * 1024;     // ciphertext waiting, per connection; then try_send falls short
-  std::size_t receive_buffer = 64 * 1024;  // shared; the most plaintext that one on_receive brings
-  AdmissionLimits handshakes{};            // of accepted connections at a time; for more, the oldest end
-  std::size_t handshake_steps = 1;         // per poll, computed or back; the others wait for the next
+  std::size_t send_buffer = 64 * 1024;     // pending ciphertext per connection; beyond that, try_send sends less
+  std::size_t receive_buffer = 64 * 1024;  // shared; the most plaintext of one on_receive
+  AdmissionLimits handshakes{};            // of accepted connections at a time; the oldest are closed for more
+  std::size_t handshake_steps = 1;         // per poll, computed or back; others wait for the next poll
   HandshakeExecutor* executor = nullptr;   // outlives the transport; null: poll computes handshakes
   Duration handshake_timeout = std::chrono::seconds(10);
-  Duration linger_time = std::chrono::seconds(2);  // how long close() continues to send what try_send took
-  std::size_t linger_bytes = 256 * 1024;           // ... and how much of the peer's it drops meanwhile
+  Duration linger_time = std::chrono::seconds(2);  // time that close() continues to send accepted bytes
+  std::size_t linger_bytes = 256 * 1024;           // ... and the most input of the peer that it drops meanwhile
 };
 
 struct TlsFailure {
-  ConnectionId connection = no_connection;  // stale already
-  bool accepted = false;                    // then there is no on_close for it
-  std::string peer;                         // the address of an accepted one, the requested host otherwise
+  ConnectionId connection = no_connection;  // already stale
+  bool accepted = false;                    // if true, there is no on_close for it
+  std::string peer;                         // the address of an accepted connection, otherwise the requested host
   std::string text;
 };
 
-// A sink that is notified of accepted connections whose handshake failed: `peer` and `why` are alive during the call.
+// A sink that is told of accepted connections whose handshake failed. `peer` and `why` are valid during the call.
 template <class S>
 concept HandshakeSink = TransportSink<S> && requires(S& sink, std::string_view peer, std::string_view why) {
   sink.on_handshake_failed(peer, why);
 };
 
-// A sink that decides before the handshake of an accepted connection, which costs public-key arithmetic. One that is
-// not allowed is closed without another callback.
+// A sink that decides before the handshake of an accepted connection, because it costs public-key arithmetic. A
+// connection that is not allowed is closed without another callback.
 template <class S>
 concept AcceptingSink = TransportSink<S> && requires(S& sink, ListenerId listener, std::string_view peer) {
   { sink.on_accepting(listener, peer) } -> std::same_as<PeerStanding>;
@@ -79,7 +79,7 @@ class TlsTransport {
  public:
   using Clock = std::function<MonotonicTime()>;
 
-  // `inner` and what `clock` reads outlive this. Throws std::invalid_argument for an option out of range.
+  // `inner` and the clock's source must outlive this object. Throws std::invalid_argument for an option out of range.
   explicit TlsTransport(
       Inner& inner, TlsTransportOptions options = {},
       Clock clock = [] { return MonotonicTime(std::chrono::steady_clock::now()); })
@@ -132,7 +132,7 @@ class TlsTransport {
     make_ready(*entry);
   }
 
-  // Of a connection without TLS.
+  // For a connection without TLS.
   [[nodiscard]] std::expected<int, NotDetached> detach(ConnectionId id, std::string& received)
     requires requires(Inner& inner) { inner.detach(id, received); }
   {
@@ -157,7 +157,7 @@ class TlsTransport {
     return handled_;
   }
 
-  // Not known for bytes that waited because the connection was held.
+  // Unknown for bytes that waited because the connection was held.
   [[nodiscard]] std::optional<UtcTime> received_at() const noexcept {
     return within_inner_ ? inner_.received_at() : std::nullopt;
   }
@@ -169,32 +169,32 @@ class TlsTransport {
   }
 
   [[nodiscard]] const TlsCounters& counters() const noexcept { return counters_; }
-  // The latest failure, connection = no_connection when there was none. Changes in poll only.
+  // The latest failure; connection = no_connection if there was none. Changes only in poll.
   [[nodiscard]] const TlsFailure& last_tls_failure() const noexcept { return failure_; }
-  // Within on_close, why this connection failed; empty for one that did not.
+  // Within on_close, why this connection failed; empty if it did not fail.
   [[nodiscard]] std::string_view tls_error(ConnectionId id) const noexcept {
     return failure_.connection == id ? std::string_view(failure_.text) : std::string_view{};
   }
-  // What was negotiated, and the peer; empty for a connection without TLS, or not established. Allocates.
+  // The negotiated parameters and the peer; empty for a connection without TLS, or not established. Allocates.
   [[nodiscard]] std::optional<TlsFacts> tls_facts(ConnectionId id) const {
     const std::size_t slot = detail::id_slot(id);
     if (slot >= entries_.size() || entries_[slot] == nullptr || entries_[slot]->id != id) return std::nullopt;
     if (entries_[slot]->state != State::open) return std::nullopt;
     return entries_[slot]->stream.facts();
   }
-  // Who the peer of an accepted connection is by its certificate; null when it presented none. Until the connection
-  // ends.
+  // The identity in the certificate of an accepted connection's peer; null if it presented none. Valid until the
+  // connection ends.
   [[nodiscard]] const TlsPeer* tls_peer(ConnectionId id) const noexcept {
     const std::size_t slot = detail::id_slot(id);
     const bool known = slot < entries_.size() && entries_[slot] != nullptr && entries_[slot]->id == id;
     return known ? entries_[slot]->certificate.get() : nullptr;
   }
-  // Of accepted connections.
+  // Handshakes of accepted connections.
   [[nodiscard]] std::size_t handshakes_in_progress() const noexcept { return shaking_.used(); }
 
  private:
-  // A client's begins connecting, a server's shaking hands. closing: the id is stale for the user, bytes are still
-  // sent.
+  // A client's connection begins as connecting, a server's as shaking_hands. closing: the id is stale for the user, but
+  // bytes are still sent.
   enum class State : std::uint8_t { connecting, shaking_hands, open, closing };
   using Status = detail::TlsStream::Status;
 
@@ -204,18 +204,19 @@ class TlsTransport {
     ConnectionId id = no_connection;
     State state = State::connecting;
     bool accepted = false;
-    bool held = false;         // by the user
-    bool inner_held = false;   // by us
-    bool parked = false;       // the stream has more input, and waits for the next poll, buffer space, or the user
+    bool held = false;         // held by the user
+    bool inner_held = false;   // held by us
+    bool parked = false;       // the stream has more input, and waits for the next poll, for buffer space, or for the
+                               // user
     bool ready = false;        // in ready_
     bool timed = false;        // in timed_
     bool waiting = false;      // in waiting_
-    bool wants_write = false;  // a try_send fell short
-    bool broken = false;       // nothing can be sent any more; on_close follows
+    bool wants_write = false;  // a try_send was incomplete
+    bool broken = false;       // nothing more can be sent; on_close will follow
     ListenerId listener = no_listener;
     MonotonicTime deadline{};
-    std::uint32_t place = 0;       // of an accepted one that shakes hands
-    std::size_t linger_bytes = 0;  // of a closing one: that may still be dropped
+    std::uint32_t place = 0;       // for an accepted connection in its handshake
+    std::size_t linger_bytes = 0;  // for a closing connection: input that may still be dropped
     std::string peer;
   };
 
@@ -274,12 +275,12 @@ class TlsTransport {
       timed_.reserve(entries_.capacity());
       waiting_.reserve(entries_.capacity());
     }
-    NFX_ASSERT(entries_[slot] == nullptr);  // the connection that had the slot before was forgotten
+    NFX_ASSERT(entries_[slot] == nullptr);  // the previous connection of the slot was forgotten
     entry->id = id;
     entries_[slot] = std::move(entry);
   }
 
-  // Forgets a connection that the transport inside has forgotten, or is about to.
+  // Forgets a connection that the inner transport has forgotten, or is about to.
   void forget(Entry& entry) noexcept {
     NFX_ASSERT(entries_[detail::id_slot(entry.id)].get() == &entry);
     NFX_ASSERT(entry.state != State::closing || closing_ > 0);
@@ -290,7 +291,7 @@ class TlsTransport {
     if (entry.waiting) std::erase(waiting_, entry.id);
     let_go(std::move(entries_[detail::id_slot(entry.id)]));
   }
-  // One whose step is away belongs to the executor from now on, and is deleted when it is back.
+  // If its step is away, the entry belongs to the executor from now on, and is deleted when it is back.
   static void let_go(std::unique_ptr<Entry> entry) noexcept {
     if (entry != nullptr && entry->away()) entry.release()->abandon();
   }
@@ -306,7 +307,7 @@ class TlsTransport {
     inner_.hold(entry.id, held);
   }
 
-  // It is served by the next poll.
+  // The next poll serves it.
   void make_ready(Entry& entry) noexcept {
     NFX_ASSERT(entry.ready || ready_.size() < ready_.capacity());  // never allocates
     if (!std::exchange(entry.ready, true)) ready_.push_back(entry.id);
@@ -319,7 +320,7 @@ class TlsTransport {
     hold_inner(entry, true);
   }
 
-  // The input is used up. More of it, or the end, may come unless the user holds the connection.
+  // The input is consumed. Resumes receiving, unless the user holds the connection.
   void want_more(Entry& entry) noexcept {
     entry.stream.drop_input();
     hold_inner(entry, entry.held);
@@ -331,10 +332,10 @@ class TlsTransport {
     if (!std::exchange(entry.timed, true)) timed_.push_back(entry.id);
   }
 
-  // tls_transport_handshake.hpp: how connections are established.
+  // tls_transport_handshake.hpp: establishes connections.
   template <TransportSink Sink>
   void greet(Sink& sink, ListenerId listener, ConnectionId id, std::string_view peer);
-  // A place for one more handshake. False: the connection has to be closed.
+  // Takes a place for one more handshake. False if the connection has to be closed.
   template <TransportSink Sink>
   [[nodiscard]] bool make_place(Sink& sink, const PeerAddress& address, bool known);
   template <TransportSink Sink>
@@ -357,19 +358,19 @@ class TlsTransport {
   void note_failure(ConnectionId id, bool accepted, std::string_view peer, std::string_view why);
   template <TransportSink Sink>
   void report_failed_handshake(Sink& sink);
-  // Few connections have a deadline, and only for a moment: those that begin or end.
+  // Few connections have a deadline, and only briefly, at their beginning or end.
   template <TransportSink Sink>
   void keep_deadlines(Sink& sink);
   [[nodiscard]] Duration shortened_wait(Duration max_wait) const;
 
-  // tls_transport_stream.hpp: receiving and sending on established connections.
-  // Hands over what waits to leave. False: the connection is broken, and the transport inside is about to report it.
+  // tls_transport_stream.hpp: receives and sends on established connections. Passes pending output on. False if the
+  // connection is broken, and the inner transport is about to report it.
   bool flush(Entry& entry) noexcept;
   SendResult send(Entry& entry, std::span<const char> bytes) noexcept;
   template <TransportSink Sink>
   void take(Sink& sink, Entry& entry, std::span<const char> bytes);
   void drop_input(Entry& entry, std::size_t bytes) noexcept;
-  // Decrypts what there is and delivers it, until the input is used up or the connection is held.
+  // Decrypts and delivers the input, until it is consumed or the connection is held.
   template <TransportSink Sink>
   void pump(Sink& sink, ConnectionId id);
   template <TransportSink Sink>
@@ -385,18 +386,18 @@ class TlsTransport {
   Inner& inner_;
   TlsTransportOptions options_;
   Clock clock_;
-  std::unique_ptr<char[]> buffer_;                      // plaintext, during one on_receive
-  std::vector<std::unique_ptr<Entry>> entries_;         // by the slot of the connection; null: without TLS
-  std::vector<std::shared_ptr<TlsContext>> listeners_;  // by the slot of the listener; null: without TLS
-  std::vector<ConnectionId> ready_;                     // to be served by the next poll
+  std::unique_ptr<char[]> buffer_;                      // plaintext during one on_receive
+  std::vector<std::unique_ptr<Entry>> entries_;         // by the connection's slot; null: without TLS
+  std::vector<std::shared_ptr<TlsContext>> listeners_;  // by the listener's slot; null: without TLS
+  std::vector<ConnectionId> ready_;                     // for the next poll
   std::vector<ConnectionId> serving_;
   std::vector<ConnectionId> timed_;                    // with a deadline
-  std::vector<ConnectionId> waiting_;                  // for their step to be sent away
-  Admission shaking_;                                  // accepted connections that shake hands
+  std::vector<ConnectionId> waiting_;                  // waiting for their step to be sent away
+  Admission shaking_;                                  // accepted connections in their handshake
   std::vector<ConnectionId> shaking_ids_;              // by their places
   std::shared_ptr<detail::HandshakeReturns> returns_;  // null: without an executor
   HandshakeTask* back_ = nullptr;                      // taken from returns_, for the next polls
-  std::size_t away_ = 0;                               // steps that are not back
+  std::size_t away_ = 0;                               // number of steps that are away
   std::size_t closing_ = 0;
   std::size_t handled_ = 0;
   std::size_t steps_left_ = 0;

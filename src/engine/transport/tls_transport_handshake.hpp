@@ -1,5 +1,5 @@
-// The bodies of TlsTransport: listeners, and connections from their first byte until they are established or given up,
-// and the time that may take. Included by tls_transport.hpp alone.
+// TlsTransport's functions for listeners, and for connections until they are established or given up, including the
+// time limit. Included only by tls_transport.hpp.
 #pragma once
 
 #include <algorithm>
@@ -193,7 +193,7 @@ void TlsTransport<Inner>::establish(Sink& sink, Entry& entry) {
   ++counters_.handshakes;
   ++handled_;
   if (entry.accepted) {
-    // The callback may close the connection, and with it goes the entry's text.
+    // The callback may close the connection, which destroys the entry's text.
     const std::string peer = std::move(entry.peer);
     sink.on_accept(entry.listener, id, std::string_view(peer));
   } else {
@@ -209,7 +209,7 @@ void TlsTransport<Inner>::give_up(Sink& sink, Entry& entry, CloseReason reason, 
   const bool was_announced = !entry.accepted || entry.state == State::open;
   if (entry.state == State::shaking_hands) ++counters_.handshakes_failed;
   note_failure(id, !was_announced, entry.peer, why);
-  if (!entry.away()) flush(entry);  // the alert
+  if (!entry.away()) flush(entry);  // sends the alert
   drop(entry);
   if (!was_announced) return report_failed_handshake(sink);
   ++handled_;
@@ -238,7 +238,7 @@ template <TransportSink Sink>
 void TlsTransport<Inner>::keep_deadlines(Sink& sink) {
   const MonotonicTime now = clock_();
   for (std::size_t i = timed_.size(); i-- > 0;) {
-    if (i >= timed_.size()) continue;  // callbacks shortened the list; the next poll serves what moved
+    if (i >= timed_.size()) continue;  // callbacks shortened the list; the next poll serves the moved entry
     Entry* entry = find(timed_[i]);
     if (entry == nullptr || entry->deadline > now) continue;
     if (entry->state == State::closing) {
@@ -268,7 +268,7 @@ Duration TlsTransport<Inner>::shortened_wait(Duration max_wait) const {
 template <Transport Inner>
 void TlsTransport<Inner>::close_listener(ListenerId id) noexcept {
   if (inner_.local_endpoint(id)) {
-    // Connections whose handshake is not finished were never announced.
+    // Connections in their handshake were never announced.
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       Entry* entry = entries_[i].get();
       if (entry != nullptr && entry->accepted && entry->state == State::shaking_hands && entry->listener == id) {

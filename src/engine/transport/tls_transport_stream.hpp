@@ -1,5 +1,5 @@
-// The bodies of TlsTransport: receiving and sending on an established connection, and how it ends. Included by
-// tls_transport.hpp alone.
+// TlsTransport's functions for receiving and sending on an established connection, and for its end. Included only by
+// tls_transport.hpp.
 #pragma once
 
 #include <span>
@@ -51,10 +51,10 @@ bool TlsTransport<Inner>::flush(Entry& entry) noexcept {
     entry.stream.sent(result.sent);
     if (result.closed) {
       entry.broken = true;
-      if (entry.parked) make_ready(entry);  // what it waited for will not come
+      if (entry.parked) make_ready(entry);  // the awaited event will not come
       return false;
     }
-    if (result.sent == 0) break;  // its on_writable follows
+    if (result.sent == 0) break;  // on_writable will follow
   }
   return true;
 }
@@ -63,7 +63,7 @@ template <Transport Inner>
 template <TransportSink Sink>
 void TlsTransport<Inner>::take(Sink& sink, Entry& entry, std::span<const char> bytes) {
   if (entry.state == State::closing) return drop_input(entry, bytes.size());
-  NFX_ASSERT(!entry.away());  // it is held
+  NFX_ASSERT(!entry.away());  // held while its step is away
   entry.stream.feed(bytes);
   if (entry.state == State::shaking_hands) {
     if (entry.accepted) shaking_.heard(entry.place);
@@ -73,7 +73,7 @@ void TlsTransport<Inner>::take(Sink& sink, Entry& entry, std::span<const char> b
   pump(sink, entry.id);
 }
 
-// A closed connection whose last bytes wait, and whose peer continues to send.
+// A closed connection whose last bytes are pending, and whose peer continues to send.
 template <Transport Inner>
 void TlsTransport<Inner>::drop_input(Entry& entry, std::size_t bytes) noexcept {
   if (bytes <= entry.linger_bytes) {
@@ -88,13 +88,13 @@ template <Transport Inner>
 template <TransportSink Sink>
 void TlsTransport<Inner>::pump(Sink& sink, ConnectionId id) {
   while (true) {
-    Entry* entry = find(id);  // callbacks close connections
+    Entry* entry = find(id);  // callbacks may close connections
     if (entry == nullptr || entry->state != State::open) return;
     if (entry->held) return park(*entry);
     entry->parked = false;
     const detail::TlsStream::Read read = entry->stream.read({buffer_.get(), options_.receive_buffer});
     NFX_ASSERT(read.size <= options_.receive_buffer);
-    flush(*entry);  // answers that the protocol itself gives
+    flush(*entry);  // answers of the protocol itself
     if (read.size > 0) {
       ++handled_;
       sink.on_receive(id, std::span<const char>(buffer_.get(), read.size));

@@ -1,4 +1,4 @@
-// Describes a certificate's verification, naming the certificate and the fix.
+// Describes the result of a certificate's verification, naming the certificate and the fix.
 #include <string>
 
 #include "transport/tls_material.hpp"
@@ -18,7 +18,7 @@ std::string names_in(const X509* certificate) {
   return names.empty() ? "no alternative names (" + subject_of(certificate) + ")" : names;
 }
 
-// After the reason, in brackets: the fix.
+// The fix, appended to the reason in brackets.
 std::string fix_of(int error, const X509* certificate) {
   switch (error) {
     case X509_V_ERR_CERT_HAS_EXPIRED:
@@ -60,7 +60,7 @@ std::string describe_verification(X509_STORE_CTX* state, const std::string& want
 }
 
 bool set_wanted_name(X509_VERIFY_PARAM* parameters, const std::string& name) {
-  if (name.contains('\0')) return false;  // OpenSSL takes one at the end
+  if (name.contains('\0')) return false;  // OpenSSL accepts one at the end
   if (canonical_address(name)) return X509_VERIFY_PARAM_set1_ip_asc(parameters, name.c_str()) == 1;
   X509_VERIFY_PARAM_set_hostflags(parameters, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
   return X509_VERIFY_PARAM_set1_host(parameters, name.data(), name.size()) == 1;

@@ -1,4 +1,4 @@
-// Endpoints as text, and names of close reasons.
+// Formats endpoints and names close reasons.
 #include "transport/transport.hpp"
 
 #include <arpa/inet.h>
@@ -10,7 +10,7 @@
 namespace nfx {
 
 std::optional<std::string> canonical_address(std::string_view host) {
-  if (host.contains('\0')) return std::nullopt;  // inet_pton would read what is before it
+  if (host.contains('\0')) return std::nullopt;  // inet_pton would stop there
   const std::string text{host};
   std::array<char, INET6_ADDRSTRLEN> written{};
   in_addr v4{};
@@ -35,7 +35,7 @@ std::optional<Endpoint> Endpoint::parse(std::string_view text) {
     if (end == std::string_view::npos) return std::nullopt;
     host = text.substr(1, end - 1);
     port = text.substr(end + 2);
-    // "[10.0.0.1:5]:6" is not an address; one with a scope is, "fe80::1%eth0".
+    // "[10.0.0.1:5]:6" is not an address; "fe80::1%eth0", with a scope, is one.
     in6_addr address{};
     if (host.contains(':') && ::inet_pton(AF_INET6, std::string{host.substr(0, host.find('%'))}.c_str(), &address) != 1)
       return std::nullopt;

@@ -1,4 +1,5 @@
-// What transports count. Thread: the transport's. Cost: one addition each.
+// Counters of transports.
+// Thread: the transport's. Cost: one addition each.
 #pragma once
 
 #include <array>

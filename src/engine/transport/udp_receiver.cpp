@@ -1,4 +1,5 @@
-// Opens UDP lines, and reads them in batches with the kernel's notes on each datagram: its time, and what was dropped.
+// Opens UDP lines, and reads them in batches with the kernel's metadata of each datagram: its time, and the number of
+// drops.
 #include "nexusfix/transport/udp.hpp"
 
 #include <linux/errqueue.h>
@@ -26,7 +27,7 @@ constexpr std::uint32_t batch_max = 1024;
 constexpr std::uint32_t datagram_min = 64;
 constexpr std::uint32_t datagram_max = 65536;
 constexpr std::size_t lines_max = 1024;
-// Stamps (three times) and the count of drops, each with its header.
+// Time stamps (three) and the count of drops, each with its header.
 constexpr std::size_t control_size = CMSG_SPACE(sizeof(scm_timestamping)) + CMSG_SPACE(sizeof(std::uint32_t));
 
 struct Control {
@@ -39,7 +40,7 @@ struct Control {
 
 [[nodiscard]] bool is_set(const timespec& at) noexcept { return at.tv_sec != 0 || at.tv_nsec != 0; }
 
-// Of a datagram that neither card nor kernel has stamped.
+// For a datagram that neither card nor kernel has stamped.
 [[gnu::cold, gnu::noinline]] UtcTime read_clock() noexcept {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
@@ -69,7 +70,7 @@ void join(const UdpLineOptions& line, const UdpSocketAddress& address, UdpSocket
   if (!address.multicast) return;
   int result = 0;
   if (address.is_ipv4()) {
-    // Only this group, not all that other sockets of the host have joined.
+    // Receives only this group, not all groups that other sockets of the host have joined.
     (void)socket.set(IPPROTO_IP, IP_MULTICAST_ALL, 0);
     ip_mreqn group{address.ipv4().sin_addr, {}, static_cast<int>(address.interface)};
     result = ::setsockopt(socket.fd(), IPPROTO_IP, IP_ADD_MEMBERSHIP, &group, sizeof group);
@@ -90,7 +91,7 @@ void join(const UdpLineOptions& line, const UdpSocketAddress& address, UdpSocket
   throw UdpError(text);
 }
 
-// Beyond net.core.rmem_max with CAP_NET_ADMIN alone. The kernel reports twice what it gives.
+// Exceeding net.core.rmem_max requires CAP_NET_ADMIN. The kernel reports twice the size it allows.
 void enlarge(int wanted, UdpSocket& socket, UdpLine& line) {
   const auto given = [&] { return socket.get(SOL_SOCKET, SO_RCVBUF) / 2; };
   if (wanted > 0) (void)socket.set(SOL_SOCKET, SO_RCVBUF, wanted);
@@ -135,13 +136,13 @@ struct UdpReceiver::State {
   struct Line {
     UdpSocket socket;
     UdpCounters counters;
-    std::uint32_t drops_seen = 0;  // as the kernel counts, modulo 2^32
+    std::uint32_t drops_seen = 0;  // the kernel's count, modulo 2^32
   };
 
   UdpReceiverOptions options;
   std::vector<Line> lines;
   std::vector<pollfd> polled;
-  // For one batch, of any line.
+  // For one batch of any line.
   std::vector<mmsghdr> messages;
   std::vector<iovec> pieces;
   std::vector<sockaddr_storage> senders;
@@ -168,14 +169,14 @@ struct UdpReceiver::State {
     }
   }
 
-  // What the kernel has overwritten.
+  // Resets the fields that the kernel has overwritten.
   static void reset(msghdr& header) noexcept {
     header.msg_namelen = sizeof(sockaddr_storage);
     header.msg_controllen = control_size;
     header.msg_flags = 0;
   }
 
-  // A datagram that waits in the socket has the count of its arrival, which read_drops() may be ahead of.
+  // A datagram waiting in the socket has the count of its arrival, and read_drops() may have seen a later one.
   static void note_drops(Line& line, std::uint32_t drops) noexcept {
     if (static_cast<std::int32_t>(drops - line.drops_seen) <= 0) return;
     line.counters.kernel_drops += drops - line.drops_seen;
@@ -214,7 +215,7 @@ UdpReceiver::UdpReceiver(const std::vector<UdpLineOptions>& lines, const UdpRece
     const UdpSocketAddress address = socket_address_of(line.address);
     UdpSocket socket(address);
     UdpLine& opened = lines_.emplace_back(UdpLine{line.name, line.address, 0, {}});
-    // Before it is bound: the first datagrams already have the space and the stamps.
+    // Before binding, so that the first datagrams already have the space and the time stamps.
     enlarge(line.receive_buffer, socket, opened);
     request_notes(socket, opened);
     bind_line(line, address, socket);

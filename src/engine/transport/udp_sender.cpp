@@ -44,7 +44,7 @@ UdpSender::~UdpSender() {
 UdpSender::UdpSender(UdpSender&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
 
 UdpSent UdpSender::send(std::string_view datagram) noexcept {
-  // A refusal is that of an earlier datagram: this one is tried once more.
+  // A refusal belongs to an earlier datagram, so this one is tried once more.
   for (int tries = 0; tries < 2; ++tries) {
     if (::send(fd_, datagram.data(), datagram.size(), MSG_NOSIGNAL) >= 0) return UdpSent::sent;
     if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS || errno == EINTR) return UdpSent::busy;

@@ -1,4 +1,4 @@
-// Reads addresses of UDP lines, finds their interfaces, and opens sockets for them.
+// Parses addresses of UDP lines, finds their interfaces, and opens sockets for them.
 #include "transport/udp_socket.hpp"
 
 #include <arpa/inet.h>
@@ -43,7 +43,7 @@ std::string interface_names() {
   return text.empty() ? "none" : text;
 }
 
-// By its name, or the one that has this address.
+// By its name, or by its address.
 unsigned interface_index(const UdpAddress& address) {
   if (const unsigned index = ::if_nametoindex(address.interface.c_str()); index != 0) return index;
   in_addr ipv4{};
@@ -86,7 +86,7 @@ UdpAddress parse_udp_address(std::string_view text) {
     refuse(text, "is an IPv6 address without [ and ]");
   }
   address.host = host;
-  (void)is_multicast(address);  // a literal address
+  (void)is_multicast(address);  // checks that the address is literal
   return address;
 }
 
@@ -129,7 +129,7 @@ UdpSocketAddress socket_address_of(const UdpAddress& address) {
     return found;
   }
   auto& ipv6 = reinterpret_cast<sockaddr_in6&>(found.storage);
-  (void)::inet_pton(AF_INET6, address.host.c_str(), &ipv6.sin6_addr);  // is_multicast() has read it
+  (void)::inet_pton(AF_INET6, address.host.c_str(), &ipv6.sin6_addr);  // is_multicast() has parsed it
   ipv6.sin6_family = AF_INET6;
   ipv6.sin6_port = htons(address.port);
   ipv6.sin6_scope_id = found.interface;

@@ -1,4 +1,4 @@
-// What sending and receiving UDP share: literal addresses and interfaces as the kernel wants them.
+// Shared by UDP senders and receivers: literal addresses and interfaces in the kernel's format.
 // Thread: any. Cost: system calls; at start. Errors: UdpError.
 #pragma once
 
@@ -16,7 +16,7 @@ struct UdpSocketAddress {
   sockaddr_storage storage{};
   socklen_t size = 0;
   bool multicast = false;
-  unsigned interface = 0;  // its index; 0: by the route
+  unsigned interface = 0;  // interface index; 0: chosen by the route
 
   [[nodiscard]] const sockaddr* get() const noexcept { return reinterpret_cast<const sockaddr*>(&storage); }
   [[nodiscard]] bool is_ipv4() const noexcept { return storage.ss_family == AF_INET; }
@@ -40,8 +40,8 @@ class UdpSocket {
 
   [[nodiscard]] int fd() const noexcept { return fd_; }
   [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
-  [[nodiscard]] bool set(int level, int name, int value) noexcept;  // a socket option
-  [[nodiscard]] int get(int level, int name) const noexcept;        // 0 when it cannot be read
+  [[nodiscard]] bool set(int level, int name, int value) noexcept;  // sets a socket option
+  [[nodiscard]] int get(int level, int name) const noexcept;        // 0 if it cannot be read
 
  private:
   int fd_ = -1;
