@@ -1,4 +1,4 @@
-// The loop that calls a flusher, and how it ends.
+// The loop that calls a flusher, and its end.
 #include "store/flusher_thread.hpp"
 
 #include <algorithm>

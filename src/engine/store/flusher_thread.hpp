@@ -1,8 +1,8 @@
-// Calls a JournalFlusher's turn() on a thread of its own: for programs that record, or have journals without an engine,
-// which brings its own thread for this.
-// Thread: made and destroyed by one; the options' functions are called on the thread made. Cost: no wait of the
-// destructor is longer than what the thread is at. Lifetime: the flusher outlives it. Errors: std::system_error when
-// the host refuses a thread; what the options' functions throw ends the program.
+// Calls a JournalFlusher's turn() on a separate thread, for programs that record, or that have journals without an
+// engine; an engine has its own thread for this.
+// Thread: created and destroyed by one; the options' functions are called on the new thread. Cost: the destructor waits
+// at most for the operation in progress. Lifetime: the flusher outlives it. Errors: std::system_error if the host
+// refuses a thread; an exception from the options' functions ends the program.
 #pragma once
 
 #include <atomic>
@@ -17,8 +17,9 @@
 namespace nfx {
 
 struct FlusherThreadOptions {
-  std::function<void()> begin{};        // first, for example to place the thread on its CPUs
-  std::function<void(Instant)> also{};  // after each iteration: what else belongs away from the feed or the sessions
+  std::function<void()> begin{};        // called first, for example to place the thread on its CPUs
+  std::function<void(Instant)> also{};  // called after each iteration: other work that must stay off the threads of
+                                        // feed and sessions
   Duration longest_wait = std::chrono::milliseconds{200};  // between two iterations
 };
 

@@ -1,5 +1,5 @@
-// A disk that does what another one does: the base of those that count, delay or interrupt some of it.
-// Thread: as the disk inside. Lifetime: the disk inside outlives it.
+// A disk that forwards to another one: the base class for disks that count, delay or interrupt calls.
+// Thread: as the inner disk. Lifetime: the inner disk outlives it.
 #pragma once
 
 #include <cstddef>

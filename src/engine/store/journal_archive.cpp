@@ -1,4 +1,4 @@
-// Lists and reads the segments that a reset of the sequence numbers archived.
+// Lists and reads the segments that were archived when the sequence numbers were reset.
 #include "store/journal_archive.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using namespace detail;
 
 namespace {
 
-// Of a segment that was begun.
+// The header of a segment that was started.
 std::optional<SegmentHeader> header_of(std::string_view page) {
   SegmentHeader header{};
   if (page.size() < sizeof header) return std::nullopt;
@@ -42,7 +42,7 @@ std::vector<ArchivedSegment> list_archive(Disk& disk, const fs::path& folder) {
     const auto parsed = read_archived_name(name);
     if (!parsed) continue;
     const auto file = disk.open(archive / name, OpenMode::read);
-    if (!file && file.error().code == ENOENT) continue;  // removed meanwhile: its time had come
+    if (!file && file.error().code == ENOENT) continue;  // removed meanwhile, because its retention time was over
     ArchivedSegment segment;
     segment.path = archive / name;
     segment.ordinal = parsed->ordinal;
@@ -53,7 +53,7 @@ std::vector<ArchivedSegment> list_archive(Disk& disk, const fs::path& folder) {
     }
     found.push_back(std::move(segment));
   }
-  // Numbers begin again with a journal that was begun again, so that the time comes first.
+  // Ordinals start again when a journal is created anew, so time takes precedence.
   std::ranges::sort(found, [](const ArchivedSegment& a, const ArchivedSegment& b) {
     return std::pair{a.put_away, a.ordinal} < std::pair{b.put_away, b.ordinal};
   });
@@ -125,7 +125,7 @@ JournalScan scan_archived(Disk& disk, const ArchivedSegment& segment,
   scan.next_outbound = SeqNum{numbers.next_outbound};
   scan.creation_time = from_ns(numbers.creation_time_ns);
   scan.closed = numbers.closed;
-  if (state == RecordState::whole) return scan;  // the visitor has seen enough
+  if (state == RecordState::whole) return scan;  // the visitor ended the scan
   if (state != RecordState::none || scan.end < scan.committed) {
     damage(offset, reason_of(state));
   } else if (segment.next && scan.end != segment.next->base) {

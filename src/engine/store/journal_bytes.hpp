@@ -1,5 +1,5 @@
-// Records, segment headers and commit marks as bytes: written with their checksums, and checked.
-// Thread: any. Cost: no allocation. Errors: a check that fails is a false.
+// Reads and writes records, segment headers and commit marks as bytes, with their checksums.
+// Thread: any. Cost: no allocation. Errors: a check that fails returns false.
 #pragma once
 
 #include <cstddef>
@@ -24,11 +24,11 @@ inline constexpr std::size_t record_checked_from = offsetof(RecordHeader, seq);
 }
 
 // Writes a record of padded(sizeof(RecordHeader) + front.size() + body.size()) bytes; the size word last. `header` is
-// without size and crc. `front` is the beginning of the body, where that is in two pieces.
+// without size and crc. `front` is the first part of a body that is in two pieces.
 inline void write_record(char* to, JournalPosition position, const RecordHeader& header, std::string_view body,
                          std::string_view front = {}) noexcept {
   NFX_ASSERT(header.kind > RecordKind::none && header.kind <= RecordKind::closed);
-  // The size word holds it, padded too.
+  // the padded size fits into the size word
   NFX_ASSERT(front.size() + body.size() <= std::numeric_limits<std::uint32_t>::max() / 2);
   NFX_ASSERT(position % record_alignment == 0);
   const auto size = static_cast<std::uint32_t>(sizeof header + front.size() + body.size());
@@ -37,9 +37,9 @@ inline void write_record(char* to, JournalPosition position, const RecordHeader&
   std::uint32_t crc = crc32c(checked, static_cast<std::uint32_t>(position));
   if (!front.empty()) crc = crc32c(front, crc);
   crc = crc32c(body, crc);
-  // The zeros after the record are written first: the body covers those that are not its own.
+  // The zeros after the record are written first; the body then overwrites some of them.
   std::memset(to + padded(size) - record_alignment, 0, record_alignment);
-  // In parts: to read the header as a whole would wait for the stores of its members.
+  // Copies the header in parts: reading it as a whole would wait for the stores of its members.
   constexpr std::uint32_t no_size = 0;
   static_assert(offsetof(RecordHeader, crc) == sizeof no_size && record_checked_from == sizeof no_size + sizeof crc);
   std::memcpy(to, &no_size, sizeof no_size);
@@ -50,9 +50,9 @@ inline void write_record(char* to, JournalPosition position, const RecordHeader&
   std::memcpy(to, &size, sizeof size);
 }
 
-// Whether `size` bytes at `record` are the whole record of that position.
+// Whether the `size` bytes at `record` are a complete record for that position.
 [[nodiscard]] inline bool record_is_whole(JournalPosition position, const char* record, std::size_t size) noexcept {
-  NFX_REQUIRE(size >= sizeof(RecordHeader));  // less would be read beyond its end
+  NFX_REQUIRE(size >= sizeof(RecordHeader));  // a smaller size would read beyond its end
   RecordHeader header;
   std::memcpy(&header, record, sizeof header);
   return header.size == size && header.kind > RecordKind::none && header.kind <= RecordKind::closed &&
@@ -64,7 +64,7 @@ inline void write_record(char* to, JournalPosition position, const RecordHeader&
 }
 
 [[nodiscard]] bool header_is_whole(const SegmentHeader& header) noexcept;
-// Not damaged, but of a version that this program does not read; and what to do about it.
+// Not damaged, but of a version that this program cannot read; returns what to do about it.
 [[nodiscard]] bool is_of_another_version(const SegmentHeader& header) noexcept;
 [[nodiscard]] std::string another_version_text(const SegmentHeader& header);
 [[nodiscard]] SegmentHeader make_header(std::uint64_t ordinal, std::uint64_t capacity,
@@ -80,7 +80,7 @@ inline void write_record(char* to, JournalPosition position, const RecordHeader&
   return mark.count != 0 && mark.crc == mark_crc(mark);
 }
 
-// For names of folders and files: the same on every machine and in every version.
+// For names of folders and files: the same on all machines and in all versions.
 [[nodiscard]] std::uint64_t stable_hash(std::string_view text) noexcept;
 
 [[nodiscard]] inline std::int64_t to_ns(UtcTime time) noexcept { return time.time_since_epoch().count(); }

@@ -1,4 +1,4 @@
-// Serves many journals from one thread, fairly, and sleeps when none needs it.
+// Serves many journals fairly on one thread, and sleeps when none needs it.
 #include "store/journal_flusher.hpp"
 
 #include <poll.h>
@@ -27,7 +27,7 @@ using detail::JournalWriter;
 
 namespace {
 
-// What one iteration may change of a journal that others wait for.
+// The state of a journal that an iteration may change and that other threads wait for.
 struct Published {
   JournalPosition durable;
   int failed;
@@ -42,11 +42,12 @@ struct Published {
   bool operator==(const Published&) const = default;
 };
 
-// Runs what waits for memory, so that the flusher does not: allocating and mapping pages can take seconds where the
-// host is short of them. Its thread is made for the first job, by the flusher, whose CPUs and priority it has.
+// Runs jobs that wait for memory, so that the flusher does not wait: allocating and mapping pages can take seconds on a
+// host that is short of memory. The flusher starts the thread for the first job, and the thread inherits its CPUs and
+// priority.
 class MemoryThread {
  public:
-  std::function<void(const std::function<void()>& run)> in_place;  // null: where its maker is
+  std::function<void(const std::function<void()>& run)> in_place;  // null: on the CPUs of its creator
 
   MemoryThread() = default;
   MemoryThread(const MemoryThread&) = delete;
@@ -61,7 +62,7 @@ class MemoryThread {
     if (thread_.joinable()) thread_.join();
   }
 
-  // False: the system gives no thread.
+  // False if the system cannot create a thread.
   bool run(JournalWriter& writer, std::function<void()> job) noexcept {
     const std::lock_guard lock(mutex_);
     try {
@@ -74,7 +75,7 @@ class MemoryThread {
     return true;
   }
 
-  // Returns when no job of this journal is running, and none will.
+  // Returns when no job of this journal is running or queued.
   void forget(const JournalWriter& writer) noexcept {
     std::unique_lock lock(mutex_);
     std::erase_if(jobs_, [&](const Job& job) { return job.writer == &writer; });
@@ -105,7 +106,7 @@ class MemoryThread {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Job> jobs_;  // bounded: a journal has one for its ring and some for its index at a time
+  std::deque<Job> jobs_;  // bounded: at most one job for the ring and a few for the index per journal
   const JournalWriter* running_ = nullptr;
   bool ending_ = false;
   std::thread thread_;
@@ -119,11 +120,11 @@ struct JournalFlusher::Parts final : detail::FlusherSide {
   std::atomic<bool> elsewhere{false};
   MemoryThread memory;
 
-  // Held for the work on one journal, so that removing one waits for no more than that.
+  // Held during the work on one journal, so that removing a journal waits for at most that.
   std::mutex mutex;
   std::vector<JournalWriter*> writers;
-  std::size_t zeros_next = 0;   // the journal that is next
-  std::atomic<int> waiting{0};  // for the mutex: the flusher lets them go first
+  std::size_t zeros_next = 0;   // index of the next journal
+  std::atomic<int> waiting{0};  // threads that wait for the mutex; the flusher lets them go first
   std::atomic<std::size_t> journals{0};
 
   explicit Parts(std::function<void()> on_durable) : durable(std::move(on_durable)) {
@@ -135,9 +136,9 @@ struct JournalFlusher::Parts final : detail::FlusherSide {
   ~Parts() { ::close(event); }
 
   void wake() noexcept override {
-    const int saved = errno;  // of what a signal interrupted
+    const int saved = errno;  // a signal handler must preserve errno
     const std::uint64_t one = 1;
-    // Full means that it is awake already.
+    // A full counter means that it is awake already.
     [[maybe_unused]] const auto written = ::write(event, &one, sizeof one);
     errno = saved;
   }
@@ -155,7 +156,8 @@ struct JournalFlusher::Parts final : detail::FlusherSide {
     leave_memory(writer);
   }
 
-  // Waits for what its ring or index gets of memory just now; without the mutex, for which the flusher would wait too.
+  // Waits until its ring and index have no job for memory, without the mutex, because the flusher would wait for that
+  // too.
   void leave_memory(JournalWriter& writer) noexcept {
     memory.forget(writer);
     writer.provides_here();
@@ -165,12 +167,12 @@ struct JournalFlusher::Parts final : detail::FlusherSide {
     return elsewhere.load(std::memory_order_relaxed) && memory.run(writer, std::move(job));
   }
 
-  // Of all journals, before more is written and synced: a session may be waiting for it, and it is quick.
+  // For all journals, before more is written and synced: a session may be waiting for it, and it is quick.
   void reserve_space(MonotonicTime now) noexcept {
     for (JournalWriter* writer : writers) writer->reserve_when_due(now);
   }
 
-  // The journal whose next segment is to be made, and that will come to it first. Null: none.
+  // The journal with a due spare segment whose stream will need it first. Null: none.
   [[nodiscard]] JournalWriter* spare_is_due(MonotonicTime now) const noexcept {
     JournalWriter* first = nullptr;
     for (JournalWriter* writer : writers) {
@@ -180,15 +182,15 @@ struct JournalFlusher::Parts final : detail::FlusherSide {
     return first;
   }
 
-  // The next segment of this journal. True: what others wait for has changed.
+  // Creates the next segment of this journal. Returns whether anything changed that other threads wait for.
   bool make_spare(JournalWriter& writer, MonotonicTime now) noexcept {
     const Published before(writer);
     writer.make_spare_ahead(now);
     return Published(writer) != before;
   }
 
-  // Between the syncs of two journals, if a segment is nearly used and has no next one: its messages would be refused.
-  // The others of which that is true come after the next sync.
+  // Runs between the syncs of two journals, if a segment is nearly full and has no successor: its messages would be
+  // refused. Further such journals are served after the next sync.
   bool make_urgent_spare(MonotonicTime now) noexcept {
     JournalWriter* const writer = spare_is_due(now);
     if (writer == nullptr || !writer->is_spare_urgent()) return false;
@@ -198,8 +200,8 @@ struct JournalFlusher::Parts final : detail::FlusherSide {
     return changed;
   }
 
-  // Of one journal after the other, so that none waits for all zeros of those before it. None while a session's ring
-  // fills: zeros can wait.
+  // Takes journals in turn, so that none waits for all zeros of the earlier ones. Does nothing while a session's ring
+  // fills up, because zeros can wait.
   bool write_zeros(MonotonicTime now) noexcept {
     if (std::ranges::any_of(writers, [](const JournalWriter* writer) { return writer->is_wanted(); })) return false;
     for (std::size_t i = 0; i < writers.size(); ++i) {
@@ -273,7 +275,7 @@ Duration JournalFlusher::turn(Instant now) {
     next = std::min(next, writer.turn(now));
     changed = changed || Published(writer) != before;
   }
-  // One slow step in an iteration, so that no session's sync waits for more.
+  // One slow step per iteration, so that no session's sync waits longer.
   bool worked_ahead = false;
   {
     parts.wait_for_others();

@@ -60,8 +60,8 @@ namespace detail {
 
 namespace {
 
-// Every version has magic, version, identity and checksum in these places, so that a journal of a later one is
-// recognized.
+// Every version has magic, version, identity and checksum in these places, so that a journal of a later version is
+// recognised.
 bool is_header(const SegmentHeader& header) noexcept {
   return std::equal(std::begin(segment_magic), std::end(segment_magic), header.magic) &&
          header.identity_size <= SegmentHeader::max_identity && header.crc == header_crc(header);
@@ -100,7 +100,7 @@ SegmentHeader make_header(std::uint64_t ordinal, std::uint64_t capacity, std::st
   return header;
 }
 
-// FNV-1a, and its bits mixed, because texts that differ at the end alone would share most hash bits.
+// FNV-1a with its bits mixed, because texts that differ only at the end would share most hash bits.
 std::uint64_t stable_hash(std::string_view text) noexcept {
   std::uint64_t hash = 0xCBF29CE484222325;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3;

@@ -1,7 +1,6 @@
-// Which messages of a journal can be resent, and where they begin in the stream: those of the last `retain` sequence
-// numbers.
-// Thread: the poll thread. Cost: put and has read one entry; forgetting walks over what is forgotten.
-// Lifetime: pages of its own, mapped once. Errors: map() throws StoreError.
+// The positions of the messages that can be resent: stored messages among the last `retain` sequence numbers.
+// Thread: the poll thread. Cost: put and has read one entry; forgetting walks over the forgotten entries. Lifetime:
+// pages of its own, mapped once. Errors: map() throws StoreError.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +42,7 @@ class JournalIndex {
   [[nodiscard]] std::uint64_t evicted() const noexcept { return evicted_; }
   void forget_evictions() noexcept { evicted_ = 0; }
 
-  // Where the message with this number begins; unset_position when it is not stored.
+  // The position of the message with this number; unset_position if it is not stored.
   [[nodiscard]] JournalPosition find(std::uint64_t seq) const noexcept {
     return live_ != 0 && seq >= first_ && seq <= last_ && has(seq) ? slot(seq).position : unset_position;
   }
@@ -53,7 +52,7 @@ class JournalIndex {
     if (live_ > 0 && seq <= last_) forget_from(seq, position);
     while (live_ > 0 && seq - first_ >= retain_) evict_first();
     NFX_ASSERT(live_ == 0 || (last_ < seq && slot(last_).position < position));  // both ascend within an epoch
-    NFX_ASSERT(!has(seq));  // its slot holds no message that is stored
+    NFX_ASSERT(!has(seq));                                                       // its slot holds no stored message
     slot(seq) = {seq, position};
     if (live_ == 0) first_ = seq;
     last_ = seq;
@@ -61,8 +60,8 @@ class JournalIndex {
     NFX_ASSERT(first_ <= last_ && last_ - first_ < retain_ && live_ <= retain_);
   }
 
-  // A number that goes back, with `head` the end of the stream now. Every entry is cleared: a later epoch that
-  // skips its number must not find the old message there.
+  // Forgets all messages from `seq` on, when the number goes back; `head` is the current end of the stream. Clears
+  // every entry: a later epoch that skips a number must not find the old message there.
   [[gnu::cold, gnu::noinline]] void forget_from(std::uint64_t seq, JournalPosition head) noexcept {
     if (live_ == 0 || seq > last_) return;
     if (seq <= first_) return forget_all(head);
@@ -76,13 +75,13 @@ class JournalIndex {
     while (!has(last_)) --last_;  // ends at first_ at the latest
   }
 
-  // All that begin before `head`, the end of the stream now.
+  // Forgets all messages before `head`, the current end of the stream.
   void forget_all(JournalPosition head) noexcept {
     live_ = 0;
     first_readable_ = head;
   }
 
-  // What begins before `oldest` can no longer be read.
+  // Positions before `oldest` can no longer be read.
   void forget_before(JournalPosition oldest) noexcept {
     if (oldest <= first_readable_) return;
     while (live_ > 0 && slot(first_).position < oldest) evict_first();
@@ -91,7 +90,7 @@ class JournalIndex {
 
  private:
   struct Entry {
-    std::uint64_t seq;  // 0: nothing here
+    std::uint64_t seq;  // 0: empty
     JournalPosition position;
   };
 

@@ -1,4 +1,4 @@
-// Opening a journal: what is missing is created, and what a killed process or a power loss left is repaired.
+// Opens a journal: creates missing files, and repairs the effects of a killed process or a power loss.
 #include <unistd.h>
 
 #include <algorithm>
@@ -76,13 +76,13 @@ void JournalWriter::make_folders(std::vector<std::string>& corrected) {
                      "; end that process, or give this one another store directory");
   }
   lock_ = value_or_throw(std::move(lock));
-  // Shows TemplateStores whose it is.
+  // Marks the journal for TemplateStores.
   if (options_.lean && !disk_.exists(folder_ / template_mark))
     (void)value_or_throw(disk_.open(folder_ / template_mark, OpenMode::create));
 }
 
-// Nothing is synced: establish() does before the first record is written. A power loss before that leaves no file, or
-// one without records, which the next opening begins again.
+// Syncs nothing; establish() does before the first record is written. After an earlier power loss there is no file, or
+// one without records, and the next opening starts again.
 void JournalWriter::begin_journal(UtcTime now) {
   const SegmentCut start{0, 1, 1, to_ns(now), to_ns(now)};
   if (spare_ != nullptr) return value_or_throw(begin_segment(start));
@@ -98,8 +98,7 @@ void JournalWriter::begin_journal(UtcTime now) {
   value_or_throw(file_->write(0, {reinterpret_cast<const char*>(&header), sizeof header}));
 }
 
-// Space for a Logon exchange after the head. What a full disk cannot give to a journal that exists already is looked
-// for again later.
+// Space for a Logon exchange after the head. If the disk is full, an existing journal tries again later.
 void JournalWriter::reserve_at_start(JournalPosition head) {
   const Space file = file_space();
   const std::uint64_t used = head - base_;
@@ -112,7 +111,7 @@ void JournalWriter::reserve_at_start(JournalPosition head) {
   lacks_space_ = true;
 }
 
-// Uses what was made ahead, and removes what was begun to be made.
+// Uses a complete spare segment, and removes an incomplete one.
 void JournalWriter::find_spare(const std::vector<fs::path>& spares) {
   const std::uint64_t wanted = table_.empty() ? 1 : table_.back().ordinal + 1;
   for (const fs::path& path : spares) {
@@ -152,7 +151,7 @@ void JournalWriter::continue_journal(const JournalScan& scan) {
   established_ = scan.records > 0;
 }
 
-// Rewrites what can be read, since after a failed sync the kernel may hold it in memory only, marked as written.
+// Rewrites the readable part: after a failed sync the kernel may hold it only in memory, marked as written.
 void JournalWriter::write_back(JournalPosition from, JournalPosition to) {
   NFX_REQUIRE(base_ <= from && base_ <= to && to - base_ <= table_.back().capacity);
   std::vector<char> piece(static_cast<std::size_t>(std::min<std::uint64_t>(scan_piece, to - from)));
@@ -165,8 +164,8 @@ void JournalWriter::write_back(JournalPosition from, JournalPosition to) {
   }
 }
 
-// Zeros after the last whole record: what is there could later be taken for records that follow it. Returns how
-// many bytes that were.
+// Clears everything after the last whole record, because such bytes could later look like following records. Returns
+// how many bytes it cleared.
 std::uint64_t JournalWriter::clear_after(JournalPosition end) {
   NFX_REQUIRE(base_ <= end && end - base_ <= table_.back().capacity);
   std::uint64_t offset = segment_header_size + (end - base_);
@@ -186,7 +185,7 @@ std::unique_ptr<SharedMemory> JournalWriter::map_left_ring() {
   const auto file = value_or_throw(disk_.open(ring_file_, OpenMode::read));
   const std::uint64_t size = value_or_throw(file->size());
   const std::uint64_t ring_size =
-      size - ring_header_size;  // of the process that made it, whatever size this process uses
+      size - ring_header_size;  // the size of the process that created it, whatever size this process uses
   if (size <= ring_header_size || !std::has_single_bit(ring_size) || ring_size < size_min || ring_size > size_max) {
     return nullptr;
   }
@@ -197,7 +196,7 @@ std::unique_ptr<SharedMemory> JournalWriter::map_left_ring() {
   return memory;
 }
 
-// Writes what the ring has and the files lack, over the end of a segment when the process had come to one.
+// Writes the records that only the ring has to the files, across the end of a segment if necessary.
 void JournalWriter::take_from_ring(SharedMemory& memory, OpenedJournal& opened, const Visitor& visit) {
   const auto& ring = *reinterpret_cast<const RingHeader*>(memory.bytes().data());
   const char* const bytes = memory.bytes().data() + ring_header_size;
@@ -205,7 +204,7 @@ void JournalWriter::take_from_ring(SharedMemory& memory, OpenedJournal& opened, 
   const bool was_cut = ring.cuts.load(std::memory_order_acquire) != ring.begun.load(std::memory_order_acquire) &&
                        ring.cut.position > base_ && ring.cut.position <= head;
   JournalPosition at = opened.head;
-  // When the files go further than the ring, the files win: the ring is of an earlier journal in this folder.
+  // If the files are ahead of the ring, the files win: the ring belongs to an earlier journal in this folder.
   if (head < at) return;
   const auto require_continued = [&](bool continued, JournalPosition position) {
     if (continued) return;
@@ -227,7 +226,7 @@ void JournalWriter::take_from_ring(SharedMemory& memory, OpenedJournal& opened, 
       at += padded(header->size);
     }
     NFX_REQUIRE(base_ <= unwritten);
-    require_continued(at - base_ <= table_.back().capacity, unwritten);  // less when the last files are gone
+    require_continued(at - base_ <= table_.back().capacity, unwritten);  // smaller if the last files are missing
     while (unwritten < at) {
       const char* const from = bytes + ring_offset(ring, unwritten);
       // Whole records, see piece().
@@ -292,7 +291,7 @@ void JournalWriter::make_ring(JournalPosition head) {
     throw_disk_error(more.error(), "free space there");
   }
   if (spare_ != nullptr) publish_spare();
-  // Last: a process that is killed before leaves a ring that is not used.
+  // Written last: a process that is killed earlier leaves a ring that is never used.
   std::memcpy(ring_->magic, ring_magic, sizeof ring_magic);
 }
 
@@ -301,7 +300,7 @@ OpenedJournal JournalWriter::open(const Visitor& visit, UtcTime now) {
   try {
     return open_files(visit, now);
   } catch (...) {
-    discard();  // what was begun, on a full disk perhaps
+    discard();  // removes partly created files, for example on a full disk
     throw;
   }
 }
@@ -350,8 +349,8 @@ OpenedJournal JournalWriter::open_files(const Visitor& visit, UtcTime now) {
     opened.head = scan.end;
     opened.recovery.clean = scan.closed || (scan.records == 0 && !scan.damage);
   }
-  // A ring is left by a process that did not close, even where the files state that their last writer did: what came
-  // after that may be in the ring alone.
+  // A ring exists only if a process did not close, even if the files say that their last writer did: later records may
+  // be only in the ring.
   const bool in_order = opened.recovery.clean && scan.committed >= scan.end && !disk_.exists(ring_file_);
   if (!in_order) {
     value_or_throw(establish());
@@ -369,13 +368,13 @@ OpenedJournal JournalWriter::open_files(const Visitor& visit, UtcTime now) {
     value_or_throw(file_->sync());
     value_or_throw(disk_.sync_folder(folder_));
   }
-  // A segment's header has the sequence numbers where it begins; the segments before it may have been archived.
+  // A segment's header has the sequence numbers at its beginning; earlier segments may have been archived.
   opened.recovery.has_inbound = opened.recovery.has_inbound || opened.numbers.next_inbound != 1;
   opened.recovery.has_outbound = opened.recovery.has_outbound || opened.numbers.next_outbound != 1;
-  // What a process leaves that ended before it stored anything.
+  // True for files of a process that ended before it stored anything.
   const bool is_new = scan.segments.empty() || (scan.segments.front().header.base == 0 && opened.numbers.is_first());
   begun_here_ = !stored && !has_archive && is_new;
-  NFX_REQUIRE(scan.segments.empty() || scan.committed <= opened.head);  // nothing that was synced is given up
+  NFX_REQUIRE(scan.segments.empty() || scan.committed <= opened.head);  // no synced byte is given up
   NFX_REQUIRE(base_ <= opened.head && opened.head - base_ <= table_.back().capacity);
   written_ = opened.head;
   durable_ = opened.head;

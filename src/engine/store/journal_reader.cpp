@@ -27,7 +27,7 @@ std::string digits_of(std::string_view text) {
   return hexadecimal(text_of_bytes(sha256(text))).substr(0, digits_of_hash);
 }
 
-// CompIDs can be chosen that have the same: journals of earlier versions have it.
+// CompIDs with equal hashes can be constructed. Journals of earlier versions have such names.
 std::string former_digits_of(std::string_view text) { return hexadecimal(stable_hash(text)); }
 
 bool is_folder_name(std::string_view name) {
@@ -35,7 +35,7 @@ bool is_folder_name(std::string_view name) {
          name.find_first_not_of(hexadecimal_digits) == std::string_view::npos;
 }
 
-// The identity in the first header of the folder's segments that is whole; nothing when none is.
+// The identity in the first intact segment header of the folder; none if no header is intact.
 std::optional<std::string> stored_identity(Disk& disk, const fs::path& folder, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     if (!segment_ordinal(name)) continue;
@@ -49,7 +49,7 @@ std::optional<std::string> stored_identity(Disk& disk, const fs::path& folder, c
   return std::nullopt;
 }
 
-// One file of the folder, with the content of its header.
+// A file of the folder, with its header.
 struct Listed {
   std::uint64_t ordinal = 0;
   std::string name;
@@ -66,7 +66,7 @@ class Scanner {
       : disk_(disk), folder_(folder), visit_(visit), from_(from) {}
 
   JournalScan run() {
-    // What was listed may be archived before it is opened: then the folder is listed again.
+    // A listed segment may be archived before it is opened; then the folder is listed again.
     for (int looks = 1; !list(); ++looks) {
       if (looks == looks_max)
         throw StoreError(folder_.string() + ": its files vanish while they are opened; try again");
@@ -92,7 +92,7 @@ class Scanner {
  private:
   static constexpr int looks_max = 100;
 
-  // Segments with a base and those whose header cannot be read, by number. False: one was archived meanwhile.
+  // Segments with a base, and segments with unreadable headers, by ordinal. False if one was archived meanwhile.
   bool list() {
     listed_.clear();
     scan_ = {};
@@ -105,7 +105,7 @@ class Scanner {
       if (!file && file.error().code == ENOENT) return false;
       Listed listed = read_header(*ordinal, name, value_or_throw(std::move(file)));
       bool no_records = !listed.header_whole && never_used(listed);
-      // One that was being begun while its header was read may have its first records by now, and so a whole header.
+      // If the segment was started while its header was read, it may already have records, and so an intact header.
       if (!listed.header_whole && !no_records) {
         listed = read_header(*ordinal, name, std::move(listed.file));
       }
@@ -126,7 +126,7 @@ class Scanner {
     for (const Listed& listed : listed_) {
       if (!listed.header_whole) continue;
       if (scan_.identity.empty()) scan_.identity = identity_of(listed.info.header);
-      // A segment is begun when everything before it is on the medium.
+      // A segment is started when everything before it is durable.
       scan_.committed = std::max({scan_.committed, listed.info.header.base, listed.info.committed});
     }
     if (scan_.identity.empty()) scan_.identity = spare_identity;
@@ -161,8 +161,8 @@ class Scanner {
     return listed;
   }
 
-  // Nothing is recorded in a segment before its header is on the medium, so that a torn header with nothing after it
-  // is that of a segment that was being begun.
+  // No record is written to a segment before its header is durable. So a torn header without records belongs to a
+  // segment that was just being started.
   static bool never_used(Listed& listed) {
     if (listed.size <= segment_header_size) return true;
     return value_or_throw(end_of_bytes(*listed.file, commit_mark_offsets[0])) == commit_mark_offsets[0];
@@ -180,7 +180,7 @@ class Scanner {
     if (i > 0 && listed.ordinal != listed_[i - 1].ordinal + 1) {
       return "the segment before it, " + segment_name(listed.ordinal - 1) + ", is missing";
     }
-    // A segment has all of its header page before it is begun, but for the first of a journal that was being made.
+    // A segment has its full header page before it is started, except the first one of a new journal.
     if (listed.size < segment_header_size && (listed.ordinal != 1 || header.base != 0)) {
       return "the file ends in its header";
     }
@@ -188,7 +188,7 @@ class Scanner {
     return {};
   }
 
-  // Nothing is made ahead before a segment that has records.
+  // No segment before the first one with records may be a spare.
   void check_first() {
     for (const fs::path& spare : scan_.spare) {
       const std::uint64_t ordinal = segment_ordinal(spare.filename().string()).value_or(0);
@@ -199,12 +199,12 @@ class Scanner {
     }
   }
 
-  // A segment is made ahead of the next one when that before it is in use: it shows which is the last.
+  // A spare is created when the segment before it is in use, so it shows which segment is the last.
   [[nodiscard]] std::uint64_t next_ordinal() const noexcept { return listed_.empty() ? 1 : listed_.back().ordinal + 1; }
   [[nodiscard]] bool last_is_missing() const noexcept { return newest_spare_ > next_ordinal(); }
 
-  // A segment is begun when everything before it is on the medium, and it shows that also when its header is damaged or
-  // its file is missing: only the last segment has a tail that was never synced.
+  // A segment is started when everything before it is durable. Its existence proves that, even if its header is damaged
+  // or its file is missing. So only the last segment can have an unsynced tail.
   [[nodiscard]] bool is_in_last() const noexcept {
     return scan_.segments.size() == listed_.size() && !last_is_missing();
   }
@@ -223,7 +223,7 @@ class Scanner {
 
   void walk(Listed& listed, const Listed* next) {
     const SegmentHeader& header = listed.info.header;
-    // The session state in the header is that of the records before it.
+    // The sequence numbers in the header are the state after the previous records.
     numbers_ = {header.next_inbound, header.next_outbound, header.creation_time_ns, false};
     scan_.end = header.base;
     if (next != nullptr && next->header_whole && next->info.header.base <= from_) {
@@ -231,7 +231,7 @@ class Scanner {
       return finish(listed);
     }
     RecordState state = read_on(listed);
-    // Where the segment after this one is missing or its header is damaged, it is not known where this one ends.
+    // If the next segment is missing or its header is damaged, the end of this one is unknown.
     const bool knows_next = next != nullptr && next->header_whole && next->ordinal == listed.ordinal + 1 &&
                             next->info.header.ordinal == next->ordinal &&
                             identity_of(next->info.header) == scan_.identity;
@@ -239,7 +239,7 @@ class Scanner {
     while (!knows_next && state == RecordState::none && !ended_ && !bytes_after) {
       bytes_after = value_or_throw(end_of_bytes(*listed.file, offset_in(listed))) > offset_in(listed);
       if (!bytes_after) break;
-      // A process may have written them since: they are odd only when no record begins there now.
+      // A process may have written these bytes since. They are suspicious only if no record begins there now.
       const JournalPosition before = scan_.end;
       state = read_on(listed);
       if (scan_.end != before) bytes_after = false;
@@ -260,9 +260,9 @@ class Scanner {
     return segment_header_size + (scan_.end - listed.info.header.base);
   }
 
-  // Takes records from scan_.end on, and returns the state of the one that it stopped at.
+  // Reads records from scan_.end on, and returns the state of the record where it stopped.
   RecordState read_on(Listed& listed) {
-    // The file may end before, and grow meanwhile: after its end is what is after the last record, nothing.
+    // The file may end earlier and grow meanwhile; beyond its end there is no record.
     const std::uint64_t limit = segment_header_size + listed.info.header.capacity;
     const std::string path = listed.info.path.string();
     PiecewiseFile pieces(*listed.file);
@@ -270,7 +270,7 @@ class Scanner {
       const std::uint64_t offset = offset_in(listed);
       FoundRecord found = value_or_throw(record_at(pieces, offset, limit, scan_.end));
       if (found.state != RecordState::whole) {
-        // What was read ahead may be older than what a process has written since.
+        // The read-ahead may be older than the last write of a process.
         pieces = PiecewiseFile(*listed.file);
         found = value_or_throw(record_at(pieces, offset, limit, scan_.end));
       }
@@ -308,7 +308,7 @@ class Scanner {
   StandingNumbers numbers_;
   std::uint64_t newest_spare_ = 0;
   bool headers_damaged_ = false;
-  bool ended_ = false;  // the visitor has seen enough
+  bool ended_ = false;  // the visitor ended the scan
 };
 
 }  // namespace
@@ -322,7 +322,7 @@ fs::path find_session_folder(Disk& disk, const fs::path& store, std::string_view
   const auto names = disk.list(former);
   const bool has_segments =
       !names || std::ranges::any_of(*names, [](const std::string& name) { return segment_ordinal(name).has_value(); });
-  // One whose headers are all damaged may be this session's: opening it reports that.
+  // A folder whose headers are all damaged may belong to this session: opening it reports that.
   return has_segments && (!names || stored_identity(disk, former, *names).value_or(std::string{identity}) == identity)
              ? former
              : folder;
@@ -379,8 +379,8 @@ std::vector<StoredSession> list_sessions(Disk& disk, const fs::path& store) {
 
 std::optional<int> holder(Disk& disk, const fs::path& folder) {
   const fs::path path = folder / lock_name;
-  // An end in order leaves the file empty, so that most answers need no lock, which would be in a starting process's
-  // way.
+  // A process that closes in order leaves the file empty. Most answers then need no lock, which could block a starting
+  // process.
   const auto read_pid = [&]() -> std::optional<int> {
     const auto file = disk.open(path, OpenMode::read);
     if (!file) return std::nullopt;

@@ -1,5 +1,5 @@
-// Repairs a damaged journal: a segment at a time, all of its unreadable places in one pass. Cost: linear in the size
-// of the journal.
+// Repairs a damaged journal, one segment at a time and all of its unreadable places in one pass. Cost: linear in the
+// size of the journal.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -17,11 +17,11 @@ using namespace detail;
 
 namespace {
 
-constexpr int repairs_max = 10'000;                         // of headers, files and segments
-constexpr std::size_t holes_max = 100'000;                  // of a segment
-constexpr std::uint64_t capacity_max = 1024 * 1024 * 1024;  // of a segment
+constexpr int repairs_max = 10'000;                         // limit for headers, files and segments
+constexpr std::size_t holes_max = 100'000;                  // limit per segment
+constexpr std::uint64_t capacity_max = 1024 * 1024 * 1024;  // limit per segment
 
-// Bytes that cannot be read, and what is known at their beginning.
+// A range of unreadable bytes, and the state at its beginning.
 struct Hole {
   JournalPosition begin = 0;
   JournalPosition end = 0;
@@ -41,7 +41,7 @@ class Repair {
 
   std::string run() {
     JournalDamage last;
-    std::size_t readable = 0;  // segments before it
+    std::size_t readable = 0;  // number of segments before it
     for (int i = 0; i < repairs_max; ++i) {
       scan_ = scan_journal(disk_, folder_, {}, scanned_to_);
       if (!scan_.damage) return done_.empty() ? what_was_checked() : done_ + (reported_ ? "" : what_cannot_be_known());
@@ -103,13 +103,14 @@ class Repair {
     for (std::size_t i = 0; i < found.holes.size(); ++i) {
       const Hole& hole = found.holes[i];
       const std::string bytes = copy_ != nullptr ? copies[i] : filler(hole);
-      NFX_REQUIRE(hole.begin < hole.end && bytes.size() == hole.end - hole.begin);  // fills just what cannot be read
+      NFX_REQUIRE(hole.begin < hole.end &&
+                  bytes.size() == hole.end - hole.begin);  // fills exactly the unreadable bytes
       const std::uint64_t offset = damage.offset + (hole.begin - damage.position);
       value_or_throw(file->write(offset, bytes));
       say(damage.file + ", offset " + std::to_string(offset) + ": " + std::to_string(bytes.size()) + " bytes " +
           (copy_ != nullptr ? "taken from the copy" : "given up (" + hole.reason + ")"));
     }
-    // After an end that is known are no records. After the last record that can be read some may have been.
+    // After a known end there are no records. After the last readable record there may have been some.
     const std::uint64_t end_offset = damage.offset + (found.end - damage.position);
     const bool rest = end_offset < bytes_end && (!known_end || found.holes.empty());
     if (rest) {
@@ -137,7 +138,7 @@ class Repair {
       return segment_ordinal(name).value_or(0) > ordinal && !is_spare(folder_ / name);
     });
   }
-  // Whether one was begun after it: also where all of them were deleted but the one that was made ahead.
+  // Whether a later segment was started. True also if all later ones were deleted except the spare.
   bool was_followed(std::uint64_t ordinal) {
     const auto shows_another = [&](const fs::path& spare) {
       return segment_ordinal(spare.filename().string()).value_or(0) > ordinal + 1;
@@ -148,8 +149,8 @@ class Repair {
     return std::ranges::find(scan_.spare, path) != scan_.spare.end();
   }
 
-  // Where the records of a segment end: where the next one begins, or at the last commit mark. Nothing when the next
-  // one does not show it.
+  // The end of a segment's records: the beginning of the next segment, otherwise the last commit mark. Nothing if
+  // neither shows it.
   std::optional<JournalPosition> end_of_records(const SegmentInfo& segment, const JournalDamage& damage) {
     const JournalPosition capacity_end = segment.header.base + segment.header.capacity;
     const std::uint64_t next = segment.header.ordinal + 1;
@@ -165,12 +166,12 @@ class Repair {
   enum class EndOfRecords : std::uint8_t { known, unknown };
   struct Holes {
     std::vector<Hole> holes;
-    JournalPosition end = 0;   // of the records and holes
-    StandingNumbers standing;  // there
+    JournalPosition end = 0;   // end of the records and holes
+    StandingNumbers standing;  // sequence numbers at the end
   };
 
-  // From the damage on, all places of the segment that cannot be read. The records end at must_end, or, where that is
-  // not known, with the last one that can be read before must_end.
+  // All unreadable places of the segment, from the damage on. The records end at must_end; if the end is unknown, with
+  // the last readable record before must_end.
   Holes find_holes(DiskFile& file, const JournalDamage& damage, JournalPosition must_end, EndOfRecords how) {
     std::vector<Hole> holes;
     StandingNumbers standing{value(scan_.next_inbound), value(scan_.next_outbound), to_ns(scan_.creation_time), false};
@@ -184,7 +185,7 @@ class Repair {
         throw StoreError(damage.file + " has more than " + std::to_string(holes_max) +
                          " damages; take a copy of the whole folder instead");
       }
-      // A hole is as long as one record at least, so that one can take its place.
+      // A hole is at least as long as a record, so that a record can take its place.
       const JournalPosition end = value_or_throw(search.next_whole(at + sizeof(RecordHeader)));
       if (how == EndOfRecords::unknown && end == must_end) return {std::move(holes), at, standing};
       if (search.given_up()) reason = "too many bytes look like records";
@@ -205,7 +206,7 @@ class Repair {
       }
       if (at == must_end || must_end - at >= sizeof(RecordHeader)) continue;
       if (how == EndOfRecords::unknown) return {std::move(holes), at, standing};
-      // Too little for a record in its place: the one before it goes too.
+      // The hole is too small for a record, so it takes the place of the previous record too.
       if (last_record.begin == end) {
         holes.back().end = must_end;
       } else {
@@ -217,7 +218,7 @@ class Repair {
     return {std::move(holes), must_end, standing};
   }
 
-  // Of a segment of this session; nothing when it is damaged or of another file.
+  // The header of a segment of this session; nothing if the header is damaged or belongs to another file.
   std::optional<SegmentHeader> whole_header(const fs::path& folder, std::uint64_t ordinal) {
     const auto file = disk_.open(folder / segment_name(ordinal), OpenMode::read);
     SegmentHeader header{};
@@ -238,14 +239,14 @@ class Repair {
     return std::nullopt;
   }
 
-  // Where a segment begins: its header shows it, or else its records do.
+  // The position where a segment begins, from its header or from its records.
   std::optional<JournalPosition> base_of(std::uint64_t ordinal, const BaseRange& range) {
     if (const auto header = whole_header(folder_, ordinal)) return header->base;
     const auto file = disk_.open(folder_ / segment_name(ordinal), OpenMode::read);
     return file ? value_or_throw(find_base(**file, range)) : std::nullopt;
   }
 
-  // One record in the place of those that are lost. It changes no sequence number, and states what happened.
+  // A record that replaces the lost ones. It changes no sequence number, and describes what happened.
   static std::string filler(const Hole& hole) {
     const auto size = static_cast<std::size_t>(hole.end - hole.begin);
     std::string body = "repaired: " + std::to_string(size) + " bytes could not be read: " + hole.reason;
@@ -260,7 +261,7 @@ class Repair {
     return bytes;
   }
 
-  // The copy's records of each hole, which must be whole and end just there.
+  // The copy's records for each hole; they must be whole and end exactly with it.
   std::vector<std::string> from_copy(const std::vector<Hole>& holes) {
     std::vector<std::string> copies(holes.size());
     std::size_t i = 0;
@@ -307,7 +308,7 @@ class Repair {
     say(path.string() + ": the header was written again");
   }
 
-  // One that ends in its header, which is whole.
+  // A file that ends within its intact header.
   void repair_short(const fs::path& path, DiskFile& file, const SegmentHeader& header) {
     if (copy_ != nullptr) return replace_missing(header.ordinal, path);
     save_damaged(path);
@@ -317,14 +318,14 @@ class Repair {
     if (!was_followed(header.ordinal)) report_numbers({header.next_inbound, header.next_outbound, 0, false});
   }
 
-  // One before all that have records.
+  // A segment before all segments with records.
   void replace_first(const fs::path& path, std::uint64_t ordinal) {
     if (copy_ != nullptr) return replace_missing(ordinal, path);
     save_damaged(path);
     give_up_segment(path, ordinal);
   }
 
-  // Its place is filled as that of a missing one is, where segments follow.
+  // If segments follow, its place is filled like the place of a missing segment.
   void give_up_segment(const fs::path& path, std::uint64_t ordinal) {
     const bool last = !has_segment_after(ordinal);
     value_or_throw(disk_.remove(path));
@@ -346,7 +347,7 @@ class Repair {
     return *header;
   }
 
-  // A file in a place that is not its own is better put back than written over.
+  // A file in the wrong place should be moved back, not overwritten.
   void require_own_place(const fs::path& path) {
     const auto file = value_or_throw(disk_.open(path, OpenMode::read));
     SegmentHeader found{};
@@ -356,7 +357,7 @@ class Repair {
                      std::string{identity_of(found)} + "; put the right file in its place, or use --from COPY");
   }
 
-  // Nothing when the segment's neighbours and records do not show where it begins.
+  // Nothing if neither the segment's neighbours nor its records show where it begins.
   std::optional<SegmentHeader> header_from_neighbours(DiskFile& file, const fs::path& path, std::uint64_t ordinal) {
     require_own_place(path);
     const bool first = scan_.segments.empty();
@@ -365,7 +366,7 @@ class Repair {
       throw StoreError(folder_.string() + ": nothing shows what the header of " + segment_name(ordinal) +
                        " was; use --from COPY");
     }
-    // The first of all begins at 0.
+    // The first segment of all begins at 0.
     std::optional<JournalPosition> base = 0;
     if (!first) {
       const SegmentInfo& before = scan_.segments.back();
@@ -375,7 +376,7 @@ class Repair {
           find_base(file, {after->base - std::min<JournalPosition>(after->base, UINT32_MAX), after->base}));
     }
     if (!base) return std::nullopt;
-    // The file may end before its segment does, and anywhere.
+    // The file may end anywhere before the end of its segment.
     std::uint64_t capacity = padded(value_or_throw(file.size()) - segment_header_size);
     const auto end = base_of(ordinal + 1, {*base, *base + capacity_max});
     if (end && *end >= *base) capacity = std::max(capacity, *end - *base);
@@ -389,7 +390,7 @@ class Repair {
     return header;
   }
 
-  // Segments up to `after`, which was made ahead, had records and are missing.
+  // Segments before the spare `after` had records and are missing.
   void replace_last(std::uint64_t ordinal, const fs::path& after) {
     if (copy_ != nullptr) {
       replace_missing(ordinal, after);
@@ -461,14 +462,13 @@ class Repair {
         std::string{how});
   }
 
-  // The bytes of the first of `missing` segments between two positions, so that each of them has at most what a segment
-  // can have.
+  // The size of the first of `missing` segments between two positions, so that no segment exceeds the maximum.
   static std::uint64_t size_of_missing(JournalPosition begin, JournalPosition end, std::uint64_t missing) {
     if (end < begin || missing <= 1 || end - begin <= capacity_max) return end - begin;
-    return capacity_max - sizeof(RecordHeader);  // whatever is left has room for a record
+    return capacity_max - sizeof(RecordHeader);  // leaves space for a record in the rest
   }
 
-  // A file as it was found, once.
+  // Saves a copy of a damaged file, once.
   void save_damaged(const fs::path& path) {
     const fs::path kept = path.string() + ".damaged";
     if (disk_.exists(kept)) return;
@@ -486,7 +486,7 @@ class Repair {
     say(path.string() + " is saved as " + kept.filename().string());
   }
 
-  // After records that are given up.
+  // Reports the sequence numbers after records were given up.
   void report_numbers(const StandingNumbers& standing) {
     reported_ = true;
     say("nothing can be read after them, so the sequence numbers may be too low: next inbound " +
@@ -494,7 +494,7 @@ class Repair {
         "; get the sequence numbers of the counterparty, and set these with nfx store seq");
   }
 
-  // Where nothing is damaged: no more than what the files show.
+  // For undamaged places: a summary of the files' content.
   [[nodiscard]] std::string what_was_checked() const {
     std::string text = "nothing is damaged: segments " + std::to_string(scan_.segments.size()) + ", records " +
                        std::to_string(scan_.records) + ", next inbound " + std::to_string(value(scan_.next_inbound)) +
@@ -515,9 +515,9 @@ class Repair {
   const fs::path* copy_;
   std::unique_ptr<DiskFile> lock_;
   JournalScan scan_;
-  JournalPosition scanned_to_ = 0;  // what is before it was found good
+  JournalPosition scanned_to_ = 0;  // everything before it was found good
   std::string done_;
-  bool reported_ = false;  // the sequence numbers
+  bool reported_ = false;  // the sequence numbers were reported
 };
 
 }  // namespace

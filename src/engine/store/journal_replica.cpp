@@ -1,4 +1,4 @@
-// The replicator's side of a journal: reads its records in the ring, and notifies the journal of what may be sent.
+// The replicator's side of a journal: reads its records in the ring, and tells the journal which messages may be sent.
 #include "store/journal_replica.hpp"
 
 #include <cstring>
@@ -17,7 +17,7 @@ void JournalReplica::call(std::function<void()> woken, std::function<void()> cha
 
 void JournalReplica::open(detail::JournalWriter& writer, JournalPosition position) {
   const std::lock_guard lock{mutex_};
-  NFX_REQUIRE(writer_ == nullptr && !closed_);  // a replica has one journal, once
+  NFX_REQUIRE(writer_ == nullptr && !closed_);  // a replica has one journal, and only once
   wanted_.store(position, std::memory_order_relaxed);
   committed_.store(position, std::memory_order_relaxed);
   taken_.store(position, std::memory_order_relaxed);
@@ -26,7 +26,7 @@ void JournalReplica::open(detail::JournalWriter& writer, JournalPosition positio
   if (!fenced_.empty()) writer.fence(fenced_);
 }
 
-// What the replicator has not taken is copied: the ring goes with the journal.
+// Copies the records that the replicator has not taken, because the ring is removed with the journal.
 void JournalReplica::close(JournalPosition position) {
   {
     const std::lock_guard lock{mutex_};
@@ -41,7 +41,7 @@ void JournalReplica::close(JournalPosition position) {
     }
     end_ = position;
     writer_ = nullptr;
-    woken_ = changed_ = nullptr;  // what they call may end before the replicator
+    woken_ = changed_ = nullptr;  // their targets may be destroyed before the replicator
     needed_.store(unset_position, std::memory_order_release);
     closed_.store(true, std::memory_order_release);
   }

@@ -1,4 +1,4 @@
-// What reading, opening and repairing share: names of files, records in a file, commit marks.
+// Shared by reading, opening and repairing: names of files, records in a file, commit marks.
 #include "store/journal_scan.hpp"
 
 #include <algorithm>
@@ -75,7 +75,7 @@ DiskResult<std::string_view> PiecewiseFile::bytes(std::uint64_t offset, std::siz
     NFX_REQUIRE(filled_ <= capacity_);
     if (size > filled_) return std::string_view{};
   }
-  NFX_ASSERT(begin_ <= offset && offset - begin_ + size <= filled_);  // the view is inside what was read
+  NFX_ASSERT(begin_ <= offset && offset - begin_ + size <= filled_);  // the view is inside the bytes read
   return std::string_view{piece_.get() + (offset - begin_), size};
 }
 
@@ -110,7 +110,7 @@ std::string_view reason_of(RecordState state) noexcept {
 }
 
 std::span<const char, scan_piece> zeros() noexcept {
-  static constinit char bytes[scan_piece] = {};  // not const: then they would be in the program's file
+  static constinit char bytes[scan_piece] = {};  // not const: it would take space in the program's file
   return bytes;
 }
 
@@ -125,7 +125,7 @@ DiskResult<std::uint64_t> end_of_bytes(DiskFile& file, std::uint64_t offset) {
     if (!got) return std::unexpected(got.error());
     NFX_REQUIRE(*got <= piece.size());
     if (*got == 0) return end;
-    // Zero from the first byte on when it equals itself one byte further.
+    // All bytes are zero if the first one is and the piece equals itself shifted by one byte.
     const bool all_zero = piece[0] == 0 && std::memcmp(piece.data(), piece.data() + 1, *got - 1) == 0;
     if (!all_zero) {
       std::size_t size = *got;

@@ -1,4 +1,5 @@
-// What reading, opening and repairing a journal share: its files by name, and its records one after the other.
+// Shared by reading, opening and repairing a journal: finds its files by name, and reads its records one after the
+// other.
 // Thread: any. Errors: DiskError; damage is returned, not thrown.
 #pragma once
 
@@ -18,8 +19,9 @@
 
 namespace nfx::detail {
 
-inline constexpr std::size_t scan_piece = 1024 * 1024;      // most bytes that are read or written in one call
-inline constexpr std::size_t first_scan_piece = 64 * 1024;  // the first of a file; each later one is twice as large
+inline constexpr std::size_t scan_piece = 1024 * 1024;      // maximum bytes per read or write
+inline constexpr std::size_t first_scan_piece = 64 * 1024;  // the first piece of a file; each later one is twice as
+                                                            // large
 inline constexpr std::string_view segment_suffix = ".nfxj";
 inline constexpr std::string_view archive_folder = "archive";
 inline constexpr std::string_view lock_name = "lock";
@@ -28,9 +30,9 @@ inline constexpr std::string_view ring_suffix = ".ring";
 inline constexpr std::string_view unfinished_suffix = ".tmp";
 
 [[nodiscard]] std::string segment_name(std::uint64_t ordinal);                      // "00000001.nfxj"
-[[nodiscard]] std::optional<std::uint64_t> segment_ordinal(std::string_view name);  // of such a name alone
+[[nodiscard]] std::optional<std::uint64_t> segment_ordinal(std::string_view name);  // only from such a name
 
-// A segment in archive/: "00000001-20240315-093000.nfxj", its number and when it was archived.
+// A segment in archive/: "00000001-20240315-093000.nfxj", its ordinal and the time of archiving.
 struct ArchivedName {
   std::uint64_t ordinal = 0;
   UtcTime put_away{};
@@ -38,30 +40,30 @@ struct ArchivedName {
 [[nodiscard]] std::string archived_segment_name(const ArchivedName& name);
 [[nodiscard]] std::optional<ArchivedName> read_archived_name(std::string_view name);
 
-// One path however a folder is called, absolute and without links.
+// The absolute path without links, whatever path names the folder.
 [[nodiscard]] std::string whole_path(const std::filesystem::path& folder);
 
-// Bytes of a file, read in pieces of a MiB.
+// Reads a file in pieces of up to a MiB.
 class PiecewiseFile {
  public:
   explicit PiecewiseFile(DiskFile& file) : file_(&file) {}
-  // `size` bytes from `offset` on; an empty view when the file ends before.
+  // `size` bytes from `offset` on; an empty view if the file ends before.
   [[nodiscard]] DiskResult<std::string_view> bytes(std::uint64_t offset, std::size_t size);
 
  private:
   DiskFile* file_;
-  std::unique_ptr<char[]> piece_;  // not cleared: a short file touches no more memory than it has bytes
+  std::unique_ptr<char[]> piece_;  // not cleared, so that a short file touches only as much memory as it has bytes
   std::size_t capacity_ = 0;
   std::uint64_t begin_ = 0;
   std::size_t filled_ = 0;
 };
 
-// How a record is read at one place of a segment.
+// The result of reading a record at some offset of a segment.
 enum class RecordState : std::uint8_t { whole, none, impossible_size, wrong_checksum };
 
 struct FoundRecord {
   RecordState state = RecordState::none;
-  std::string_view bytes;  // of a whole one, without the zeros after it
+  std::string_view bytes;  // for a whole record, without the padding
 };
 
 // The record at `offset` of a segment's file that ends at `limit`.
@@ -70,13 +72,13 @@ struct FoundRecord {
 
 [[nodiscard]] std::string_view reason_of(RecordState state) noexcept;
 
-// The offset after the last byte at or after `offset` that is not zero; `offset` when all are.
+// The offset after the last non-zero byte at or after `offset`; `offset` if all are zero.
 [[nodiscard]] DiskResult<std::uint64_t> end_of_bytes(DiskFile& file, std::uint64_t offset);
 
-// What a segment has after its last record.
+// Zeros, like the rest of a segment after its last record.
 [[nodiscard]] std::span<const char, scan_piece> zeros() noexcept;
 
-// The later of the two commit marks that is whole.
+// The later of the two commit marks, if it is whole; otherwise the other one.
 [[nodiscard]] std::optional<CommitMark> last_mark(std::string_view header_page) noexcept;
 
 // The sequence numbers of a session, updated record by record.

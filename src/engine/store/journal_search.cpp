@@ -1,4 +1,4 @@
-// Finds the next whole record after damaged bytes, and the position that a record was written for, from its checksum.
+// Finds the next whole record after damaged bytes, and the position of a record from its checksum.
 #include "store/journal_search.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ constexpr std::uint8_t known_flags =
     std::to_underlying(RecordFlag::imported) | std::to_underlying(RecordFlag::recorded) |
     std::to_underlying(RecordFlag::received);
 
-// Whether a record's header may begin with these bytes. Text and times do not look like that.
+// Whether a record's header may begin with these bytes. Text and times look different.
 [[nodiscard]] bool may_be_header(const RecordHeader& header, std::uint64_t most) noexcept {
   return header.size >= sizeof header && padded(header.size) <= most && header.kind > RecordKind::none &&
          header.kind <= RecordKind::closed && (header.flags & ~known_flags) == 0 && header.zero_a == 0 &&
@@ -27,8 +27,8 @@ constexpr std::uint8_t known_flags =
 }
 
 constexpr std::uint64_t one_segment_max = 1024 * 1024 * 1024;        // bytes
-constexpr std::uint64_t checksums_per_position = 33;                 // that low_position_of() computes
-static_assert(base_checked_per_byte >= 2 * checksums_per_position);  // all records, also when none is whole
+constexpr std::uint64_t checksums_per_position = 33;                 // computed by low_position_of()
+static_assert(base_checked_per_byte >= 2 * checksums_per_position);  // enough for all records, even if none is whole
 
 }  // namespace
 
@@ -52,7 +52,7 @@ DiskResult<JournalPosition> RecordSearch::next_whole(JournalPosition from) {
   return range_.end;
 }
 
-// A checksum is linear in the number that it is begun with: 32 of them, one for each bit, give all.
+// A checksum is linear in its seed, so 32 of them, one for each bit, determine all others.
 std::optional<std::uint32_t> low_position_of(std::string_view record) noexcept {
   RecordHeader header;
   NFX_REQUIRE(record.size() >= sizeof header);
@@ -60,8 +60,8 @@ std::optional<std::uint32_t> low_position_of(std::string_view record) noexcept {
   if (header.size != record.size()) return std::nullopt;
   const std::uint32_t at_zero = record_crc(0, record.data(), record.size());
   struct Row {
-    std::uint32_t change;  // of the checksum
-    std::uint32_t bits;    // of the position, that make it
+    std::uint32_t change;  // change of the checksum
+    std::uint32_t bits;    // bits of the position that cause it
   };
   std::array<Row, 32> by_top_bit{};
   for (std::uint32_t bit = 0; bit < 32; ++bit) {
@@ -104,7 +104,7 @@ DiskResult<std::optional<JournalPosition>> find_base(DiskFile& file, const BaseR
     offset += record_alignment;
     if (!may_be_header(header, padded(*size - at)) || header.size > *size - at) continue;
     const std::uint64_t cost = checksums_per_position * header.size;
-    // The first record is looked at whatever it costs: it may be the only one.
+    // The first record is examined at any cost, because it may be the only one.
     if (cost > budget && at != segment_header_size) break;
     budget -= std::min(cost, budget);
     const auto record = pieces.bytes(at, header.size);

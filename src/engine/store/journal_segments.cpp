@@ -1,4 +1,4 @@
-// The segments of a journal: begun, archived, removed.
+// Starts, archives and removes the segments of a journal.
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -19,15 +19,15 @@ namespace fs = std::filesystem;
 namespace {
 constexpr Duration tidy_every = std::chrono::seconds{1};
 constexpr Duration archive_check_every = std::chrono::hours{1};
-// What an archived file counts for at least, so that archive_bytes bounds their number too.
+// The minimum size that an archived file counts for, so that archive_bytes bounds the number of files too.
 constexpr std::uint64_t least_archived_size = 64 * 1024;
 }  // namespace
 
-// The spare becomes the last segment. Its header is on the medium before its first record is written, so that a torn
-// one has nothing after it.
+// The spare becomes the last segment. Its header is durable before its first record is written, so a torn header has no
+// record after it.
 DiskResult<void> JournalWriter::begin_segment(const SegmentCut& cut) {
   NFX_REQUIRE(spare_ != nullptr);
-  // It begins where the one before it ends: not before its first byte, and not after its last.
+  // The segment begins within the previous segment's range.
   NFX_REQUIRE(table_.empty() ||
               (table_.back().base <= cut.position && cut.position - table_.back().base <= table_.back().capacity));
   NFX_ASSERT(cut.position % record_alignment == 0);
@@ -53,7 +53,7 @@ DiskResult<void> JournalWriter::begin_segment(const SegmentCut& cut) {
   return {};
 }
 
-// Housekeeping has no condition of its own: what cannot be moved or removed stays, and is tried again.
+// Housekeeping cannot fail: a file that cannot be moved or removed stays, and is tried again.
 void JournalWriter::tidy(Instant now) noexcept {
   next_tidy_ = now.monotonic + tidy_every;
   archive_front(now.utc);
@@ -62,9 +62,9 @@ void JournalWriter::tidy(Instant now) noexcept {
   if (options_.retain_bytes != 0 || options_.retain_age.count() != 0) remove_surplus(now.utc);
 }
 
-// Takes the first segment out of what can be read; its file is already moved or removed.
+// Removes the first segment from the table; its file was already moved or removed.
 bool JournalWriter::drop_front() {
-  NFX_REQUIRE(table_.size() > 1);  // the segment that is being written stays
+  NFX_REQUIRE(table_.size() > 1);  // the current segment stays
   NFX_ASSERT(table_.front().base <= table_[1].base && table_.front().ordinal + 1 == table_[1].ordinal);
   NFX_ASSERT(ring_->oldest.load(std::memory_order_relaxed) <= table_[1].base && table_[1].base <= written_);
   {
@@ -91,8 +91,8 @@ void JournalWriter::archive_front(UtcTime now) {
   }
 }
 
-// An archived segment takes no more records: the disk gets back what it did not use. Where that fails, the file is
-// larger than needed, and whole.
+// An archived segment takes no more records, so its unused space is returned to the disk. If that fails, the file is
+// larger than needed, but intact.
 void JournalWriter::shorten_archived(const fs::path& path, std::uint64_t size) {
   NFX_ASSERT(size <= segment_header_size + table_.front().capacity);
   const auto file = disk_.open(path, OpenMode::write);
@@ -100,8 +100,8 @@ void JournalWriter::shorten_archived(const fs::path& path, std::uint64_t size) {
   archived_bytes_ += std::max(shortened ? size : size_of(path), least_archived_size);
 }
 
-// Deletes the oldest archived segments. A sixteenth more than necessary, so that a peer that resets often does not
-// cause a listing of the folder each time.
+// Deletes the oldest archived segments, a sixteenth more than necessary. Otherwise a peer that resets often would cause
+// a listing of the folder each time.
 void JournalWriter::bound_archive(Instant now) {
   next_archive_check_ = now.monotonic + archive_check_every;
   archived_bytes_ = 0;
@@ -132,7 +132,7 @@ void JournalWriter::bound_archive(Instant now) {
   }
 }
 
-// A segment takes as much as is reserved of it.
+// A segment counts with its reserved space.
 std::uint64_t JournalWriter::size_of(const fs::path& path) {
   const auto file = disk_.open(path, OpenMode::read);
   return file ? (*file)->size().value_or(0) : 0;
@@ -173,8 +173,8 @@ void JournalWriter::remove_surplus(UtcTime now) {
   }
 }
 
-// The last segment first: a journal whose first segments are missing would be a damaged one. The folder goes
-// with its lock when nothing else is in it. What a crash leaves is taken for new by the next open().
+// Removes the last segment first: without its first segments, a journal would be damaged. The folder and its lock are
+// removed if nothing else is in it. After a crash, the next open() treats the rest as new.
 void JournalWriter::discard() noexcept {
   if (!begun_here_) return;
   file_.reset();

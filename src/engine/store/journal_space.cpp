@@ -1,5 +1,5 @@
-// The space of a journal: reserved by steps ahead of the head, in the file of the last segment and in the ring, and the
-// segment made ahead of the next one.
+// The space of a journal. It is reserved in steps ahead of the head, in the file of the last segment and in the ring;
+// this also creates the next segment in advance.
 #include "store/journal_space.hpp"
 
 #include <sys/mman.h>
@@ -21,7 +21,7 @@ namespace {
 constexpr Duration retry_after = std::chrono::seconds{1};
 constexpr std::uint64_t zero_slice = 256 * 1024;
 constexpr std::uint64_t memory_slice = 256 * 1024;
-constexpr std::uint64_t bytes_of_a_message = 64;  // fewer than any message has with its record
+constexpr std::uint64_t bytes_of_a_message = 64;  // less than any message with its record header
 }  // namespace
 
 bool JournalWriter::is_used(JournalPosition head) const noexcept {
@@ -41,7 +41,7 @@ std::uint64_t JournalWriter::provided_span() const noexcept {
   return ring_span_of(ring_->provided.load(std::memory_order_acquire), first_span(), options_.ring_size);
 }
 
-// All of the ring, and as much of the file, as soon as the session is used.
+// Whether the whole ring, and as much of the file, is reserved as soon as the session is used.
 bool JournalWriter::all_at_once() const noexcept { return index_.entries != nullptr && !options_.lean; }
 
 // Whether the ring gets its next step: more than a quarter of its part was used, or it is too small for a message.
@@ -55,15 +55,14 @@ bool JournalWriter::ring_due(JournalPosition head) const noexcept {
          2 * ring_->ahead.load(std::memory_order_seq_cst) > span;
 }
 
-// More of the file than the ring can hold is reserved after the head, so that a disk that stalls stops a session when
-// its ring is full, and not before.
+// Reserves more of the file than the ring can hold, so that a stalled disk stops a session only when its ring is full.
 std::uint64_t JournalWriter::file_ahead() const noexcept {
   const std::uint64_t ahead = ring_->ahead.load(std::memory_order_seq_cst);
   if (ahead == 0 || (reserved_ <= first_step_of(options_.lean) && !all_at_once())) return ahead;
   return std::max(ahead, (all_at_once() ? options_.ring_size : provided_span()) + reserve_max);
 }
 
-// Whether a step is due in file or ring. Not between a cut and its segment: then the file is the one before.
+// Whether a step is due in file or ring. Not between a cut and its segment, because the file is then the previous one.
 bool JournalWriter::space_due() const noexcept {
   const JournalPosition head = ring_->head.load(std::memory_order_acquire);
   if (ring_->cuts.load(std::memory_order_acquire) != begun_) return false;
@@ -72,7 +71,7 @@ bool JournalWriter::space_due() const noexcept {
   return !file.whole() && head + start_size / 2 > file.reserved;  // the disk was full when it was opened
 }
 
-// Whether the next segment is to be made, or reserved further, now.
+// Whether the next segment should be created, or its reservation extended, now.
 bool JournalWriter::spare_due(MonotonicTime now) const noexcept {
   if (now < space_retry_ || ring_->failed.load(std::memory_order_relaxed) != 0) return false;
   if (ring_->cuts.load(std::memory_order_acquire) != begun_) return false;
@@ -81,9 +80,9 @@ bool JournalWriter::spare_due(MonotonicTime now) const noexcept {
   return is_used(head) || head - base_ > table_.back().capacity / 2;
 }
 
-// A spare has the first step, so that a reset that begins it is not followed by a wait. When the stream will come to it
-// soon it has as much as the ring can hold: the disk may stall there too. That of a lean journal shows which segment is
-// the last, and no more.
+// A spare has the first step, so that a reset that starts it need not wait. Shortly before the stream reaches it, it
+// gets as much space as the ring can hold, because the disk may stall there too. The spare of a lean journal only shows
+// which segment is the last.
 std::uint64_t JournalWriter::spare_size() const noexcept {
   const std::uint64_t capacity = options_.segment_size - segment_header_size;
   const std::uint64_t used = ring_->head.load(std::memory_order_acquire) - base_;
@@ -103,8 +102,8 @@ DiskResult<void> JournalWriter::grow_file(JournalPosition end) {
   return {};
 }
 
-// The memory for the next part of the ring. On another thread where there is one: memory that is slow to come keeps the
-// flusher from nothing. Otherwise here, and what has gathered meanwhile is written in between.
+// Provides memory for the next part of the ring. On another thread if there is one, so that slow memory does not delay
+// the flusher. Otherwise here, with writes of collected records in between.
 DiskResult<void> JournalWriter::grow_ring() {
   const std::uint64_t ahead = ring_->ahead.load(std::memory_order_seq_cst);
   const std::uint64_t least = all_at_once() ? options_.ring_size : 2 * ahead;
@@ -123,7 +122,7 @@ DiskResult<void> JournalWriter::grow_ring() {
   return {};
 }
 
-// The ring has memory up to `end`, in slices. `between` each two: false ends it.
+// Provides the ring's memory up to `end`, in slices. Calls `between` after each slice; false stops it.
 DiskResult<void> JournalWriter::provide(std::uint64_t end, const std::function<bool()>& between) {
   NFX_REQUIRE(end <= options_.ring_size);
   for (std::uint64_t at = ring_->provided.load(std::memory_order_relaxed); at < end;) {
@@ -142,7 +141,7 @@ void JournalWriter::provide_elsewhere(std::uint64_t end) noexcept {
   provide_ended_.store(true, std::memory_order_release);
 }
 
-// What the other thread has done since the last iteration.
+// Takes over the result of the other thread since the last iteration.
 void JournalWriter::take_provided(MonotonicTime now) noexcept {
   if (now >= memory_retry_) memory_short_ = false;
   if (!providing_ || !provide_ended_.exchange(false, std::memory_order_acquire)) return;
@@ -155,8 +154,8 @@ void JournalWriter::take_provided(MonotonicTime now) noexcept {
   if (error && !do_with_less(*error, now)) lacks_space(*error, now);
 }
 
-// As many entries as messages fit into what is reserved after the head. The kernel does it while the poll thread uses
-// the index; where it cannot, the first use of each page does.
+// Maps as many entries as messages fit into the reserved space after the head. The kernel does this while the poll
+// thread uses the index; if it cannot, the first use of each page does.
 void JournalWriter::map_index() noexcept {
 #ifdef MADV_POPULATE_WRITE
   if (index_.entries == nullptr) return;
@@ -180,7 +179,7 @@ void JournalWriter::map_index() noexcept {
 #endif
 }
 
-// There is no more memory for the ring now. False: there is not even the first part.
+// No more memory is available for the ring now. False if not even the first part has memory.
 bool JournalWriter::do_with_less(const DiskError& error, MonotonicTime now) noexcept {
   memory_short_ = true;
   memory_retry_ = now + retry_after;
@@ -193,7 +192,7 @@ DiskResult<void> JournalWriter::grow(MonotonicTime now) {
   const JournalPosition head = ring_->head.load(std::memory_order_acquire);
   const Space file = file_space();
   const std::uint64_t ahead = file_ahead();
-  // The ring first: on a full disk it has pages for all that the file has space for.
+  // The ring comes first: on a full disk it then has pages for all reserved space of the file.
   if (ring_due(head)) {
     if (auto done = grow_ring(); !done && !do_with_less(done.error(), now)) return done;
   }
@@ -206,7 +205,7 @@ DiskResult<void> JournalWriter::grow(MonotonicTime now) {
 
 void JournalWriter::reserve_when_due(MonotonicTime now) noexcept {
   if (now < space_retry_ || ring_->failed.load(std::memory_order_relaxed) != 0 || !space_due()) return;
-  // What has gathered first: growing may take as long as disk and memory do.
+  // Writes collected records first, because growing may take as long as disk and memory need.
   const JournalPosition head = ring_->head.load(std::memory_order_acquire);
   if (head - written_ > ring_span(*ring_) / 4 && !write_all()) return;
   if (const auto grown = grow(now); !grown) lacks_space(grown.error(), now);
@@ -225,7 +224,7 @@ DiskResult<void> JournalWriter::grow_spare() {
   return {};
 }
 
-// The segment after the last: named when its header is on the medium.
+// Creates the segment after the last one. It gets its final name when its header is durable.
 DiskResult<void> JournalWriter::make_spare(std::uint64_t size) {
   NFX_ASSERT(spare_ == nullptr);
   const std::uint64_t ordinal = table_.back().ordinal + 1;
@@ -241,7 +240,7 @@ DiskResult<void> JournalWriter::make_spare(std::uint64_t size) {
   if (done) done = file.sync();
   if (done) done = disk_.rename(unfinished, path);
   if (!done) {
-    (void)disk_.remove(unfinished);  // so that space that is freed for it is enough
+    (void)disk_.remove(unfinished);  // so that space freed for it is enough
     return done;
   }
   if (done = disk_.sync_folder(folder_); !done) return done;
@@ -254,7 +253,7 @@ DiskResult<void> JournalWriter::make_spare(std::uint64_t size) {
 
 void JournalWriter::publish_spare() noexcept {
   NFX_ASSERT(spare_ != nullptr &&
-             spares_ == begun_);  // one segment is made ahead, and none before the last one is begun
+             spares_ == begun_);  // one segment is created in advance, and none before the last one is started
   ring_->spare_capacity.store(spare_capacity_, std::memory_order_relaxed);
   ring_->spare_reserved.store(spare_reserved_, std::memory_order_relaxed);
   ring_->spares.store(++spares_, std::memory_order_release);
@@ -273,7 +272,7 @@ std::uint64_t JournalWriter::left_in_segment() const noexcept {
 
 bool JournalWriter::is_spare_urgent() const noexcept { return left_in_segment() < file_space().left_when_urgent(); }
 
-// Slow. The segment before it first: one that is made ahead shows that there are others before it.
+// Slow. The segment before it is completed first, because a spare implies earlier segments.
 void JournalWriter::make_spare_ahead(MonotonicTime now) noexcept {
   if (const auto done = establish(); !done) {
     fail(done.error());
@@ -288,8 +287,8 @@ void JournalWriter::end_shortage(MonotonicTime now) noexcept {
   if (!space_due() && !spare_due(now)) ring_->disk_full.store(false, std::memory_order_release);
 }
 
-// Writes zeros to what was reserved, so that syncing records there later has no metadata to write. A slice at a time,
-// so that no other session's sync waits for the whole. False: there was nothing to do.
+// Writes zeros to reserved space, so that later syncs of records there have no metadata to write. One slice at a time,
+// so that no other session's sync waits for all of it. False if there was nothing to do.
 bool JournalWriter::write_zeros(MonotonicTime now) noexcept {
   if (now < space_retry_ || ring_->failed.load(std::memory_order_relaxed) != 0) return false;
   if (!attached() || !options_.zeros_ahead || options_.durability == Durability::none) return false;
@@ -319,7 +318,7 @@ void JournalWriter::want_space(std::uint64_t ahead) noexcept {
   if (ring_->ahead.load(std::memory_order_relaxed) < ahead) ring_->ahead.store(ahead, std::memory_order_seq_cst);
   FlusherSide* const side = side_.load(std::memory_order_acquire);
   if (side == nullptr) {
-    // No other thread begins segments either, nor empties the ring, which then may use more of its memory.
+    // No other thread starts segments or empties the ring here; when empty, the ring may use more of its memory.
     const bool rest = ring_span(*ring_) < options_.ring_size || ring_->cuts.load(std::memory_order_relaxed) != begun_;
     if (!rest || write_all()) make_space_here();
     return;

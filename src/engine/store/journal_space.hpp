@@ -1,5 +1,5 @@
-// How far space is reserved ahead of the head, in a segment's file and in the ring, and when the next step is due. Both
-// sides of a journal compute it: the poll thread to wake the flusher in time, the flusher to reserve.
+// Computes how far space is reserved ahead of the head, in a segment's file and in the ring, and when the next step is
+// due. Both sides of a journal use it: the poll thread to wake the flusher in time, the flusher to reserve.
 // Thread: values. Cost: some additions.
 #pragma once
 
@@ -12,28 +12,28 @@
 
 namespace nfx::detail {
 
-// What a journal begins with: the records of a Logon exchange. A session that is not used has no more.
+// The initial space of a journal: the records of a Logon exchange. An unused session has no more.
 inline constexpr std::uint64_t start_size = 8 * 1024;
-// ... and its ring: the records of opening and closing, before the first step.
+// ... and of its ring: the records of opening and closing, before the first step.
 inline constexpr std::uint64_t ring_start_size = 4096;
-// Of what is reserved in the file, at most so much is for all but messages.
+// The maximum part of the file's reserved space that is only for records other than messages.
 inline constexpr std::uint64_t reserve_max = 64 * 1024;
 // The first step, made as soon as the session is used; each later one multiplies by step_factor.
 [[nodiscard]] inline constexpr std::uint64_t first_step_of(bool lean) noexcept {
   return lean ? std::uint64_t{64} * 1024 : std::uint64_t{1024} * 1024;
 }
 inline constexpr std::uint64_t step_factor = 4;
-// A segment or ring of at most this size is reserved whole at the beginning.
+// A segment or ring up to this size is reserved completely at the beginning.
 inline constexpr std::uint64_t whole_at_once = 64 * 1024;
 inline constexpr std::uint64_t space_unit = 4096;
 
-// A ring grows by steps too. Until it is whole, records go round in the part of it that has memory, the *span*, a power
-// of two; behind it is an overrun for the end of the last record of a round. So memory that is slow to come makes the
-// ring smaller for that time, and nothing waits for it.
+// A ring grows in steps too. Until it is complete, records wrap around in the part that has memory, the *span*, a power
+// of two. After the span follows an overrun area for the end of the last record of a round. So slow memory allocation
+// makes the ring smaller for a while, and nothing waits for it.
 [[nodiscard]] inline std::uint64_t ring_step(std::uint64_t span, std::uint64_t ring_size) noexcept {
   return span >= ring_size ? ring_size : span + span / 4;
 }
-// The span for which so many bytes of memory are enough; 0: less than `first`.
+// The span that fits into `provided` bytes of memory; 0 if they are less than `first`.
 [[nodiscard]] inline std::uint64_t ring_span_of(std::uint64_t provided, std::uint64_t first,
                                                 std::uint64_t ring_size) noexcept {
   if (provided >= ring_size) return ring_size;
@@ -43,7 +43,7 @@ inline constexpr std::uint64_t space_unit = 4096;
   return span;
 }
 
-// Positions: space is reserved from `begin` up to `reserved`, and may be up to `end`.
+// Positions: space is reserved from `begin` up to `reserved`, and may be reserved up to `end`.
 struct Space {
   JournalPosition begin = 0;
   JournalPosition reserved = 0;
@@ -53,36 +53,36 @@ struct Space {
   [[nodiscard]] bool whole() const noexcept { return reserved >= end; }
   [[nodiscard]] std::uint64_t size() const noexcept { return reserved - begin; }
 
-  // The next step is due when the head of a session in use is beyond this: more than a quarter of what is reserved is
-  // used, or fewer bytes than `ahead` are left. The flusher checks in each iteration.
+  // The next step is due when the head of a session in use is beyond this: more than a quarter of the reserved space is
+  // used, or fewer than `ahead` bytes are left. The flusher checks this in each iteration.
   [[nodiscard]] JournalPosition due_after(std::uint64_t ahead) const noexcept {
     return left_at(std::max(ahead, size() / 4 * 3));
   }
 
-  // ... and beyond this the poll thread wakes the flusher: it has not come, and half is used.
+  // ... and beyond this the poll thread wakes the flusher, because it has not come and half is used.
   [[nodiscard]] JournalPosition wake_after(std::uint64_t ahead) const noexcept {
     return left_at(std::max(ahead, size() / 2));
   }
 
-  // With fewer bytes until the end, the next segment has to be made without waiting for anything else.
+  // With fewer bytes left, creating the next segment takes precedence over everything else.
   [[nodiscard]] std::uint64_t left_when_urgent() const noexcept { return (end - begin) / 4; }
 
-  // Where the next step ends.
+  // The end of the next step.
   [[nodiscard]] JournalPosition next(JournalPosition head, std::uint64_t ahead) const noexcept {
     NFX_ASSERT(begin <= head && head <= end);
-    // Only for what has to be ahead: not that much at once.
+    // Grows for `ahead` only, so not by a large step.
     const bool by_use = head - begin > size() / 4;
     const std::uint64_t step = size() < first_step ? first_step : by_use ? size() * step_factor : size() / 2 * 3;
     const std::uint64_t least = (head - begin) + ahead;
     return up_to(std::max(step, least));
   }
 
-  // Where a part of this size ends, in whole units.
+  // The end of a part of this size, in whole units.
   [[nodiscard]] JournalPosition up_to(std::uint64_t wanted) const noexcept {
     return begin + std::min(end - begin, (wanted + space_unit - 1) / space_unit * space_unit);
   }
 
-  // Where so many bytes are left, if there is a next step; immediately before the first.
+  // The position where `bytes` bytes are left, if there is a next step; immediately, before the first step.
   [[nodiscard]] JournalPosition left_at(std::uint64_t bytes) const noexcept {
     NFX_ASSERT(begin <= reserved);
     if (whole()) return unset_position;

@@ -25,10 +25,10 @@ using namespace detail;
 
 namespace {
 
-constexpr std::uint64_t margin_max = 16 * 1024;  // of the ring, for all but messages
-// Of the reserve, for the end of the process alone: a reset, both next sequence numbers and the end itself.
+constexpr std::uint64_t margin_max = 16 * 1024;  // part of the ring for records other than messages
+// Part of the reserve for closing only: a reset, both next sequence numbers and the closing record.
 constexpr std::uint64_t closing_reserve = 4 * sizeof(RecordHeader);
-constexpr std::chrono::minutes reset_cut_interval{1};  // between resets that begin a segment
+constexpr std::chrono::minutes reset_cut_interval{1};  // minimum time between resets that start a segment
 
 #if defined(__x86_64__)
 inline void relax() noexcept { __builtin_ia32_pause(); }
@@ -41,48 +41,48 @@ inline void relax() noexcept {}
 }  // namespace
 
 struct JournalStore::State {
-  // What append touches.
+  // Used by append.
   RingHeader* ring = nullptr;
   char* bytes = nullptr;
-  std::uint64_t span = 0;             // of the ring: records go round in it
-  JournalPosition origin = 0;         // ... and this one is at its beginning
-  JournalReplica* replica = nullptr;  // null: what is synced may leave
+  std::uint64_t span = 0;             // part of the ring in which records wrap around
+  JournalPosition origin = 0;         // ... and this position is at its beginning
+  JournalReplica* replica = nullptr;  // null: synced messages may be sent
   JournalPosition head = 0;
-  JournalPosition limit = 0;    // messages go up to here without a second look
-  JournalPosition wake_at = 0;  // after it the ring is half full, or more space is due
+  JournalPosition limit = 0;    // up to here, a message needs no further check
+  JournalPosition wake_at = 0;  // beyond it the ring is half full, or more space is due
   JournalIndex index;
   std::uint64_t recorded_inbound = 1;
   std::uint64_t recorded_outbound = 1;
   StoreCounts counts;
   JournalCounters counters;
-  UtcTime last_time{};  // the last time given: used for what is done later without a clock
+  UtcTime last_time{};  // the latest given time, for later work without a clock
 
-  // What it touches when a limit is reached.
-  JournalPosition written = 0;     // as last seen
-  JournalPosition ring_begin = 0;  // what is before it is in the files alone
+  // Used when a limit is reached.
+  JournalPosition written = 0;     // last known value
+  JournalPosition ring_begin = 0;  // everything before it is only in the files
   std::uint64_t ring_size = 0;
-  std::uint64_t provided = 0;  // bytes of the ring that have memory, as last seen
-  Space segment;               // its file
-  std::uint64_t longest = 0;   // record that a whole segment and ring take
+  std::uint64_t provided = 0;  // bytes of the ring that have memory, last known value
+  Space segment;               // space of its file
+  std::uint64_t longest = 0;   // the largest record that a complete segment and ring can take
   std::uint64_t cuts = 0;
   std::uint64_t margin = 0;
-  std::size_t refused_size = 0;         // of the last message that did not fit; 0: the last one did
-  UtcTime reset_cut_at{};               // when a reset last began a segment
-  bool recovered_asked_reset = false;   // the last process did not see the answer to a reset that it asked for
+  std::size_t refused_size = 0;         // size of the last message if it did not fit; 0: it did
+  UtcTime reset_cut_at{};               // when a reset last started a segment
+  bool recovered_asked_reset = false;   // the last process asked for a reset and did not see the answer
   bool recovered_message = false;       // since the last reset
   std::uint64_t appended_at_reset = 0;  // counts.appended, as of the last reset
   bool reset_pending = false;           // a reset did not fit: it is recorded before anything else
   bool number_pending = false;          // a next number did not fit, and may still have no record
-  bool closing = false;                 // the last records: closing_reserve is for them
+  bool closing = false;                 // writing the last records, which may use closing_reserve
   JournalRecovery recovery;
 
-  SegmentChunk chunk;  // of what the ring no longer has
+  SegmentChunk chunk;  // for messages that the ring no longer has
 
   [[nodiscard]] static std::uint64_t reserve_of(std::uint64_t size) noexcept { return std::min(reserve_max, size / 4); }
   [[nodiscard]] std::uint64_t reserve() const noexcept { return reserve_of(segment.size()); }
-  // The ring's first step is there.
+  // The ring has its first step.
   [[nodiscard]] bool has_step() const noexcept { return provided >= ring_step(span, ring_size); }
-  // Before: of the memory that there is, for all but messages.
+  // Before the first step: the part of the existing memory for records other than messages.
   [[nodiscard]] std::uint64_t page_margin() const noexcept { return std::min(margin, provided / 4); }
   [[nodiscard]] std::uint64_t offset_of(JournalPosition position) const noexcept {
     return (position - origin) & (span - 1);
@@ -99,10 +99,10 @@ struct JournalStore::State {
 
   void renew_limits() noexcept {
     const JournalPosition now_written = ring->written.load(std::memory_order_acquire);
-    NFX_ASSERT(written <= now_written && now_written <= head);  // the flusher goes forward, and never past the head
+    NFX_ASSERT(written <= now_written && now_written <= head);  // the flusher moves forward, and never past the head
     NFX_ASSERT(head - now_written <= span);                     // nothing was overwritten before it was in the file
     written = now_written;
-    // Until the flusher has begun the segment of the last cut, this is of the segment before.
+    // Until the flusher has started the segment of the last cut, this describes the previous segment.
     if (ring->begun.load(std::memory_order_acquire) == cuts) {
       segment.reserved = std::min(segment.end, ring->reserved.load(std::memory_order_acquire));
     }
@@ -114,9 +114,9 @@ struct JournalStore::State {
     wake_at = std::min(written + span / 2, grow_after());
   }
 
-  // Records may go round in a larger part of the ring, where there is memory, from a position on that leaves each
-  // record that is still to be written to the file at its place: in the first part of a round of the larger one, when
-  // no record of the round before is waited for; or when nothing is.
+  // Lets records use a larger part of the ring, if it has memory. The change must keep the place of every record that
+  // is not yet in the file. So it happens in the first part of a round of the larger ring, when all records of the
+  // previous round are written, or when the ring is empty.
   void widen() noexcept {
     const std::uint64_t next = std::min<std::uint64_t>(span * step_factor, ring_size);
     if (provided < ring_step(next, ring_size)) return;
@@ -129,10 +129,10 @@ struct JournalStore::State {
       return;
     }
     span = next;
-    ring->span.store(span, std::memory_order_relaxed);  // seen with the next head
+    ring->span.store(span, std::memory_order_relaxed);  // published with the next head
   }
 
-  // The ring is empty: the next record is at its beginning.
+  // The ring is empty, so the next record goes to its beginning.
   void begin_round() noexcept {
     NFX_ASSERT(written == head);
     ring_begin = origin = head;
@@ -143,18 +143,17 @@ struct JournalStore::State {
     return end < size ? 0 : end - size;
   }
 
-  // The memory of the ring that a message from the head on may use ends here.
+  // The end of the ring's memory that a message at the head may use.
   [[nodiscard]] JournalPosition page_limit() const noexcept {
     if (!has_step()) return below(origin + provided, page_margin());
     return span == ring_size ? unset_position : round_limit();
   }
-  // The last record of a round may go on behind it, so far.
+  // How far the last record of a round may extend beyond the span.
   [[nodiscard]] JournalPosition round_limit() const noexcept {
     return head - offset_of(head) + ring_step(span, ring_size);
   }
 
-  // After it the flusher is woken to reserve more, or to make the next segment. On a full disk it tries again by
-  // itself.
+  // Beyond it the flusher is woken to reserve more, or to create the next segment. On a full disk it retries by itself.
   [[nodiscard]] JournalPosition grow_after() const noexcept {
     if (ring->disk_full.load(std::memory_order_relaxed)) return unset_position;
     const std::uint64_t ahead = ring->ahead.load(std::memory_order_relaxed);
@@ -167,8 +166,7 @@ struct JournalStore::State {
     return next_segment_ready() ? space : std::min(space, segment.end - segment.left_when_urgent());
   }
 
-  // Whether a record of `need` bytes fits into the ring, not counting the space reserved for all but messages when it
-  // is one.
+  // Whether a record of `need` bytes fits into the ring. A message may not use the space reserved for other records.
   [[nodiscard]] bool has_room(std::uint64_t need, bool is_message) const noexcept {
     return head + need + (is_message ? margin : 0) <= written + span;
   }
@@ -192,33 +190,32 @@ struct JournalStore::State {
     return need + (is_message ? reserve_of(size) : closing_reserve) <= size;
   }
 
-  // Why a record cannot be appended now; good when it can.
+  // The reason why a record cannot be appended now; good if it can.
   [[nodiscard]] StoreCondition obstacle(std::uint64_t need, bool is_message) const noexcept {
     if (ring->failed.load(std::memory_order_acquire) != 0) return StoreCondition::failed;
     if (!has_room(need, is_message)) return StoreCondition::busy;
-    // When nothing waits in the ring it has place.
+    // There will be space when the ring is empty.
     if (has_step() && !has_pages(need, is_message) && need + margin <= span) return StoreCondition::busy;
     const bool fits = needs_cut(need) ? fits_next(need, is_message) : fits_file(need, is_message);
     if (fits && has_pages(need, is_message)) return StoreCondition::good;
     return ring->disk_full.load(std::memory_order_acquire) ? StoreCondition::full : StoreCondition::busy;
   }
 
-  // The longest message that any ring and segment of these sizes take.
+  // Whether a message is too long for any ring and segment of these sizes.
   [[nodiscard]] bool too_long(std::size_t size) const noexcept {
     return size > std::numeric_limits<std::uint32_t>::max() / 2 || padded(sizeof(RecordHeader) + size) > longest;
   }
 
-  // As obstacle(); when the space was only not reserved yet, the flusher is woken, and a journal without one reserves
-  // it here.
+  // Like obstacle(). If the space was only not reserved yet, wakes the flusher; a journal without one reserves it here.
   [[gnu::cold, gnu::noinline]] StoreCondition obstacle_after_all(std::uint64_t need, bool is_message,
                                                                  JournalWriter& writer) noexcept {
     if (has_step() && written == head && !has_pages(need, is_message)) begin_round();
     const StoreCondition first = obstacle(need, is_message);
-    const bool part = !has_step() || span < ring_size;  // of the ring
+    const bool part = !has_step() || span < ring_size;  // the ring is not complete
     if (first != StoreCondition::busy || (!part && !has_room(need, is_message))) return first;
     writer.set_index_at(index.last() + 1);
     writer.want_space(need + std::max(reserve_of(segment.first_step), margin));
-    // It is longer than this part takes, or than the rest of a round: that changes when nothing waits in the ring.
+    // The record is longer than this part allows, or than the rest of the round. This changes when the ring is empty.
     if (part && (need + margin > span || !has_pages(need, is_message))) writer.want(head);
     if (writer.attached()) return first;
     renew_limits();
@@ -227,9 +224,10 @@ struct JournalStore::State {
   }
 
   void cut(const JournalStore& store, UtcTime now) noexcept {
-    NFX_ASSERT(next_segment_ready() && ring->begun.load(std::memory_order_acquire) == cuts);  // the last cut was taken
+    NFX_ASSERT(next_segment_ready() &&
+               ring->begun.load(std::memory_order_acquire) == cuts);  // the last cut was processed
     NFX_ASSERT(segment.begin <= head && head <= segment.reserved);
-    // Zero until a reset is recorded: then it is the first record of this segment.
+    // Zero until a reset is recorded, which is then the first record of this segment.
     ring->cut = {head, std::max<std::uint64_t>(recorded_inbound, 1), std::max<std::uint64_t>(recorded_outbound, 1),
                  to_ns(store.creation_time_), to_ns(now)};
     segment = {head, head + ring->spare_reserved.load(std::memory_order_relaxed),
@@ -253,8 +251,8 @@ struct JournalStore::State {
   [[gnu::always_inline]] void push(const RecordHeader& header, const Body& body, std::uint64_t need,
                                    JournalWriter& writer) noexcept {
     NFX_ASSERT(need == padded(sizeof(RecordHeader) + body.size()));
-    NFX_ASSERT(head + need <= written + span);  // overwrites only what the flusher has written to the file
-    NFX_ASSERT(segment.begin <= head && head + need <= segment.reserved);  // in this segment, where there is space
+    NFX_ASSERT(head + need <= written + span);  // overwrites only bytes that the flusher has written to the file
+    NFX_ASSERT(segment.begin <= head && head + need <= segment.reserved);  // within this segment's reserved space
     NFX_ASSERT(span == ring_size || offset_of(head) + need <= provided);
     write_record(bytes + offset_of(head), head, header, body.rest, body.front);
     if (header.time_ns != 0) last_time = from_ns(header.time_ns);
@@ -272,7 +270,7 @@ struct JournalStore::State {
     head > grow_after() ? writer.hurry() : writer.nudge();
   }
 
-  // The reset at store.creation_time_. False when it did not fit.
+  // Records the reset at store.creation_time_. False if it did not fit.
   bool record_reset(JournalStore& store) noexcept {
     reset_pending = false;
     renew_limits();
@@ -285,8 +283,8 @@ struct JournalStore::State {
     return true;
   }
 
-  // A record that is not a message. False, and counted, when it did not fit: the number is then recorded later, before
-  // the end at the latest. What uses it must not leave until then.
+  // Appends a record that is not a message. If it does not fit, counts it and returns false; the number is then
+  // recorded later, at the latest when closing. Messages that depend on it must not be sent before.
   bool note(JournalStore& store, RecordKind kind, std::uint64_t seq, UtcTime now, std::uint8_t flags = 0,
             std::string_view body = {}) noexcept {
     const std::uint64_t need = padded(sizeof(RecordHeader) + body.size());
@@ -315,10 +313,10 @@ JournalStore::JournalStore(Disk& disk, const JournalOptions& options, std::strin
   state.index.map(options.retain_messages);
   OpenedJournal opened = writer_->open(
       [&](const RecordHeader& header, JournalPosition position) {
-        NFX_REQUIRE(position >= state.head);  // records come back in the order in which they were written
+        NFX_REQUIRE(position >= state.head);  // records are read in the order of writing
         state.head = position;
         if (header.kind == RecordKind::message) state.index.put(header.seq, position);
-        // Set back by an operator: what follows has other messages, or none, under these numbers.
+        // An operator has set the number back: the following numbers have other messages, or none.
         if (header.kind == RecordKind::next_outbound && has_flag(header, RecordFlag::by_operator))
           state.index.forget_from(header.seq, position);
         if (header.kind == RecordKind::reset) state.index.forget_all(position);
@@ -377,7 +375,7 @@ JournalStore::~JournalStore() {
   if (discard_if_new_) writer_->discard();
 }
 
-// What did not fit before does now: the ring is empty, and closing_reserve is left.
+// Records that did not fit before fit now, because the ring is empty and closing_reserve is left.
 void JournalStore::record_rest(UtcTime now) noexcept {
   state_->closing = true;
   if (state_->reset_pending) state_->record_reset(*this);
@@ -409,7 +407,7 @@ JournalStore::JournalStore(JournalStore&&) noexcept = default;
   state.recorded_outbound = number + 1;
   state.index.put(number, position);
   ++state.counts.appended;
-  // The next message's lines were last read by the flusher's core: fetch them while other work is done.
+  // The flusher's core was the last to read the lines of the next message: prefetches them while other work is done.
   prefetch_next(state.bytes + state.offset_of(state.head), state.span);
   return true;
 }
@@ -463,7 +461,7 @@ SeqNum JournalStore::last_kept() const noexcept {
                                                                 std::string_view received) noexcept {
   next_inbound_ = seq;
   if (state_->recorded_inbound == value(seq)) return;
-  // What is reserved for sequence numbers is not used up by messages.
+  // Messages must not use up the space reserved for sequence numbers.
   if (!received.empty() && !accepts(received.size())) [[unlikely]] {
     ++state_->counts.refused;
     received = {};
@@ -501,9 +499,9 @@ void JournalStore::reset(UtcTime now) noexcept {
   State& state = *state_;
   constexpr std::uint64_t need = sizeof(RecordHeader);
   state.renew_limits();
-  // A segment of its own, so that those before it can be archived. Where there is none yet, or no message since the
-  // last reset that would be worth one, a record like any other; and soon after a reset that had a segment, because
-  // making one is a load for the disk that a peer's Logons must not cause at their rate.
+  // Starts a new segment, so that the earlier ones can be archived. The reset is an ordinary record if no spare exists
+  // yet, or if no message was sent since the last reset. The same applies soon after a reset that started a segment:
+  // creating one is a load for the disk that a peer's Logons must not cause at their rate.
   const bool soon = now >= state.reset_cut_at && now - state.reset_cut_at < reset_cut_interval;
   const bool can_cut = !soon && state.head > state.segment.begin && state.holds_message_since_reset() &&
                        state.next_segment_ready() && state.fits_next(need, false) && state.has_room(need, false) &&
@@ -518,7 +516,7 @@ void JournalStore::reset(UtcTime now) noexcept {
   next_outbound_ = first_seq_num;
   next_inbound_ = first_seq_num;
   creation_time_ = now;
-  // Numbers that no record has until the reset itself is recorded.
+  // These numbers have no record until the reset itself is recorded.
   state.recorded_inbound = 0;
   state.recorded_outbound = 0;
   state.record_reset(*this);
@@ -569,13 +567,13 @@ void JournalStore::replicate(UtcTime now) {
   JournalReplica* const replica = writer_->replica();
   if (replica == nullptr) return;
   replica->prepare(*this, now);
-  state_->counts.refused = 0;  // of what prepare() has appended again
+  state_->counts.refused = 0;  // counted while prepare() appended records
   state_->replica = replica;
   replica->open(*writer_, state_->head);
 }
 
 bool JournalStore::wait_durable(JournalPosition position) noexcept {
-  NFX_ASSERT(position <= state_->head);  // what was never appended never becomes durable
+  NFX_ASSERT(position <= state_->head);  // only appended records become durable
   if (durable() >= position) return true;
   if (state_->replica != nullptr) return wait_released(position);
   if (!writer_->attached()) return writer_->sync_here(state_->last_time) && durable() >= position;
@@ -592,7 +590,7 @@ bool JournalStore::wait_durable(JournalPosition position) noexcept {
   return true;
 }
 
-// A replica answers within some milliseconds, or it is lost: then the bytes that are waited for are not sent.
+// A replica answers within some milliseconds, or it is lost; then the waiting bytes are not sent.
 bool JournalStore::wait_released(JournalPosition position) noexcept {
   constexpr std::chrono::milliseconds longest{20};
   want_sync();

@@ -1,4 +1,4 @@
-// The flusher's side of a journal: writes the ring to the file, syncs, and marks what is durable.
+// The flusher's side of a journal: writes the ring to the file, syncs, and advances the durable position.
 #include "store/journal_writer.hpp"
 
 #include <algorithm>
@@ -16,13 +16,13 @@ namespace nfx::detail {
 
 namespace {
 constexpr std::size_t write_piece = 1024 * 1024;
-constexpr int idle_intervals = 10;  // after which a lone commit mark is synced, and Durability::none writes
+constexpr int idle_intervals = 10;  // intervals after which a lone commit mark is synced, and Durability::none writes
 constexpr Duration far = std::chrono::seconds{1};
 }  // namespace
 
 void JournalWriter::want(JournalPosition position) noexcept {
-  NFX_ASSERT(position <= ring_->head.load(std::memory_order_relaxed));  // only what was appended can become durable
-  // Either the flusher sees what is wanted before it sleeps, or we see that it sleeps.
+  NFX_ASSERT(position <= ring_->head.load(std::memory_order_relaxed));  // only appended records can become durable
+  // Either the flusher sees the wanted position before it sleeps, or we see that it sleeps.
   if (ring_->wanted.load(std::memory_order_relaxed) < position) {
     ring_->wanted.store(position, std::memory_order_seq_cst);
   }
@@ -37,7 +37,7 @@ void JournalWriter::nudge() noexcept {
 
 bool JournalWriter::is_wanted() const noexcept {
   const JournalPosition head = ring_->head.load(std::memory_order_acquire);
-  // What waits for a replica is written already.
+  // Records waiting for a replica are already written.
   const JournalPosition written =
       options_.replica != nullptr ? written_ : ring_->written.load(std::memory_order_relaxed);
   return ring_->failed.load(std::memory_order_relaxed) == 0 &&
@@ -83,8 +83,8 @@ std::optional<SegmentPlace> JournalWriter::segment_at(JournalPosition position, 
   return *std::prev(behind);
 }
 
-// Before the first record of a new journal: its header is on the medium before any record, so that a torn one has
-// nothing after it; and so are the names of file and folder, without which no sync of the file would count.
+// Before the first record of a new journal, its header becomes durable, so that a torn header has no record after it.
+// So do the names of file and folder, without which no sync of the file would count.
 DiskResult<void> JournalWriter::establish() {
   if (established_) return {};
   if (auto done = file_->sync(); !done) return done;
@@ -94,8 +94,8 @@ DiskResult<void> JournalWriter::establish() {
   return {};
 }
 
-// The time of the first record that is about to be written. The one of the opening is left out: nothing waits for it,
-// and it may be hours old, because it is written with the first record of the session.
+// Notes the time of the first record about to be written. The record of the opening is left out: nothing waits for it,
+// and it may be hours old, because it is written together with the session's first record.
 void JournalWriter::note_oldest(JournalPosition limit) noexcept {
   const auto header_at = [&](JournalPosition position) {
     RecordHeader header;
@@ -111,8 +111,9 @@ void JournalWriter::note_oldest(JournalPosition limit) noexcept {
   oldest_unsynced_ns_ = oldest.time_ns;
 }
 
-// Bytes of whole records from written_ on that are in one piece in the ring, some write_piece at most. Whole ones,
-// since the poll thread may overwrite what is written: a process that is killed would leave the rest of a record alone.
+// The size of whole records from written_ on that are contiguous in the ring, up to about write_piece. Only whole
+// records, because the poll thread may overwrite written bytes: after a kill, the rest of a partly written record would
+// be lost.
 std::uint64_t JournalWriter::piece(JournalPosition limit) const noexcept {
   const std::uint64_t offset = ring_offset(*ring_, written_);
   const std::uint64_t most = std::min<std::uint64_t>(write_piece, ring_span(*ring_) - offset);
@@ -130,9 +131,9 @@ std::uint64_t JournalWriter::piece(JournalPosition limit) const noexcept {
 
 bool JournalWriter::write_to(JournalPosition limit) noexcept {
   NFX_REQUIRE(base_ <= written_ && written_ <= limit);   // the stream is written in order
-  NFX_REQUIRE(limit - written_ <= options_.ring_size);   // what is not in the file is still in the ring
-  NFX_REQUIRE(limit - base_ <= table_.back().capacity);  // no record is beyond the end of its segment
-  NFX_ASSERT(limit - base_ <= reserved_);                // a full disk is found before an append, not here
+  NFX_REQUIRE(limit - written_ <= options_.ring_size);   // bytes that are not in the file are still in the ring
+  NFX_REQUIRE(limit - base_ <= table_.back().capacity);  // no record crosses the end of its segment
+  NFX_ASSERT(limit - base_ <= reserved_);                // append detects a full disk earlier
   NFX_ASSERT(written_ % record_alignment == 0 && limit % record_alignment == 0);
   if (written_ == limit) return true;
   if (const auto done = establish(); !done) return fail(done.error());
@@ -150,15 +151,15 @@ bool JournalWriter::write_to(JournalPosition limit) noexcept {
   return true;
 }
 
-// What the poll thread may overwrite. A replica reads the ring too.
+// Publishes the position up to which the poll thread may overwrite. A replica reads the ring too.
 void JournalWriter::publish_written() noexcept {
   const JournalPosition needed = options_.replica != nullptr ? options_.replica->needed() : written_;
   ring_->written.store(std::min(written_, needed), std::memory_order_release);
 }
 
-// Everything up to the head as it is now, over the end of a segment when the poll thread has made one.
+// Writes everything up to the current head, across the end of a segment if the poll thread has cut one.
 bool JournalWriter::write_all() noexcept {
-  // The head first: with a head beyond a cut, the cut is seen too.
+  // Reads the head first: if the head is beyond a cut, the cut is visible too.
   const JournalPosition head = ring_->head.load(std::memory_order_acquire);
   if (ring_->cuts.load(std::memory_order_acquire) != begun_) {
     const SegmentCut cut = ring_->cut;
@@ -173,7 +174,8 @@ bool JournalWriter::write_all() noexcept {
 }
 
 bool JournalWriter::sync_file() noexcept {
-  NFX_ASSERT(file_dirty_ || durable_ == written_);  // a file without unsynced bytes is durable as far as it is written
+  NFX_ASSERT(file_dirty_ || durable_ == written_);  // a file without unsynced bytes is durable up to the written
+                                                    // position
   if (!file_dirty_) return true;
   const JournalPosition at = written_;
   NFX_ASSERT(durable_ <= at);
@@ -193,7 +195,7 @@ bool JournalWriter::sync_file() noexcept {
   return true;
 }
 
-// The records have the poll thread's time, and the iteration has the flusher's: what it has done since then is added.
+// Records have the poll thread's time, and the iteration has the flusher's; the time spent since then is added.
 void JournalWriter::record_lag(std::chrono::steady_clock::time_point sync_began) noexcept {
   const std::int64_t oldest = std::exchange(oldest_unsynced_ns_, 0);
   if (oldest == 0) return;
@@ -211,7 +213,7 @@ void JournalWriter::record_lags_in(std::shared_ptr<LatencyCounts> lags) noexcept
 
 bool JournalWriter::mark(UtcTime now) noexcept {
   if (marked_ == durable_) return true;
-  NFX_REQUIRE(base_ <= durable_ && durable_ <= written_);  // a commit mark never covers bytes that are not synced
+  NFX_REQUIRE(base_ <= durable_ && durable_ <= written_);  // a commit mark never covers unsynced bytes
   NFX_ASSERT(marked_ == unset_position || marked_ < durable_);
   CommitMark mark{durable_, to_ns(now), ++mark_count_, 0, 0};
   mark.crc = mark_crc(mark);
@@ -236,7 +238,7 @@ Duration JournalWriter::turn(Instant now) noexcept {
   const Duration idle = idle_intervals * options_.sync_interval;
   const auto since_sync = now.monotonic - last_sync_;
   bool sync_due = asked;
-  // Also for a ring that has more memory than it uses: it takes it when it is empty, if not before.
+  // Also for a ring with more memory than it uses: it starts using it when empty, if not before.
   bool write_due = head - written_ >= ring_span(*ring_) / 4 || ring_->cuts.load(std::memory_order_acquire) != begun_ ||
                    (head > written_ && ring_span(*ring_) < provided_span());
   if (options_.durability == Durability::none) {
@@ -266,7 +268,7 @@ bool JournalWriter::sync_here(UtcTime now) noexcept {
   if (ring_->failed.load(std::memory_order_relaxed) != 0) return false;
   turn_time_ = now;
   if (!write_all() || !sync_file() || !mark(now)) return false;
-  // Without a flusher no other thread makes a segment ahead.
+  // Without a flusher, no other thread creates segments in advance.
   const std::uint64_t used = written_ - base_;
   if (table_.back().capacity - used < used) make_space_here();
   tidy({now, {}});
@@ -290,8 +292,7 @@ void JournalWriter::close(UtcTime now) noexcept {
   leave();
 }
 
-// What was reserved and not used. A file that ends before its segment does is whole; where it stays longer, it is
-// larger than needed.
+// Returns unused reserved space. A file may end before its segment; if truncating fails, it is only larger than needed.
 void JournalWriter::give_back() noexcept {
   const std::uint64_t used = (written_ - base_ + space_unit - 1) / space_unit * space_unit;
   if (used < reserved_) (void)file_->truncate(segment_header_size + used);

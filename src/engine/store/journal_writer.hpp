@@ -1,7 +1,8 @@
 // The flusher's side of a journal: files, ring and recovery. JournalStore owns one; a JournalFlusher or the store
-// itself works on it. Thread: what is below "the poll thread" from that one; the rest from one thread at a time, the
-// flusher's when one is attached and the store's own otherwise. Cost: system calls. Errors: open() throws StoreError;
-// afterwards the first failed write or sync is stored, and ends the work.
+// itself works on it.
+// Thread: functions below "the poll thread" from that thread; the others from one thread at a time, which is the
+// flusher's if one is attached and the store's owner otherwise. Cost: system calls. Errors: open() throws StoreError;
+// later the first failed write or sync is stored, and ends the work.
 #pragma once
 
 #include <atomic>
@@ -27,20 +28,20 @@ namespace nfx::detail {
 
 class JournalWriter;
 
-// What a journal knows of the flusher that works for it.
+// The flusher's interface for its journals.
 class FlusherSide {
  public:
   virtual void remove(JournalWriter& writer) noexcept = 0;
   virtual void wake() noexcept = 0;
-  // Runs a job of this journal on a thread that drains nothing; the journal does not leave before it has ended. False:
-  // there is none, and the caller has to run it.
+  // Runs a job of this journal on a thread that does not write journals; the journal is not removed before the job has
+  // ended. False if there is none, and the caller has to run it.
   virtual bool run_elsewhere(JournalWriter& writer, std::function<void()> job) noexcept = 0;
-  // One call of the system for each sleep of the flusher, however many journals and records want it meanwhile.
+  // Makes one system call per sleep of the flusher, however many journals and records wake it.
   void wake_once() noexcept {
     if (sleeping.load(std::memory_order_seq_cst) && sleeping.exchange(false, std::memory_order_seq_cst)) wake();
   }
   std::atomic<bool> sleeping{false};
-  std::atomic<bool> space_wanted{false};  // by one of its journals
+  std::atomic<bool> space_wanted{false};  // set by one of its journals
   LatencyCounts syncs;                    // of all its journals, on its thread
   std::chrono::steady_clock::time_point turn_began{};
 
@@ -48,11 +49,11 @@ class FlusherSide {
   ~FlusherSide() = default;
 };
 
-// What open() found, for the poll thread to continue from.
+// The result of open(), from which the poll thread continues.
 struct OpenedJournal {
   StandingNumbers numbers;
   JournalPosition head = 0;
-  Space file;  // of the last segment
+  Space file;  // space of the last segment
   JournalRecovery recovery;
 };
 
@@ -78,57 +79,57 @@ class JournalWriter {
   [[nodiscard]] char* ring_bytes() noexcept { return ring_bytes_; }
   void want(JournalPosition position) noexcept;
   void nudge() noexcept;  // the ring is half full
-  void hurry() noexcept;  // half of a step is used: reserved before the next sync of any journal
-  // Has at least so many bytes after the head reserved, by the flusher or, without one, here.
+  void hurry() noexcept;  // half of a step is used: reserves more before the next sync of any journal
+  // Reserves at least `ahead` bytes after the head, through the flusher or, without one, here.
   void want_space(std::uint64_t ahead) noexcept;
-  // From here on each step maps a part of the index, from the entry that set_index_at() was last given.
+  // From here on each step maps a part of the index, from the entry last given to set_index_at().
   void map_ahead(const IndexMemory& index) noexcept { index_ = index; }
   void set_index_at(std::uint64_t entry) noexcept { index_at_.store(entry, std::memory_order_relaxed); }
   [[nodiscard]] bool attached() const noexcept { return side_.load(std::memory_order_acquire) != nullptr; }
   bool sync_here(UtcTime now) noexcept;  // without a flusher
   void close(UtcTime now) noexcept;      // ... and after the last record
-  // Whether nothing was recorded since open() but the opening, and the files need not show that: then leave() takes the
-  // place of sync_here() and close(), and writes nothing.
+  // Whether only the opening was recorded since open(), and the files need not show it. Then leave() replaces
+  // sync_here() and close(), and writes nothing.
   [[nodiscard]] bool is_quiet() const noexcept;
   void leave() noexcept;
-  // Removes the files of a journal in which nothing was stored when open() was called, once it is closed, with folder
-  // and lock when nothing else is there. Nothing otherwise.
+  // Removes the files of a closed journal in which nothing was stored when open() was called, and its folder and lock
+  // if nothing else is there. Otherwise does nothing.
   void discard() noexcept;
   void detach() noexcept;
   [[nodiscard]] std::string error_text() const;
   void record_lags_in(std::shared_ptr<LatencyCounts> lags) noexcept;
-  // Ends the work as a failed write does: for this reason nothing of the session may be sent any more. From any thread.
+  // Ends the work like a failed write: for this reason nothing more of the session may be sent. From any thread.
   void fence(const std::string& why) noexcept;
-  // The segment that holds a position; `end` is where the next one begins, unset_position for the last.
+  // The segment that contains a position; `end` is the beginning of the next one, unset_position for the last.
   [[nodiscard]] std::optional<SegmentPlace> segment_at(JournalPosition position, JournalPosition& end) const;
   [[nodiscard]] std::filesystem::path segment_path(std::uint64_t ordinal) const;
   [[nodiscard]] Disk& disk() noexcept { return disk_; }
   [[nodiscard]] JournalReplica* replica() const noexcept { return options_.replica.get(); }
   [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_; }
 
-  // The flusher.
+  // Called by the flusher.
   void attach(FlusherSide* side) noexcept { side_.store(side, std::memory_order_release); }
   // No other thread provides memory any more.
   void provides_here() noexcept {
     providing_ = false;
     provide_ended_.store(false, std::memory_order_relaxed);
   }
-  // Returns how long until something is due.
+  // Returns the time until something is due.
   [[nodiscard]] Duration turn(Instant now) noexcept;
   [[nodiscard]] bool is_wanted() const noexcept;
-  // Reserves the next step, where one is due: quick, and without a sync.
+  // Reserves the next step if one is due; quick, without a sync.
   void reserve_when_due(MonotonicTime now) noexcept;
-  // What has time, in slow steps: the next segment, and zeros in what was reserved.
+  // Work that can wait, in slow steps: the next segment, and zeros in reserved space.
   [[nodiscard]] bool spare_due(MonotonicTime now) const noexcept;
   [[nodiscard]] bool is_spare_urgent() const noexcept;           // less than a quarter of the segment is left
-  [[nodiscard]] std::uint64_t left_in_segment() const noexcept;  // bytes until the next one has to begin
+  [[nodiscard]] std::uint64_t left_in_segment() const noexcept;  // bytes until the next segment has to begin
   void make_spare_ahead(MonotonicTime now) noexcept;
-  bool write_zeros(MonotonicTime now) noexcept;  // false: there was nothing to do
+  bool write_zeros(MonotonicTime now) noexcept;  // false if there was nothing to do
   [[nodiscard]] bool holds_back() const noexcept {
     return options_.durability == Durability::group || options_.durability == Durability::message;
   }
 
-  // Any thread.
+  // From any thread.
   std::atomic<std::uint64_t> syncs{0};
   std::atomic<std::int64_t> longest_sync_ns{0};
 
@@ -203,7 +204,7 @@ class JournalWriter {
   const std::filesystem::path ring_file_;
 
   std::unique_ptr<DiskFile> lock_;
-  bool begun_here_ = false;  // nothing was stored in the folder
+  bool begun_here_ = false;  // nothing was stored in the folder before
   std::unique_ptr<SharedMemory> memory_;
   RingHeader* ring_ = nullptr;
   char* ring_bytes_ = nullptr;
@@ -213,22 +214,21 @@ class JournalWriter {
   std::string error_text_;
   std::shared_ptr<LatencyCounts> lags_;  // also guarded by text_mutex_; null: not wanted
 
-  std::unique_ptr<DiskFile> file_;  // of the last segment
+  std::unique_ptr<DiskFile> file_;  // file of the last segment
   JournalPosition base_ = 0;
   JournalPosition written_ = 0;
   JournalPosition durable_ = 0;
-  std::int64_t oldest_unsynced_ns_ =
-      0;                           // time of the first record after durable_ that is written, not an opening; 0: none
-  UtcTime turn_time_{};            // of the iteration that writes and syncs
-  std::uint64_t reserved_ = 0;     // bytes for records that the file has
-  std::uint64_t zeroed_ = 0;       // of these, no sync of a record in the first so many has metadata to write
-  bool established_ = false;       // file, folder and the folder above are on the medium, before any record
-  bool lacks_space_ = false;       // at open(): the disk is full
-  bool quiet_ = false;             // the files are as they should be without the record of this opening
-  JournalPosition idle_head_ = 0;  // after that record
-  bool memory_short_ = false;      // until memory_retry_
+  std::int64_t oldest_unsynced_ns_ = 0;  // time of the first written record after durable_, except an opening; 0: none
+  UtcTime turn_time_{};                  // time of the iteration that writes and syncs
+  std::uint64_t reserved_ = 0;           // bytes reserved for records in the file
+  std::uint64_t zeroed_ = 0;             // bytes at its beginning where a sync of a record has no metadata to write
+  bool established_ = false;             // file, folder and parent folder are durable, before any record
+  bool lacks_space_ = false;             // the disk was full in open()
+  bool quiet_ = false;                   // the files are complete without the record of this opening
+  JournalPosition idle_head_ = 0;        // position after that record
+  bool memory_short_ = false;            // until memory_retry_
   MonotonicTime memory_retry_{};
-  bool providing_ = false;  // memory for the ring is being provided on another thread
+  bool providing_ = false;  // another thread is providing memory for the ring
   std::atomic<bool> provide_ended_{false};
   std::optional<DiskError> provide_error_;  // guarded by text_mutex_
   std::uint64_t mark_count_ = 0;
@@ -239,9 +239,9 @@ class JournalWriter {
   MonotonicTime last_sync_{};
 
   mutable std::mutex table_mutex_;
-  std::vector<SegmentPlace> table_;  // all that can be read, in order; the last one is being written
+  std::vector<SegmentPlace> table_;  // all readable segments in order; the last one is being written
 
-  std::unique_ptr<DiskFile> spare_;  // made ahead
+  std::unique_ptr<DiskFile> spare_;  // created in advance
   std::uint64_t spare_capacity_ = 0;
   std::uint64_t spare_reserved_ = 0;
   std::uint64_t spare_zeroed_ = 0;
@@ -251,7 +251,7 @@ class JournalWriter {
   IndexMemory index_;
   std::atomic<std::uint64_t> index_at_{0};
   MonotonicTime next_tidy_{};
-  std::uint64_t archived_bytes_ = 0;  // as of the last bound_archive(), and what was archived since
+  std::uint64_t archived_bytes_ = 0;  // as of the last bound_archive(), and bytes archived since
   MonotonicTime next_archive_check_{};
 };
 

@@ -1,4 +1,4 @@
-// Finds rings that killed processes left in shared memory, and which of them may be removed.
+// Finds rings that killed processes left in shared memory, and decides which of them may be removed.
 #include "store/left_rings.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using namespace detail;
 
 namespace {
 
-// The first page of a ring, as it is in memory.
+// A copy of the first page of a ring.
 class RingPage {
  public:
   explicit RingPage(DiskFile& file) : bytes_(new(std::align_val_t{cache_line}) char[ring_header_size]) {
@@ -40,7 +40,7 @@ class RingPage {
 
 class Look {
  public:
-  // `locked`: the session's lock is held by this process, so that no process can have it.
+  // `locked`: this process holds the session's lock, so no other process can.
   Look(Disk& disk, const fs::path& path, bool locked) : disk_(disk), locked_(locked) { ring_.path = path; }
 
   LeftRing run() {
@@ -85,7 +85,7 @@ class Look {
     if (ring_.folder.front() != '/' || ring_.folder.find('\0') != std::string::npos) ring_.folder.clear();
   }
 
-  // With the files, as an opening of the session would.
+  // Compares the ring with the files, as an opening of the session would.
   LeftRing compare(const RingHeader& header) {
     JournalScan scan;
     try {
@@ -127,7 +127,7 @@ std::vector<LeftRing> list_rings(Disk& disk, const fs::path& ring_directory) {
   for (const std::string& name : value_or_throw(disk.list(ring_directory))) {
     if (!name.starts_with(ring_prefix) || !name.ends_with(ring_suffix)) continue;
     LeftRing ring = Look(disk, ring_directory / name, false).run();
-    if (disk.exists(ring.path)) rings.push_back(std::move(ring));  // not those that their process removed meanwhile
+    if (disk.exists(ring.path)) rings.push_back(std::move(ring));  // omits rings that their process removed meanwhile
   }
   return rings;
 }
@@ -144,7 +144,7 @@ JournalPosition scan_left_ring(Disk& disk, const fs::path& path, std::string_vie
   const JournalPosition head = header.head.load(std::memory_order_acquire);
   if (!belongs_to(header, ring_size, identity, disk.boot_id()) || head <= from || head - from > ring_span(header))
     return from;
-  // All of the part that is in use, or what is wanted of the whole ring: from its end on it goes on at its beginning.
+  // The whole part in use, or the wanted range of the whole ring, which continues at its beginning after its end.
   const bool whole_ring = ring_span(header) == ring_size;
   std::vector<char> bytes(static_cast<std::size_t>(whole_ring ? head - from : ring_step(ring_span(header), ring_size)));
   const std::uint64_t begin = whole_ring ? ring_offset(header, from) : 0;
@@ -190,8 +190,8 @@ void remove_ring(Disk& disk, const LeftRing& ring) {
     throw StoreError(ring.path.string() + " stays: it is " + std::string{to_string(ring.state)});
   }
   std::unique_ptr<DiskFile> lock;
-  // Where there is a folder, its lock excludes an opening of the session. Where there is none, an
-  // opening has to make the folder and a segment first, which takes far longer than from this check to the removal.
+  // If the folder exists, its lock excludes an opening of the session. Otherwise an opening has to create the folder
+  // and a segment first, which takes far longer than the time between this check and the removal.
   if (ring.state != RingState::orphaned) {
     auto locked = disk.lock(fs::path{ring.folder} / lock_name);
     if (!locked && locked.error().code == EWOULDBLOCK) {

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t max_retain_bytes = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t max_retain_messages = std::size_t{1} << 32;
 
-// Writes one byte of every page, with the value it has.
+// Writes one byte of every page, without changing its value.
 void touch_pages(void* pages, std::size_t size) noexcept {
   constexpr std::size_t page_size = 4096;
   auto* byte = static_cast<volatile char*>(pages);
@@ -90,7 +90,7 @@ void MemoryMessageStore::prefault() noexcept {
   touch_pages(bytes_.get(), bytes_.get_deleter().size);
 }
 
-// Every forgotten entry is cleared: a later epoch that skips this number must not find the old message there.
+// Clears every forgotten entry: a later epoch that skips this number must not find the old message there.
 void MemoryMessageStore::forget_from(std::uint64_t seq) noexcept {
   if (live_ == 0 || seq > last_) return;
   if (seq <= first_) return forget_all();
@@ -132,7 +132,7 @@ void MemoryMessageStore::evict_oldest() noexcept {
   tail_ = slot(first_).offset;
 }
 
-// Finds `length` bytes in one piece and returns where they begin.
+// Finds `length` contiguous bytes and returns their offset.
 std::uint32_t MemoryMessageStore::evict_for(std::uint32_t length) noexcept {
   const auto size = static_cast<std::uint32_t>(options_.retain_bytes);
   NFX_ASSERT(length <= size && head_ <= size && tail_ <= size);

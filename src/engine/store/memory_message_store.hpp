@@ -1,8 +1,8 @@
-// The store that holds the latest messages of a session in memory, within two limits.
-// Thread: one owner. Cost: append copies the bytes once, no allocation after construction; memory is mapped at
-// construction but only touched as it fills, so an idle session with generous limits costs a few pages.
-// Lifetime: views that read and for_each lend are dead after the next append or reset.
-// Durability: none; everything is gone when the process ends.
+// Holds the latest messages of a session in memory, within two limits.
+// Thread: one owner. Cost: append copies the bytes once, without allocation after construction. Memory is mapped at
+// construction but touched only as it fills, so an idle session with generous limits costs a few pages.
+// Lifetime: views from read and for_each are valid until the next append or reset.
+// Durability: none; everything is lost when the process ends.
 //
 //   index   one entry per sequence number, at seq modulo a power of two     | seq | offset | length |
 //   bytes   a ring; a message never wraps, so one that does not fit before the end begins at the front
@@ -27,10 +27,10 @@ namespace nfx {
 
 class MemoryMessageStore {
  public:
-  // Throws std::invalid_argument for limits out of range, std::system_error when the memory cannot be mapped.
+  // Throws std::invalid_argument for limits out of range, std::system_error if the memory cannot be mapped.
   explicit MemoryMessageStore(MemoryStoreOptions options = {}, UtcTime creation_time = {});
 
-  // Gives up the oldest messages when full. False for an empty message, one larger than retain_bytes, and number 0.
+  // Evicts the oldest messages when full. False for an empty message, a message larger than retain_bytes, and number 0.
   bool append(SeqNum seq, std::string_view bytes, UtcTime now = {}) noexcept;
 
   [[nodiscard]] std::optional<std::string_view> read(SeqNum seq) const noexcept {
@@ -58,7 +58,7 @@ class MemoryMessageStore {
   [[nodiscard]] SeqNum next_inbound() const noexcept { return next_inbound_; }
   void set_next_outbound(SeqNum seq, UtcTime = {}) noexcept { next_outbound_ = seq; }
   void set_next_inbound(SeqNum seq, UtcTime = {}, std::string_view = {}) noexcept { next_inbound_ = seq; }
-  // The messages from this number on are not sent again: the next outbound number has been set back to it.
+  // Excludes the messages from this number on from resends, because the next outbound number was set back to it.
   void forget_from(SeqNum seq) noexcept { forget_from(value(seq)); }
 
   [[nodiscard]] UtcTime creation_time() const noexcept { return creation_time_; }
@@ -71,12 +71,12 @@ class MemoryMessageStore {
   }
   [[nodiscard]] SeqNum oldest_kept() const noexcept { return SeqNum{live_ == 0 ? 0 : first_}; }
 
-  // Touches all memory now, so that no append meets a page fault: for sessions whose latency matters from the start.
+  // Touches all memory now, so that no append causes a page fault: for sessions whose latency matters from the start.
   void prefault() noexcept;
 
  private:
   struct Entry {
-    std::uint64_t seq;  // 0: nothing here
+    std::uint64_t seq;  // 0: empty
     std::uint32_t offset;
     std::uint32_t length;
   };
@@ -105,8 +105,8 @@ class MemoryMessageStore {
   std::uint64_t first_ = 0;  // with live_ > 0: the oldest stored number, always an occupied entry
   std::uint64_t last_ = 0;   // with live_ > 0: the newest stored number
   std::size_t live_ = 0;
-  std::uint32_t head_ = 0;  // where the next message goes
-  std::uint32_t tail_ = 0;  // where the oldest stored message is
+  std::uint32_t head_ = 0;  // offset of the next message
+  std::uint32_t tail_ = 0;  // offset of the oldest stored message
   SeqNum next_outbound_ = first_seq_num;
   SeqNum next_inbound_ = first_seq_num;
   UtcTime creation_time_{};

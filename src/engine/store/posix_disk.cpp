@@ -112,15 +112,15 @@ class PosixFile : public DiskFile {
   fs::path path_;
 };
 
-// A lock of the open file, so that the kernel lets go of it however the process ends. Its content is the holder's pid;
-// empty after an end in order.
+// A lock on the open file, which the kernel releases however the process ends. The file contains the holder's pid; it
+// is empty after an orderly end.
 class LockFile final : public PosixFile {
  public:
   using PosixFile::PosixFile;
   ~LockFile() override { (void)truncate(0); }
 };
 
-// Holds the file open for its shared lock, which shows others that a process works with it.
+// Holds the file open with a shared lock, which shows other processes that it is in use.
 class PosixSharedMemory final : public SharedMemory {
  public:
   PosixSharedMemory(Descriptor fd, fs::path path, char* pages, std::size_t size, bool fresh)
@@ -150,7 +150,7 @@ class PosixSharedMemory final : public SharedMemory {
   }
 
  private:
-  // Makes the entries in the page table. Where the kernel cannot, the first access to each page does.
+  // Fills the page table. If the kernel cannot, the first access to each page does.
   static void map_pages(char* pages, std::size_t size) noexcept {
 #ifdef MADV_POPULATE_WRITE
     static_cast<void>(::madvise(pages, size, MADV_POPULATE_WRITE));
@@ -167,7 +167,7 @@ class PosixSharedMemory final : public SharedMemory {
   bool fresh_;
 };
 
-// Why a file is not one that may be trusted with a ring; empty when it is.
+// Why a file must not be trusted as a ring; empty if it may be.
 std::string what_is_wrong_with(const struct stat& facts) {
   if (!S_ISREG(facts.st_mode)) return " (not a regular file)";
   if (facts.st_uid != ::geteuid()) return " (it belongs to another user)";
@@ -178,7 +178,7 @@ std::string what_is_wrong_with(const struct stat& facts) {
 class PosixDisk final : public Disk {
  public:
   DiskResult<std::unique_ptr<DiskFile>> open(const fs::path& path, OpenMode mode) override {
-    // Not blocking: a FIFO in a file's place would be waited for.
+    // Non-blocking, because opening a FIFO in a file's place would block.
     int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
     switch (mode) {
       case OpenMode::read: flags |= O_RDONLY; break;
@@ -273,7 +273,7 @@ class PosixDisk final : public Disk {
       const std::string holder = size > 0 ? std::string(pid, static_cast<std::size_t>(size)) : "unknown";
       return error(EWOULDBLOCK, ("held by process " + holder + ": lock").c_str(), path);
     }
-    // The last holder removed the file after it was opened here: the next one to lock it would have another.
+    // The last holder removed the file after it was opened here; the next process would lock another file.
     struct stat facts{};
     if (::fstat(fd.get(), &facts) != 0) return error("stat", path);
     if (facts.st_nlink == 0) return error(EWOULDBLOCK, "held by a process that removed it just now: lock", path);
@@ -289,8 +289,7 @@ class PosixDisk final : public Disk {
     Descriptor fd(
         again_when_interrupted([&] { return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600); }));
     if (fd.get() < 0) return error("open", path);
-    // Refused only while is_mapped() checks. A file system without locks has none to refuse, and is_mapped() reports
-    // it.
+    // Refused only while is_mapped() checks. A file system without locks refuses nothing, and is_mapped() reports that.
     if (again_when_interrupted([&] { return ::flock(fd.get(), LOCK_SH | LOCK_NB); }) != 0 && errno == EWOULDBLOCK) {
       return error("map", path.string() + " (another process checks whether it is in use; try again)");
     }

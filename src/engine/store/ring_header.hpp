@@ -1,6 +1,6 @@
 // The first page of a session's ring in shared memory, from which the next process recovers after a kill.
-// Thread: each line has one writer, named next to it; the other side reads. Lifetime: that of the shared memory, which
-// is longer than the process's, so everything here is of a fixed layout and free of pointers.
+// Thread: each line has one writer, named beside it; the other side reads. Lifetime: the shared memory outlives the
+// process, so the layout is fixed and contains no pointers.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace nfx::detail {
 inline constexpr std::size_t ring_header_size = 4096;
 inline constexpr char ring_magic[8] = {'N', 'F', 'X', 'R', 'I', 'N', 'G', '1'};
 
-// Where the poll thread ended a segment, and the sequence numbers of the session there.
+// The position where the poll thread ended a segment, and the session's sequence numbers there.
 struct SegmentCut {
   JournalPosition position;
   std::uint64_t next_inbound;
@@ -39,56 +39,59 @@ struct RingHeader {
   std::uint64_t identity_hash;
   char boot_id[64];
 
-  // The poll thread.
+  // Written by the poll thread.
   alignas(cache_line) std::atomic<JournalPosition> head;    // after the last whole record
-  alignas(cache_line) std::atomic<JournalPosition> wanted;  // durable as soon as possible up to here
-  std::atomic<std::uint64_t> ahead;  // bytes to be reserved after the head; 0: the session has not been used yet
-  alignas(cache_line) std::atomic<std::uint64_t> cuts;  // made by this process; `cut` is the last one
+  alignas(cache_line) std::atomic<JournalPosition> wanted;  // should be durable as soon as possible up to here
+  std::atomic<std::uint64_t> ahead;  // bytes to reserve after the head; 0: the session was not used yet
+  alignas(cache_line) std::atomic<std::uint64_t> cuts;  // number of cuts by this process; `cut` is the last one
   SegmentCut cut;
-  std::atomic<JournalPosition> last_reset;  // where the last reset record begins; 0: none
-  // Where records are in the ring, see ring_offset(). 0 in a ring of an earlier version: all of it from position 0 on.
+  std::atomic<JournalPosition> last_reset;  // position of the last reset record; 0: none
+  // The origin of record positions in the ring, see ring_offset(). 0 in a ring of an earlier version: the whole ring,
+  // from position 0 on.
   std::atomic<JournalPosition> origin;
   std::atomic<std::uint64_t> span;
 
-  // The flusher.
+  // Written by the flusher.
   alignas(cache_line) std::atomic<JournalPosition> written;
   std::atomic<JournalPosition> durable;
-  alignas(cache_line) std::atomic<std::uint64_t> spares;  // made for this process: another cut may follow cuts < spares
-  std::atomic<std::uint64_t> spare_capacity;              // of the last
+  alignas(cache_line) std::atomic<std::uint64_t> spares;  // number created for this process: another cut is possible
+                                                          // while cuts < spares
+  std::atomic<std::uint64_t> spare_capacity;              // of the last spare
   std::atomic<std::uint64_t> begun;                       // segments begun for cuts
-  std::atomic<JournalPosition> oldest;                    // what is before it can no longer be read
-  std::atomic<JournalPosition> reserved;                  // of the last segment begun: its file has space up to here
+  std::atomic<JournalPosition> oldest;                    // older positions can no longer be read
+  std::atomic<JournalPosition> reserved;                  // space in the file of the last started segment, up to this
+                                                          // position
   std::atomic<std::uint64_t> spare_reserved;              // bytes of the last spare
-  std::atomic<std::uint64_t> provided;                    // bytes of the ring that have their pages
-  alignas(cache_line) std::atomic<int> failed;  // errno of the first write or sync that failed; read by each append
+  std::atomic<std::uint64_t> provided;                    // bytes of the ring that have pages
+  alignas(cache_line) std::atomic<int> failed;  // errno of the first failed write or sync; every append reads it
   std::atomic<bool> disk_full;
 
-  // Written once, like the first lines: its session, for readers that find it after its process ended.
+  // Written once, like the first lines: its session, for readers that find the ring after its process ended.
   static constexpr std::size_t max_folder = 2048;
   alignas(cache_line) std::uint64_t pid;
-  std::uint64_t folder_size;  // 0: the path was longer, and is not stored
-  char folder[max_folder];    // of the session, absolute
+  std::uint64_t folder_size;  // 0: the path was too long and is not stored
+  char folder[max_folder];    // absolute path of the session's folder
 };
 
-// The bytes of the ring that are in use: records go round in them.
+// The part of the ring in use, in bytes; records wrap around in it.
 [[nodiscard]] inline std::uint64_t ring_span(const RingHeader& ring) noexcept {
   const std::uint64_t span = ring.span.load(std::memory_order_relaxed);
   return span == 0 ? ring.ring_size : span;
 }
 
-// Where the record of a position begins in the ring. All of it is there in one piece: in a part of the ring the last
-// record of a round goes on behind the part, in the whole ring into the second view of its memory.
+// The offset in the ring of the record at a position. A record is always contiguous. In a partial ring, the last record
+// of a round extends beyond the part; in the whole ring, it extends into the second view of the memory.
 [[nodiscard]] inline std::uint64_t ring_offset(const RingHeader& ring, JournalPosition position) noexcept {
   return (position - ring.origin.load(std::memory_order_relaxed)) & (ring_span(ring) - 1);
 }
 
-// Bytes in one piece there.
+// The number of contiguous bytes there.
 [[nodiscard]] inline std::uint64_t ring_run(const RingHeader& ring, JournalPosition position) noexcept {
   const std::uint64_t span = ring_span(ring);
   return span == ring.ring_size ? span : ring_step(span, ring.ring_size) - ring_offset(ring, position);
 }
 
-// Whether an opening of this session may take from the ring, on this boot of the machine.
+// Whether an opening of this session may use the ring, on this boot of the machine.
 [[nodiscard]] inline bool belongs_to(const RingHeader& ring, std::uint64_t ring_size, std::string_view identity,
                                      std::string_view boot) noexcept {
   const std::uint64_t span = ring_span(ring);
@@ -100,7 +103,7 @@ struct RingHeader {
 }
 
 // The header of the whole record of position `at`, which is at `record` in a ring whose last record ends at `limit`;
-// nothing where there is none.
+// nothing if there is none.
 [[nodiscard]] inline std::optional<RecordHeader> record_in_ring(const char* record, JournalPosition at,
                                                                 JournalPosition limit) noexcept {
   RecordHeader header;

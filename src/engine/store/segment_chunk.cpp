@@ -1,4 +1,4 @@
-// Reads a piece of a segment file, and gives the records in it.
+// Reads a piece of a segment file, and returns its records.
 #include "store/segment_chunk.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ const char* SegmentChunk::record_at(JournalWriter& writer, JournalPosition posit
   return record != nullptr && record_is_whole(position, record, size) ? record : nullptr;
 }
 
-// Has `size` bytes of the file at `position` in memory; null when the file does not give them.
+// Loads `size` bytes of the file at `position`; null if the file does not contain them.
 const char* SegmentChunk::bytes_at(JournalWriter& writer, JournalPosition position, std::size_t size,
                                    JournalPosition written) {
   if (position >= begin_ && position + size <= end_) return bytes_.get() + (position - begin_);

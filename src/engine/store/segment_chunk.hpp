@@ -1,7 +1,8 @@
-// Records read back from the segment files of a journal, for a resend of what the ring no longer has: in pieces of some
-// 256 KiB, one of which is in memory.
-// Thread: the poll thread. Cost: reading a piece is two system calls; a record of the piece in memory, its checksum.
-// Lifetime: a record is dead after the next call. Errors: none is thrown; a record that the file does not give is null.
+// Reads records back from a journal's segment files, for a resend of messages that the ring no longer has. It reads
+// pieces of some 256 KiB and keeps one in memory.
+// Thread: the poll thread. Cost: two system calls per piece; for a record of the piece in memory, its checksum.
+// Lifetime: a record is valid until the next call. Errors: none is thrown; a record that the file does not contain is
+// null.
 #pragma once
 
 #include <cstddef>
@@ -18,19 +19,18 @@
 
 namespace nfx::detail {
 
-// The body of a whole record, when it is the message of that number.
+// The body of a whole record, if it is the message with that number.
 [[nodiscard]] inline std::optional<std::string_view> message_of(const char* record, std::uint64_t seq) noexcept {
   RecordHeader header;
   std::memcpy(&header, record, sizeof header);
-  NFX_REQUIRE(header.size >= sizeof header);  // also of bytes that came back from a file
+  NFX_REQUIRE(header.size >= sizeof header);  // also for bytes from a file
   if (header.kind != RecordKind::message || header.seq != seq) return std::nullopt;
   return std::string_view{record + sizeof header, header.size - sizeof header};
 }
 
 class SegmentChunk {
  public:
-  // The whole record at `position`, checked. Nothing at or after `written` is read: there the file has bytes that are
-  // still to be overwritten.
+  // The whole record at `position`, checked. Nothing at or after `written` is read: the file has old bytes there.
   [[nodiscard]] const char* record_at(JournalWriter& writer, JournalPosition position, JournalPosition written);
 
  private:
@@ -43,7 +43,7 @@ class SegmentChunk {
   JournalPosition begin_ = 0;
   JournalPosition end_ = 0;
   std::unique_ptr<DiskFile> file_;
-  std::uint64_t ordinal_ = 0;  // of the file
+  std::uint64_t ordinal_ = 0;  // ordinal of the file
 };
 
 }  // namespace nfx::detail

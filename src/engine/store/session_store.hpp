@@ -1,6 +1,5 @@
-// The store of one session, in memory or on disk: the choice is made at start, each call costs one compare for it.
-// Thread, cost, lifetime, errors: those of the store inside; see store.hpp, memory_message_store.hpp,
-// journal_store.hpp.
+// The store of one session, in memory or on disk. The choice is made at start and costs one compare per call. Thread,
+// cost, lifetime, errors: as the inner store; see store.hpp, memory_message_store.hpp, journal_store.hpp.
 #pragma once
 
 #include <concepts>
@@ -33,7 +32,7 @@ using AnyStore = OneOf<void NFX_STORES(NFX_STORE_TYPE)>::type;
 class SessionStore {
   using Any = detail::AnyStore;
 
-  // One compare for each store but the first, the last of them first.
+  // One compare for each store except the first, starting with the last.
   template <std::size_t Last = std::variant_size_v<Any> - 1, class Self, class F>
   static decltype(auto) call(Self& self, F&& f) {
     if constexpr (Last == 0) {
@@ -49,7 +48,7 @@ class SessionStore {
     requires(!std::same_as<Store, SessionStore> && std::constructible_from<Any, Store>)
   explicit SessionStore(Store store) : store_(std::move(store)) {}
 
-  // The journal; null when everything is in memory.
+  // The journal; null if everything is in memory.
   [[nodiscard]] JournalStore* journal() noexcept { return std::get_if<JournalStore>(&store_); }
   [[nodiscard]] const JournalStore* journal() const noexcept { return std::get_if<JournalStore>(&store_); }
   [[nodiscard]] MemoryMessageStore* memory() noexcept { return std::get_if<MemoryMessageStore>(&store_); }
@@ -76,11 +75,11 @@ class SessionStore {
   void set_next_outbound(SeqNum seq, UtcTime now = {}) noexcept {
     call(*this, [&](auto& store) { store.set_next_outbound(seq, now); });
   }
-  // With the peer's message that was processed: a journal stores it as well.
+  // With the peer's message that was processed; a journal stores it as well.
   void set_next_inbound(SeqNum seq, UtcTime now = {}, std::string_view received = {}) noexcept {
     call(*this, [&](auto& store) { store.set_next_inbound(seq, now, received); });
   }
-  // A number that an operator sets, with the reason for the journal's record. False: it did not fit.
+  // A number set by an operator, with the reason for the journal's record. False if it did not fit.
   [[nodiscard]] bool set_number(const NumberChange& change, UtcTime now) noexcept {
     if (JournalStore* in = journal()) return in->set_number(change, now);
     if (change.inbound) {
@@ -91,8 +90,8 @@ class SessionStore {
     }
     return true;
   }
-  // The peer was asked to reset both sequence numbers, and its answer is missing: recorded by a journal alone, so that
-  // the next process knows. It ends with the next reset, or message sent.
+  // The peer was asked to reset both sequence numbers and has not answered. Only a journal records this, for the next
+  // process. The next reset or sent message ends it.
   void record_asked_reset(UtcTime now) noexcept {
     if (JournalStore* in = journal()) in->record_asked_reset(now);
   }
@@ -103,7 +102,7 @@ class SessionStore {
   void reset(UtcTime now) noexcept {
     call(*this, [&](auto& store) { store.reset(now); });
   }
-  // Bytes of what can be resent, about: for a journal, all its records that can be read.
+  // The approximate size of messages that can be resent; for a journal, of all readable records.
   [[nodiscard]] std::uint64_t stored_bytes() const noexcept {
     return call(*this, [](const auto& store) { return store.stored_bytes(); });
   }

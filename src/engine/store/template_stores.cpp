@@ -1,4 +1,4 @@
-// Counts the journals of template sessions in a folder, and removes those that have not been used for long.
+// Counts the journals of template sessions in a folder, and removes journals that have not been used for long.
 #include "store/template_stores.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using namespace detail;
 
 namespace {
 
-// What a new one takes at first, until the next look: two segments, of which one has its first step.
+// The initial size of a new journal, until the next scan: two segments, one of them with its first step.
 constexpr std::uint64_t bytes_of_new = 2 * segment_header_size + first_step_of(true) + start_size;
 
 struct Use {
@@ -28,7 +28,7 @@ struct Use {
   UtcTime last{};
 };
 
-// When a journal last synced what it had, by the commit marks of its segments.
+// The time of a journal's last sync, from the commit marks of its segments.
 UtcTime last_use_of(DiskFile& file) {
   std::string page(segment_header_size, '\0');
   if (file.read(0, page).value_or(0) != page.size()) return {};
@@ -91,7 +91,7 @@ void TemplateStores::admit(const JournalOptions& journal, std::string_view ident
   folder.bytes += bytes_of_new;
 }
 
-// The last segment first, as JournalWriter::discard(): what a kill leaves is a journal that ends earlier.
+// Removes the last segment first, like JournalWriter::discard(): after a kill, the journal only ends earlier.
 bool remove_journal(Disk& disk, const fs::path& folder, const fs::path& ring_directory) {
   const auto lock = disk.lock(folder / lock_name);
   if (!lock) return false;
