@@ -1,4 +1,4 @@
-// What a failed assertion does. Apart from the header, so that no user of an assertion includes <cstdio>.
+// Handles a failed assertion. Separate from the header, so that no user of an assertion includes <cstdio>.
 #include "nexusfix/base/assert.hpp"
 
 #include <cstdio>

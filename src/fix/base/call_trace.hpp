@@ -1,10 +1,9 @@
-// Records which functions a message passes, in their order. docs/architecture.md lists them; a test compares that list
-// with what was recorded.
-// NFX_TRACE() at the head of a function adds its name and file to the calling thread's CallTrace, where one is
-// installed. It does so where NDEBUG is not defined: in debug, sanitizer and fuzz builds. Elsewhere it is nothing: no
-// instruction, symbol or include remains.
+// Records the functions that a message passes, in order. docs/architecture.md lists them; a test compares that list
+// with a recording. NFX_TRACE() at the head of a function adds its name and file to the calling thread's CallTrace, if
+// one is installed. This happens only if NDEBUG is not defined: in debug, sanitizer and fuzz builds. In other builds it
+// leaves no instruction, symbol or include.
 // Thread: each has its own trace. Cost: one compare without a trace. Bounded: calls beyond CallTrace::capacity are
-// dropped, and full() is true then. Lifetime: the texts are literals; a trace is installed until the installer ends.
+// dropped, and full() is then true. Lifetime: the texts are literals; a trace is installed until the installer ends.
 #pragma once
 
 #ifdef NDEBUG
@@ -22,7 +21,7 @@
 namespace nfx::detail {
 
 struct TracedCall {
-  const char* function;  // as the compiler writes it, with its types
+  const char* function;  // the compiler's text, with types
   const char* file;
 };
 
@@ -52,7 +51,7 @@ class CallTrace {
 
 inline constinit thread_local CallTrace* installed_call_trace = nullptr;
 
-// Has the calling thread record into `trace` from here to the end of the scope.
+// Makes the calling thread record into `trace` until the end of the scope.
 class InstallCallTrace {
  public:
   explicit InstallCallTrace(CallTrace& trace) noexcept : before_(installed_call_trace) {

@@ -1,4 +1,4 @@
-// Reads the host's clocks, for the programs and threads where time enters: everything below takes it as an argument.
+// Reads the host's clocks, for the programs and threads where time enters; everything below takes it as an argument.
 // Thread: any. Cost: one clock read, read_clocks() two. Errors: none.
 #pragma once
 

@@ -20,7 +20,7 @@ constexpr std::uint32_t polynomial = 0x82F63B78;  // bits in reverse order, as i
 
 constexpr std::uint32_t times_x(std::uint32_t value) noexcept { return (value >> 1) ^ ((value & 1) * polynomial); }
 
-// tables[n][b]: the effect of byte b on the checksum when n bytes follow it.
+// tables[n][b]: the effect of byte b on the checksum if n bytes follow it.
 constexpr auto tables = [] {
   std::array<std::array<std::uint32_t, 256>, 8> all{};
   for (std::uint32_t byte = 0; byte < 256; ++byte) {
@@ -63,8 +63,8 @@ std::uint32_t table_kernel(const char* at, std::size_t size, std::uint32_t crc) 
 #if defined(__x86_64__)
 
 // The instruction has a latency of three cycles and a throughput of one, so three streams run in parallel. Their sums
-// are combined by multiplication with x to the power of the number of bits that follow: powers[w] is that for w words,
-// less the 33 that the multiplication and the reduction by the instruction add.
+// are multiplied by x to the power of the number of following bits, and combined: powers[w] is the factor for w words,
+// less the 33 bits that the multiplication and the reduction by the instruction add.
 constexpr std::size_t words_max = 64;  // of one stream, before the sums are combined
 constexpr auto powers = [] {
   std::array<std::uint32_t, 2 * words_max + 1> all{};
@@ -115,7 +115,7 @@ bool has_instruction() noexcept {
 
 #elif defined(__aarch64__)
 
-// The extension is enabled by name in the assembler: the compiler's flags remain those of every ARMv8.
+// The assembler enables the extension by name; the compiler's flags remain valid for every ARMv8.
 std::uint32_t instruction_kernel(const char* at, std::size_t size, std::uint32_t crc) noexcept {
   for (; size >= 8; size -= 8, at += 8) {
     asm(".arch_extension crc\n\tcrc32cx %w0, %w0, %1" : "+r"(crc) : "r"(load(at)));

@@ -1,5 +1,5 @@
-// CRC-32C (Castagnoli), the checksum of data stored on disk, by the processor's instruction where it has one.
-// Thread: any. Cost: a call, then one instruction per eight bytes, or eight table lookups without it. The
+// CRC-32C (Castagnoli), the checksum of data stored on disk. Uses the processor's instruction if available.
+// Thread: any. Cost: a call, then one instruction per eight bytes, or eight table look-ups without it. The
 // implementation is chosen once, when the program starts.
 #pragma once
 
@@ -10,10 +10,10 @@
 
 namespace nfx {
 
-// `before` is the checksum of the bytes before `bytes`: crc32c("b", crc32c("a")) == crc32c("ab").
+// `before` is the checksum of the preceding bytes: crc32c("b", crc32c("a")) == crc32c("ab").
 [[nodiscard]] std::uint32_t crc32c(std::string_view bytes, std::uint32_t before = 0) noexcept;
 
-// The same without the processor's instruction, and whether crc32c() uses that: for tests and reports.
+// The same without the processor's instruction, and whether crc32c() uses that instruction: for tests and reports.
 [[nodiscard]] std::uint32_t crc32c_by_table(std::string_view bytes, std::uint32_t before = 0) noexcept;
 [[nodiscard]] bool crc32c_has_instruction() noexcept;
 

@@ -35,11 +35,11 @@ std::optional<Decimal> narrow(Wide mantissa, std::uint8_t scale) noexcept {
   return wide ? wide->narrow() : std::nullopt;
 }
 
-// `count` characters after the sign: none, or more than one word holds.
+// `count` characters after the sign: none, or more than fit into one word.
 [[gnu::noinline]] std::optional<Decimal> parse_long(const char* p, std::size_t count, std::uint64_t negative) noexcept {
-  constexpr std::uint64_t limit = 1'000'000'000'000'000'000;  // the first number of more than 18 digits
+  constexpr std::uint64_t limit = 1'000'000'000'000'000'000;  // the smallest number of more than 18 digits
   if (count == 0) return std::nullopt;
-  // One to eight digits, the point, and eight digits, as venues of crypto currencies write all numbers.
+  // One to eight digits, the point, and eight digits: the usual format of cryptocurrency venues.
   if (count - 10 < 8 && p[count - 9] == '.') {
     const std::uint64_t whole = digits::load_8(p) << 8 * (17 - count);
     const std::uint64_t fraction = digits::load_8(p + count - 8);
@@ -82,7 +82,7 @@ std::optional<Decimal> Decimal::parse(std::string_view text) noexcept {
 }
 
 std::size_t Decimal::write(char* out) const noexcept {
-  char text[41];  // write_scaled stores more than the text is long
+  char text[41];  // write_scaled may store more bytes than the text has
   const std::size_t size = write_scaled(text, mantissa_, scale_).size;
   NFX_ASSERT(size > scale_ && size <= max_text_size);
   std::memcpy(out, text, size);
@@ -123,10 +123,10 @@ std::optional<WideDecimal> WideDecimal::parse(std::string_view text) noexcept {
   if (negative) text.remove_prefix(1);
   const std::size_t point = text.find('.');
   [[maybe_unused]] const std::size_t fraction = point == std::string_view::npos ? 0 : text.size() - point - 1;
-  // A digit more than there is space for is there only as a zero.
+  // If there is no space for another digit, it must be a zero.
   constexpr Int128 limit = wide_powers_of_ten[max_scale - 1];
   Int128 mantissa = 0;
-  std::size_t scale = 0, zeros = 0;  // zeros: at the end of the fraction, not in the mantissa yet
+  std::size_t scale = 0, zeros = 0;  // zeros: trailing zeros of the fraction that are not yet in the mantissa
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '.') continue;
     const bool in_fraction = point != std::string_view::npos && i > point;
@@ -176,7 +176,7 @@ std::size_t WideDecimal::write(char* out) const noexcept {
 
 std::strong_ordering operator<=>(const WideDecimal& a, const WideDecimal& b) noexcept {
   if (a.scale_ == b.scale_) return a.mantissa_ <=> b.mantissa_;
-  // First what is before the point, then what is after it at the larger scale: nothing overflows.
+  // Compares the integer parts first, then the fractions at the larger scale, so that nothing overflows.
   const Int128 power_a = wide_powers_of_ten[a.scale_], power_b = wide_powers_of_ten[b.scale_];
   if (const auto whole = a.mantissa_ / power_a <=> b.mantissa_ / power_b; whole != 0) return whole;
   const std::uint8_t scale = std::max(a.scale_, b.scale_);

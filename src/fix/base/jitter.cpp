@@ -1,4 +1,4 @@
-// A delay of which half is random: the steps of SplitMix64, which any seed may begin.
+// A delay whose second half is random, from SplitMix64 with any seed.
 #include "base/jitter.hpp"
 
 #include "nexusfix/base/assert.hpp"

@@ -1,4 +1,4 @@
-// Spreads the delays of those that try again, so that not all of them come back simultaneously.
+// Spreads the delays of retries, so that peers do not all come back at the same time.
 // Thread: one owner. Pure: the seed is an argument.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace nfx {
 
-// The random half of a back-off, seeded by the caller.
+// The random half of a back-off, with the caller's seed.
 class Jitter {
  public:
   explicit Jitter(std::uint64_t seed) noexcept : state_(seed) {}

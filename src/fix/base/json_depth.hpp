@@ -1,5 +1,6 @@
-// Whether a document of JSON that somebody else wrote may be parsed into values: those are copied and destroyed level
-// by level, which takes stack for each. Thread: any. Cost: one pass. Whether it is JSON at all is for the parser.
+// Whether a JSON document from outside is shallow enough to be parsed into values, whose copying and destruction take
+// stack for each level.
+// Thread: any. Cost: one pass. The parser decides whether it is JSON at all.
 #pragma once
 
 #include <cstddef>

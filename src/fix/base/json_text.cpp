@@ -17,7 +17,7 @@ void append_json_byte(std::string& out, unsigned char byte) {
   append_hex(out, byte);
 }
 
-// The code point when this is one character of U+2000 to U+207F that must not be printed, else 0.
+// The code point if this is a character of U+2000 to U+207F that must not be printed, otherwise 0.
 unsigned format_control(std::string_view character) {
   if (character.size() != 3 || character[0] != '\xE2') return 0;
   const auto second = static_cast<unsigned char>(character[1]), third = static_cast<unsigned char>(character[2]);
@@ -33,7 +33,7 @@ std::string json_text(std::string_view text) {
   std::string out{'"'};
   std::string safe;
   for (std::size_t i = 0; i < text.size();) {
-    // One character at a time: append_printable() detects those that are not well-formed UTF-8.
+    // One character at a time, because append_printable() detects malformed UTF-8.
     const char c = text[i];
     if (c == '"' || c == '\\') {
       out += '\\';
@@ -42,7 +42,7 @@ std::string json_text(std::string_view text) {
       continue;
     }
     const auto byte = static_cast<unsigned char>(c);
-    // A control character of Latin-1 is good UTF-8, but nothing a terminal should see.
+    // A Latin-1 control character is valid UTF-8, but must not reach a terminal.
     const bool control =
         byte == 0xC2 && i + 1 < text.size() && (static_cast<unsigned char>(text[i + 1]) & 0xE0) == 0x80;
     if (control) {
@@ -50,7 +50,8 @@ std::string json_text(std::string_view text) {
       i += 2;
       continue;
     }
-    // So are separators of lines and what reverses the direction of text: U+2028 to U+202E, U+2066 to U+2069.
+    // The same holds for line separators and characters that reverse the text direction: U+2028 to U+202E, U+2066 to
+    // U+2069.
     if (const unsigned code = format_control(text.substr(i, 3)); code != 0) {
       out += "\\u20";
       append_hex(out, static_cast<unsigned char>(code & 0xFF));

@@ -8,8 +8,8 @@
 
 namespace nfx {
 
-// With its quotes. Bytes that are not UTF-8, and characters that append_printable() would escape, are written as \u00NN
-// or \u20NN, so that the string can also be shown on a terminal.
+// With its quotes. Invalid UTF-8, and characters that append_printable() would escape, are written as \u00NN or \u20NN,
+// so that the string is safe on a terminal.
 [[nodiscard]] std::string json_text(std::string_view text);
 
 }  // namespace nfx

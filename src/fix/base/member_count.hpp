@@ -1,5 +1,6 @@
-// How many members a plain struct has: a table of its members proves with it, while the program is compiled, that it
-// has a row for each. Thread: any. Cost: none when the program runs.
+// Counts the members of a plain struct at compile time, so that a table of its members can prove that it has a row for
+// each.
+// Thread: any. Cost: none at run time.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +11,10 @@
 namespace nfx {
 
 namespace detail {
-// Stands for the value of any member.
+// Converts to any member's type.
 struct AnyMember {
   template <class T>
-  constexpr operator T() const noexcept;  // declared for the compiler alone, never called
+  constexpr operator T() const noexcept;  // only declared, never called
 };
 
 template <class Struct, std::size_t... index>
@@ -22,7 +23,7 @@ template <class Struct, std::size_t... index>
 }
 }  // namespace detail
 
-// The most values that `Struct` can be made of. It has no base class, no constructor and no array.
+// The largest number of values that can initialise `Struct`, which has no base class, constructor or array.
 template <class Struct, std::size_t count = 0>
 [[nodiscard]] consteval std::size_t member_count() {
   if constexpr (detail::takes<Struct>(std::make_index_sequence<count + 1>{})) {

@@ -1,4 +1,4 @@
-// Maps anonymous pages for buffers that are large and seldom full, which an allocator would write its own words into.
+// Maps anonymous pages for large, seldom full buffers. An allocator would write its own words into them.
 #include "nexusfix/base/memory.hpp"
 
 #include <sys/mman.h>
@@ -31,7 +31,7 @@ void* map(std::size_t size, std::string_view use) {
 
 void* map_pages(std::size_t size, std::string_view use, PageSize pages) {
   if (pages == PageSize::small || size < huge_page) return map(size, use);
-  // From a multiple of the page's size on; what is before and after it is given back.
+  // Aligned to the page size; the pages before and after are returned.
   auto* const mapped = static_cast<std::byte*>(map(size + huge_page, use));
   const std::size_t before = (huge_page - reinterpret_cast<std::uintptr_t>(mapped) % huge_page) % huge_page;
   const std::size_t end = (before + size + small_page - 1) / small_page * small_page;

@@ -1,4 +1,4 @@
-// Escapes what a terminal or a log must not receive raw: control characters and invalid UTF-8.
+// Escapes control characters and invalid UTF-8, which must not reach a terminal or a log.
 #include "base/printable.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace nfx {
 namespace {
 
-// U+061C, U+200E, U+200F, U+2028..U+202E and U+2066..U+2069: separators of lines, and what makes a text look like
+// U+061C, U+200E, U+200F, U+2028..U+202E and U+2066..U+2069: line separators, and characters that make a text look like
 // another one.
 constexpr bool is_format_control(unsigned first, unsigned second, unsigned third) noexcept {
   if (first == 0xD8) return second == 0x9C;
@@ -57,7 +57,7 @@ void append_printable(std::string& out, std::string_view bytes) {
     if (size != 0) {
       out += bytes.substr(0, size);
     } else {
-      // The rest of such a character is escaped byte by byte.
+      // The remaining bytes of such a character are escaped one by one.
       append_escaped(out, static_cast<unsigned char>(bytes[0]));
     }
     bytes.remove_prefix(std::max<std::size_t>(size, 1));

@@ -65,7 +65,7 @@ class Opened {
   return {};
 }
 
-// Who may write to a folder may put another in the place of one in it.
+// A user who may write to a folder can replace the folders in it.
 [[nodiscard]] std::string parents_problem(const fs::path& folder) {
   std::error_code error;
   const fs::path whole = fs::weakly_canonical(fs::absolute(folder, error), error);

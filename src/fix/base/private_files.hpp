@@ -1,7 +1,7 @@
-// Whether folders and files are this user's alone: what other users of the machine may change or read there.
-// A folder is refused that belongs to another user but root, or that a group or every user may write to without the
-// sticky bit; so is one below a folder that every user may write to without it. The file in a good folder cannot be
-// exchanged by others, so that its path may be used.
+// Checks whether folders and files are private to this user, so that other users of the machine can neither change nor
+// read them. A folder is refused if it belongs to another user except root. It is also refused if a group or every user
+// may write to it without the sticky bit, or if every user may write to a folder above it without that bit. Others
+// cannot exchange a file in an accepted folder, so its path may be used.
 // Thread: any. Cost: system calls. Errors: texts that name the path and the fix.
 #pragma once
 
@@ -16,16 +16,16 @@ namespace nfx {
 
 enum class FolderLink : std::uint8_t { allowed, refused };
 
-// Why others could change what is in this folder, and the fix; empty when they cannot. A folder that is missing is
-// good.
+// Why others could change the content of this folder, and the fix; empty if they cannot. A missing folder is accepted.
 [[nodiscard]] std::string folder_problem(const std::filesystem::path& folder, FolderLink link);
 
 struct FileCheck {
-  std::string problem;    // why the file may not be used, and the fix; empty when it may
-  std::string corrected;  // what was changed; empty when nothing was
+  std::string problem;    // why the file may not be used, and the fix; empty if it may
+  std::string corrected;  // the correction; empty if none was needed
 };
 
-// The open regular file `fd` must belong to this user or root. One that has other permissions than `most` gets 0600.
+// The open regular file `fd` must belong to this user or root. If it has permissions beyond `most`, it is changed to
+// 0600.
 [[nodiscard]] FileCheck make_private(int fd, const std::filesystem::path& path, unsigned most = 0600);
 
 struct FolderCheck {
@@ -33,7 +33,7 @@ struct FolderCheck {
   std::vector<std::string> corrected;
 };
 
-// folder_problem() of a folder of our own, and make_private() of every file in it.
+// Calls folder_problem() for a folder of our own, and make_private() for every file in it.
 [[nodiscard]] FolderCheck make_files_private(const std::filesystem::path& folder);
 
 }  // namespace nfx

@@ -41,7 +41,7 @@ struct CheckedFile {
   opened.fd = ::open(file.c_str(), flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, mode);
   if (opened.fd < 0) {
     const int code = errno;
-    // A FIFO without a reader, and a socket, cannot be opened at all: the kind says more than the error.
+    // A FIFO without a reader, and a socket, cannot be opened at all; the kind of file is more helpful than the error.
     struct stat facts{};
     if (code == ENXIO && ::stat(file.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode))
       return std::unexpected(FileProblem{std::string{kind_of(facts.st_mode)}, code});

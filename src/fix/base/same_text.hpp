@@ -1,5 +1,5 @@
-// Whether two texts are equal, without a call for the short ones that messages consist of.
-// Thread: any, no state. Cost: up to 16 characters two loads of each text; longer ones a call of memcmp.
+// Compares two texts for equality, without a call for the short ones in messages.
+// Thread: any, no state. Cost: two loads of each text up to 16 characters; a call of memcmp for longer ones.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace nfx {
 
 [[nodiscard, gnu::always_inline]] inline bool same_text(std::string_view a, std::string_view b) noexcept {
   if (a.size() != b.size()) return false;
-  // The first bytes and the last ones, which overlap unless the text is as long as both.
+  // The first and the last bytes, which overlap unless the text is as long as both.
   const auto same_ends = [&]<class Word>(Word) {
     const auto load = [](const char* p) {
       Word word;

@@ -1,4 +1,4 @@
-// Blocks of 64 bytes and more in locked pages that are left out of cores, and what is stored in them.
+// Stores secrets in blocks of 64 bytes and more, in locked pages that are excluded from core dumps.
 #include "nexusfix/base/secret.hpp"
 
 #include <sys/mman.h>
@@ -25,11 +25,11 @@
 namespace nfx {
 namespace {
 
-// Memory is mapped in regions, which are never returned: secrets come and go, and are few.
+// Memory is mapped in regions, which are never unmapped: secrets come and go, and are few.
 class Vault {
  public:
   static Vault& get() {
-    static Vault& vault = *new Vault;  // secrets of other static objects are cleared later than it could be destroyed
+    static Vault& vault = *new Vault;  // never destroyed, because other static objects may clear their secrets later
     return vault;
   }
 
@@ -68,7 +68,7 @@ class Vault {
       throw std::system_error(errno, std::generic_category(),
                               "cannot map " + std::to_string(size) + " bytes for passwords");
     }
-    // Both are as good as the kernel allows.
+    // Both calls are best effort.
     static_cast<void>(::madvise(pages, size, MADV_DONTDUMP));
     static_cast<void>(::mlock(pages, size));
     return {static_cast<char*>(pages), size};
@@ -76,7 +76,7 @@ class Vault {
 
   std::mutex mutex_;
   std::span<char> left_;
-  std::array<char*, 32> free_{};  // by the logarithm of their size; each begins with the next one
+  std::array<char*, 32> free_{};  // free blocks by the logarithm of their size; each begins with a pointer to the next
 };
 
 using Digest = std::array<std::uint8_t, 32>;
@@ -93,7 +93,7 @@ Salt random_salt() {
   return salt;
 }
 
-// On the stack, which is cleared: whoever compares must not wait for memory.
+// Uses the stack, which is then cleared, because a comparison must not wait for memory.
 Digest digest_of(std::span<const char, sizeof(Salt)> salt, std::string_view text) noexcept {
   std::array<char, sizeof(Salt) + Secret::longest_compared> both;
   NFX_REQUIRE(text.size() <= Secret::longest_compared);
@@ -158,7 +158,7 @@ bool same_bytes(std::string_view given, std::string_view wanted) noexcept {
 }
 
 void clear_bytes(std::span<char> bytes) noexcept {
-  if (!bytes.empty()) ::explicit_bzero(bytes.data(), bytes.size());  // which takes no null pointer
+  if (!bytes.empty()) ::explicit_bzero(bytes.data(), bytes.size());  // explicit_bzero takes no null pointer
 }
 
 void clear_text(std::string& text) noexcept {

@@ -1,4 +1,4 @@
-// SHA-256's padding and compression function, in the library itself so that nfx_base depends on no other.
+// SHA-256's padding and compression function, so that nfx_base depends on no other library.
 #include "base/sha256.hpp"
 
 #include <algorithm>
@@ -66,7 +66,7 @@ std::array<std::uint8_t, 32> sha256(std::string_view bytes) noexcept {
     std::ranges::copy(bytes.substr(0, block_size), block.begin());
     take_block(state, block);
   }
-  // The rest, a bit that is 1, zeros, and the length: in one block or in two.
+  // The rest, a bit that is 1, zeros, and the length: in one or two blocks.
   block = {};
   std::ranges::copy(bytes, block.begin());
   block[bytes.size()] = 0x80;

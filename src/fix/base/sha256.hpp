@@ -1,5 +1,5 @@
-// SHA-256 (FIPS 180-4), for names that cannot be chosen to collide. Not for passwords.
-// Thread: any. Cost: about a microsecond for each 64 bytes; no allocation. Errors: none.
+// SHA-256 (FIPS 180-4), for names that cannot be constructed to collide. Not for passwords.
+// Thread: any. Cost: about a microsecond per 64 bytes; no allocation. Errors: none.
 #pragma once
 
 #include <array>

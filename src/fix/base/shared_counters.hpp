@@ -1,4 +1,4 @@
-// Counters that one thread counts and others read meanwhile. Cost: a plain load, add and store.
+// Counters written by one thread and read by others. Cost: a plain load, add and store.
 #pragma once
 
 #include <atomic>
@@ -8,20 +8,20 @@
 
 namespace nfx {
 
-// Counts for readers on other threads. One thread counts.
+// Increments a counter that other threads may read. Only one thread may increment it.
 inline void count_shared(std::uint64_t& counter) noexcept {
   const std::atomic_ref<std::uint64_t> shared{counter};
   shared.store(shared.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-// A copy of counters that another thread counts with count_shared(): each number is whole, but they are not of one
-// moment.
+// A copy of counters that another thread increments with count_shared(). Each number is consistent, but they are not
+// from one moment.
 template <class Counters>
 [[nodiscard]] Counters read_shared(const Counters& counted) noexcept {
   static_assert(std::atomic_ref<std::uint64_t>::is_always_lock_free);
   Counters copy;
   for (const CounterRow<Counters>& row : counter_rows<Counters>) {
-    // Only read. An atomic_ref to const is not in C++23.
+    // Only reads; C++23 has no atomic_ref to const.
     auto& number = const_cast<std::uint64_t&>(counted.*row.member);
     copy.*row.member = std::atomic_ref<std::uint64_t>{number}.load(std::memory_order_relaxed);
   }

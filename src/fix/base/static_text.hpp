@@ -1,5 +1,5 @@
-// Text that a constexpr function puts together while the program is compiled: for tables whose help names the rows of
-// another table. Thread: any. Cost: none when the program runs. Lifetime: that of the program.
+// Text that a constexpr function assembles at compile time, for tables whose help names the rows of another table.
+// Thread: any. Cost: none at run time. Lifetime: static.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace nfx {
 
-// What such a function returns: a text of bounded length. One that is longer does not compile.
+// The result of such a function: a text of bounded length. A longer text does not compile.
 class StaticTextBuilder {
  public:
   static constexpr std::size_t capacity = 1024;

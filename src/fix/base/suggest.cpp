@@ -10,8 +10,8 @@
 namespace nfx {
 namespace {
 
-// The number of letters to insert, delete or change, or `most` where it is not less: one row of the classic table at a
-// time, and of each row only what can still be less.
+// The number of letters to insert, delete or change, or `most` if it is not less. Computes one row of the classic table
+// at a time, and only the part of a row that can still be less.
 std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t most) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});

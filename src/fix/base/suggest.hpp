@@ -9,7 +9,7 @@
 
 namespace nfx {
 
-// "; did you mean X?" for the nearest candidate within two edits (letter case is ignored), or "".
+// "; did you mean X?" for the nearest candidate within two edits (ignoring case), or "".
 [[nodiscard]] std::string did_you_mean(std::string_view name, const std::vector<std::string_view>& candidates);
 
 }  // namespace nfx

@@ -1,4 +1,4 @@
-// Digits of numbers and bytes.
+// Formats numbers and bytes as hexadecimal and base64.
 #include "base/text.hpp"
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// What programs do to any text: blanks off its ends, letters to lower case, bytes as hexadecimal digits or base64.
-// Thread: any, no state. Cost: one pass; hexadecimal() and base64() allocate what they return. Errors: none.
+// Basic text functions: trims blanks, converts to lower case, and writes bytes as hexadecimal digits or base64.
+// Thread: any, no state. Cost: one pass; hexadecimal() and base64() allocate their result. Errors: none.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ inline constexpr std::string_view blank_characters = " \t\r\n\v\f";
   return text.substr(0, text.find_last_not_of(blanks) + 1);
 }
 
-// Of ASCII's letters.
+// ASCII only.
 [[nodiscard]] constexpr char lower(char c) noexcept {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
@@ -35,11 +35,11 @@ inline constexpr std::string_view hexadecimal_digits = "0123456789abcdef";
 // Two digits for each byte.
 [[nodiscard]] std::string hexadecimal(std::string_view bytes);
 
-// RFC 4648: four characters for each three bytes begun. Returns the end of what was written.
+// RFC 4648: four characters for every three bytes, the last group padded. Returns the end of the output.
 char* write_base64(char* out, std::string_view bytes) noexcept;
 [[nodiscard]] std::string base64(std::string_view bytes);
 
-// Bytes of another type.
+// For bytes of another type.
 template <class Bytes>
 [[nodiscard]] std::string_view text_of_bytes(const Bytes& bytes) noexcept {
   static_assert(sizeof(*bytes.data()) == 1);

@@ -1,4 +1,4 @@
-// UTF-16 of either byte order to UTF-8, unit by unit.
+// Converts UTF-16 of either byte order to UTF-8, unit by unit.
 #include "base/text_encoding.hpp"
 
 #include "nexusfix/base/secret.hpp"
@@ -77,7 +77,7 @@ std::string to_utf8(std::string text) {
   Utf16Converter converter{encoding};
   converter.append(text, out);
   converter.finish(out);
-  clear_text(text);  // it may have passwords
+  clear_text(text);  // the text may contain passwords
   return out;
 }
 

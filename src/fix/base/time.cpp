@@ -1,4 +1,4 @@
-// UTC timestamps parsed and written a word at a time, because every message has at least one.
+// Parses and writes UTC timestamps a word at a time, because every message has at least one.
 #include "nexusfix/base/time.hpp"
 
 #include <algorithm>
@@ -9,12 +9,13 @@
 namespace nfx {
 namespace {
 
-// Nanoseconds in 64 bits hold 1677 to 2262; other years are rejected.
+// 64-bit nanoseconds cover 1677 to 2262; other years are rejected.
 constexpr unsigned first_year = 1678, last_year = 2261;
 
 constexpr bool is_leap(unsigned year) noexcept { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0); }
 
-// For every year: the day before its first one, counted from 1970, times two; and whether it is a leap year.
+// For every year: the number of days before its first day, from 1970, minus one, times two; plus whether it is a leap
+// year.
 constexpr auto years = [] {
   std::array<std::int32_t, last_year - first_year + 1> table{};
   std::int32_t day = -1;
@@ -26,7 +27,8 @@ constexpr auto years = [] {
   return table;
 }();
 
-// For every month of a common and of a leap year: the days before it, times 32; and its length. Month 0 has no days.
+// For every month of a common and of a leap year: the number of days before it, times 32; plus its length. Month 0 has
+// no days.
 constexpr auto months = [] {
   constexpr unsigned lengths[13] = {0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
   std::array<std::array<std::uint16_t, 13>, 2> table{};
@@ -48,11 +50,11 @@ struct Fraction {
   std::uint64_t bad = 0;  // 0 if all characters were digits
 };
 
-// The fraction of `count` digits at `p`, 1 to 12, after at least seven other characters.
-// Inlined so that its parts stay in registers; through memory they cost as much as everything else.
+// Reads the fraction of `count` digits at `p`, 1 to 12, after at least seven other characters. Inlined so that its
+// parts stay in registers; through memory they would cost as much as everything else.
 [[gnu::always_inline]] inline Fraction read_fraction(const char* p, std::size_t count) noexcept {
   NFX_ASSERT(count - 1 < 12);
-  // The last eight characters, shifted so that the word starts with the digits and zeros fill it.
+  // The last eight characters, shifted so that the word starts with the digits and is filled with zeros.
   const std::size_t in_last = count > 8 ? count - 8 : count;
   const std::uint64_t last = digits::load_8(p + count - 8) >> (64 - 8 * in_last);
   Fraction fraction;
@@ -100,7 +102,8 @@ struct Fraction {
   if (day - 1 >= of_month % 32) return false;
   const std::int64_t days = (of_year >> 1) + static_cast<std::int32_t>(of_month / 32 + day);
 
-  // The product adds hours and minutes, in units of four seconds, in the top 16 bits: whole seconds would not fit.
+  // The product adds hours and minutes, in units of four seconds, in the top 16 bits, because whole seconds would not
+  // fit.
   const std::uint64_t units = clock_pairs & 0x00FF0000FF0000FF;
   const std::uint64_t of_day = (units * (std::uint64_t{900} << 48 | 15 << 24) >> 48) * 4 + (units >> 48);
   NFX_ASSERT(of_day <= 86'400 && fraction.nanoseconds < 1'000'000'000);  // 86'400: a leap second
@@ -131,7 +134,7 @@ std::size_t write_utc_timestamp(char* out, UtcTime time, unsigned fraction_digit
 std::size_t UtcTimestampWriter::write(char* out, UtcTime time, unsigned fraction_digits) noexcept {
   const std::uint32_t nanoseconds = settle(time);
   std::memcpy(out, text_.data(), 17);
-  if (fraction_digits == 0) return 17;  // `out` may have no space after it
+  if (fraction_digits == 0) return 17;  // there may be no space after `out`
   return 17 + write_fraction(out + 17, nanoseconds, std::min(fraction_digits, 9u)).size;
 }
 

@@ -1,4 +1,4 @@
-// Walks from / with openat() and O_NOFOLLOW: the folder that was checked is the folder that is used.
+// Walks from / with openat() and O_NOFOLLOW, so that the checked folder is the used one.
 #include "base/trusted_path.hpp"
 
 #include <fcntl.h>
@@ -23,13 +23,13 @@ std::string octal(unsigned mode) {
   return text.data();
 }
 
-// The group of a user is often theirs alone, and nobody but they can be harmed through their folders.
+// A user's group often contains only that user, and only that user can be harmed through their folders.
 unsigned forbidden_modes(TrustedFolder::GroupWrites group = TrustedFolder::GroupWrites::refused) {
   const bool group_refused = group == TrustedFolder::GroupWrites::refused && ::geteuid() == 0;
   return S_IWOTH | (group_refused ? unsigned{S_IWGRP} : 0U);
 }
 
-// Empty: only this user and root may change it.
+// Empty if only this user and root may change it.
 std::string others_problem(const fs::path& path, const struct stat& facts, unsigned forbidden) {
   if (facts.st_uid != 0 && facts.st_uid != ::geteuid())
     return path.string() + " belongs to user " + std::to_string(facts.st_uid) +
@@ -63,7 +63,7 @@ TrustedFolder::TrustedFolder(const fs::path& folder, Missing missing, GroupWrite
       fail(EPERM, std::move(problem));
       return;
     }
-    if (part != folder_.end() && (*part == "/" || part->empty())) ++part;  // the root; a slash at the end
+    if (part != folder_.end() && (*part == "/" || part->empty())) ++part;  // the root, or a slash at the end
     if (part == folder_.end() || part->empty()) break;
     here /= *part;
     const auto open_part = [&] { return ::openat(fd_, part->c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC); };
@@ -106,7 +106,7 @@ int TrustedFolder::fail(int error, std::string problem) {
 TrustedFolder::File TrustedFolder::open(const std::string& name, int flags, unsigned mode) const {
   if (fd_ < 0) return {-1, error_, problem_};
   const fs::path path = folder_ / name;
-  // O_NONBLOCK: a FIFO in its place must not be waited for.
+  // O_NONBLOCK, because opening a FIFO must not block.
   const int fd = ::openat(fd_, name.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, mode);
   if (fd < 0) {
     const int error = errno;

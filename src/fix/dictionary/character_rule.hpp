@@ -1,6 +1,6 @@
-// Until FIX 4.2 made CHAR a single character, it was any text: ClOrdID of FIX 4.0, for one, is of type char
-// with several characters. What makes a model ends with this, so that a model of those versions has no field of type
-// character, whichever file format or overlay its types come from.
+// Before FIX 4.2 made CHAR a single character, it was any text: ClOrdID of FIX 4.0, for example, is of type char with
+// several characters. Every reader of a model applies this rule last. So a model of such a version has no field of type
+// character, whatever file format or overlay its types come from.
 #pragma once
 
 #include "nexusfix/dictionary/model.hpp"

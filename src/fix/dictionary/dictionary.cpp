@@ -1,4 +1,4 @@
-// Lookups by tag, message type and value, without allocation: validation makes several per field.
+// Looks up tags, message types and values without allocation. Validation makes several look-ups per field.
 #include "nexusfix/dictionary/dictionary.hpp"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ EnumValues::EnumValues(std::vector<EnumValue> values) : values_(std::move(values
       one_character_[c >> 6] |= std::uint64_t{1} << (c & 63);
     }
   }
-  // find() does a binary search over the keys and then reads the values in the same order.
+  // find() does a binary search over the keys and reads the values in the same order.
   NFX_ASSERT(keys_.size() == values_.size() && std::ranges::is_sorted(keys_));
   NFX_ASSERT(std::ranges::adjacent_find(values_, {}, &EnumValue::value) == values_.end());
 }
@@ -55,7 +55,8 @@ const EnumValue* EnumValues::find(std::string_view value) const noexcept {
 
 TagIndex::TagIndex(std::size_t size) {
   const std::size_t slots = std::bit_ceil(std::max<std::size_t>(2 * size, 2));
-  NFX_ASSERT(std::has_single_bit(slots) && slots >= 2 * size && slots > size);  // a search finds an empty slot
+  NFX_ASSERT(std::has_single_bit(slots) && slots >= 2 * size && slots > size);  // so that every search finds an empty
+                                                                                // slot
   slots_.resize(slots);
   shift_ = 32 - static_cast<std::uint32_t>(std::countr_zero(slots));
 }
@@ -72,7 +73,7 @@ namespace {
 
 QuickCheck quick_check_of(const FieldDef& field) {
   if (!field.open) {
-    // A listed value is right, unless it contradicts the type, or is several ones where spaces separate values.
+    // A listed value is valid, unless it contradicts the type, or consists of several space-separated values.
     const bool several = takes_several(field.type);
     const bool consistent = std::ranges::all_of(field.values.all(), [&](const EnumValue& each) {
       return has_format(each.value, field.type) && !(several && each.value.contains(' '));

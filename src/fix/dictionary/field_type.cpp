@@ -24,7 +24,7 @@ constexpr std::array other_names{
     OtherName{"TIME", FieldType::utc_timestamp},
     OtherName{"UTCDATE", FieldType::utc_date_only},
     OtherName{"DATE", FieldType::local_mkt_date},
-    // Data types of FIX 5.0 SP2 and FIX Latest whose values are those of another one.
+    // Data types of FIX 5.0 SP2 and FIX Latest that have the values of another type.
     OtherName{"PATTERN", FieldType::string},
     OtherName{"TENOR", FieldType::string},
     OtherName{"RESERVED100PLUS", FieldType::integer},
@@ -36,7 +36,7 @@ constexpr bool is_digit(char c) noexcept { return static_cast<unsigned char>(c -
 
 bool only_digits(std::string_view text) noexcept { return std::ranges::all_of(text, is_digit); }
 
-// FIX sets no limit on the number of digits: what a program's type does not hold, get_int() says.
+// FIX does not limit the number of digits; get_int() reports numbers that the program's type cannot hold.
 bool is_unsigned(std::string_view text) noexcept { return !text.empty() && only_digits(text); }
 
 bool is_integer(std::string_view text) noexcept {
@@ -87,7 +87,7 @@ bool is_fraction(std::string_view text) noexcept {
   return text.size() >= 2 && text.size() <= 13 && text[0] == '.' && only_digits(text.substr(1));
 }
 
-// HH:MM:SS with or without a fraction; second 60 is a leap second.
+// HH:MM:SS with an optional fraction; second 60 is a leap second.
 bool is_time(std::string_view text, bool fraction_allowed) noexcept {
   if (text.size() < 8 || text[2] != ':' || text[5] != ':') return false;
   if (!is_between(text.substr(0, 2), 0, 23) || !is_between(text.substr(3, 2), 0, 59) ||
@@ -97,13 +97,13 @@ bool is_time(std::string_view text, bool fraction_allowed) noexcept {
   return text.size() == 8 || (fraction_allowed && is_fraction(text.substr(8)));
 }
 
-// Years that nanoseconds in 64 bits do not reach are valid too: "99991231-23:59:59" means never.
+// Years beyond the range of 64-bit nanoseconds are valid too: "99991231-23:59:59" means never.
 bool is_timestamp(std::string_view text) noexcept {
   if (UtcTime time; read_utc_time(text, time)) return true;
   return text.size() >= 17 && text[8] == '-' && is_date(text.substr(0, 8)) && is_time(text.substr(9), true);
 }
 
-// HH:MM[:SS[.f]] and, when present, the zone: Z, +HH[:MM] or -HH[:MM]. Without a zone the time is local.
+// HH:MM[:SS[.f]] with an optional zone: Z, +HH[:MM] or -HH[:MM]. Without a zone the time is local.
 bool is_zoned_time(std::string_view text) noexcept {
   const std::size_t zone_at = text.find_first_of("Z+-");
   const std::string_view time = text.substr(0, zone_at);
@@ -122,7 +122,7 @@ bool is_zoned_timestamp(std::string_view text) noexcept {
   return text.size() > 9 && text[8] == '-' && is_date(text.substr(0, 8)) && is_zoned_time(text.substr(9));
 }
 
-// Values with one space between them; single characters only where the type requires it.
+// Values separated by single spaces; single characters only if the type requires it.
 bool is_list(std::string_view text, bool of_characters) noexcept {
   std::size_t size = 0;
   for (const char c : text) {

@@ -1,4 +1,4 @@
-// The groups of a message under construction, and what is wrong with them.
+// Tracks the open groups of a message under construction, and their errors.
 #include "nexusfix/dictionary/generated.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ void OpenGroups::at(std::uint32_t fields, std::size_t depth) noexcept {
 
 void OpenGroups::count(std::uint32_t fields, std::size_t depth, Tag group, std::uint32_t entries) noexcept {
   at(fields, depth);
-  if (depth_ < depth) return;  // of an entry that is over, which was noted
+  if (depth_ < depth) return;  // belongs to a finished entry, which was already reported
   if (depth == depth_max) return fail({BuildError::too_deep, group, {}});
   levels_[depth] = {.group = group, .owed = entries, .entry = 0, .required_count = 0, .required = nullptr, .given = 0};
   depth_ = depth + 1;
@@ -30,7 +30,7 @@ std::uint32_t OpenGroups::begin_entry(std::uint32_t fields, std::size_t depth, T
   }
   Level& level = levels_[depth - 1];
   fail(lacks(level));
-  if (level.owed != 0) --level.owed;  // otherwise add() has noted it
+  if (level.owed != 0) --level.owed;  // otherwise add() has reported it
   level.entry = ++entries_;
   level.given = 0;
   level.required = required.data();
@@ -43,7 +43,7 @@ void OpenGroups::in_entry(std::uint32_t fields, std::size_t depth, std::uint32_t
   if (depth_ < depth || levels_[depth - 1].entry != entry) fail({BuildError::entry_over, group, tag});
 }
 
-// The first required field that the open entry lacks.
+// The first required field missing in the open entry.
 BuildFault OpenGroups::lacks(const Level& level) noexcept {
   for (std::uint32_t i = 0; i < level.required_count; ++i) {
     if ((level.given >> i & 1) == 0) return {BuildError::missing, level.group, level.required[i]};

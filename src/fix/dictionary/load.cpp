@@ -1,4 +1,4 @@
-// From file names to a dictionary: finds the base, the transport and the overlays, and applies them in order.
+// Builds a dictionary from file names: finds the base, the transport and the overlays, and applies them in order.
 #include "nexusfix/dictionary/load.hpp"
 
 #include <dlfcn.h>
@@ -15,7 +15,7 @@
 #include "dictionary/model_overlay.hpp"
 #include "dictionary/model_reader.hpp"
 
-// Folders between colons: absolute ones, and those seen from the folder of the program or library.
+// Folders separated by colons: absolute, or relative to the folder of the program or library.
 #ifndef NFX_DICTIONARY_PATH
 #define NFX_DICTIONARY_PATH ""
 #endif
@@ -34,7 +34,7 @@ constinit const char* package_folder = nullptr;
   throw DictionaryError(file.string() + ": cannot be read (" + why + "); give the path of a dictionary file");
 }
 
-// Never reads more than the bound, whatever the file is.
+// Reads at most the maximum size, whatever the file is.
 std::string read_file(const std::filesystem::path& file) {
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(file, error);
@@ -65,7 +65,7 @@ std::vector<std::string> parts(const char* path) {
   return folders;
 }
 
-// Of the program, and of the shared library that this code may be in.
+// The folders of the program and of the shared library that may contain this code.
 std::vector<std::filesystem::path> own_folders() {
   std::vector<std::filesystem::path> folders;
   std::error_code error;
@@ -85,7 +85,7 @@ std::string chain_of(const std::vector<std::filesystem::path>& files) {
   return text;
 }
 
-// A file that an overlay names: in the same folder, or among the shipped dictionaries.
+// A file named in an overlay: in the same folder, or a shipped dictionary.
 std::filesystem::path named_by(const OverlayModel& overlay, const std::filesystem::path& file,
                                const std::string& name) {
   if (name.empty()) {
@@ -99,7 +99,7 @@ std::filesystem::path named_by(const OverlayModel& overlay, const std::filesyste
                                     " is neither in the overlay's folder nor a shipped dictionary; write its path");
 }
 
-// `chain` are the overlays that led here, each naming the next as its base.
+// `chain` contains the overlays that led here; each names the next as its base.
 DictionaryModel load_based(const std::filesystem::path& file, std::vector<std::filesystem::path> chain,
                            std::string_view version, std::vector<std::string>* problems) {
   std::error_code ignored;
@@ -121,7 +121,7 @@ DictionaryModel load_based(const std::filesystem::path& file, std::vector<std::f
   return apply_overlay(base, overlay, problems);
 }
 
-// A bare name that no file here has is that of a shipped dictionary.
+// A bare file name that does not exist here names a shipped dictionary.
 std::filesystem::path or_shipped(const std::filesystem::path& file) {
   std::error_code ignored;
   if (file.has_parent_path() || std::filesystem::exists(file, ignored)) return file;
@@ -159,11 +159,11 @@ std::optional<std::filesystem::path> find_shipped_dictionary(std::string_view fi
   if (!folder.empty()) places.push_back(folder / file);
   const char* named = std::getenv("NFX_DICTIONARIES");  // NOLINT(concurrency-mt-unsafe): no thread sets any
   if (named != nullptr) places.push_back(std::filesystem::path{named} / file);
-  // An installation that was moved still has its dictionaries at the same place from its program or shared library.
+  // In a relocated installation, dictionaries have the same place relative to the program or shared library.
   for (const std::filesystem::path& from : own_folders()) {
     for (const std::string& each : parts(NFX_RELATIVE_DICTIONARY_PATH)) places.push_back(from / each / file);
   }
-  // As the compiler named the header: a relative name means nothing where the program runs.
+  // From the compiler's name of the header. A relative name is meaningless where the program runs.
   if (package_folder != nullptr && *package_folder == '/') {
     places.push_back((std::filesystem::path{package_folder} / file).lexically_normal());
   }

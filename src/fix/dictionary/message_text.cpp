@@ -19,7 +19,7 @@ const NamedField* find_field(Tag tag, std::span<const NamedField> fields) {
   return found == fields.end() || found->tag != tag ? nullptr : &*found;
 }
 
-// " (BUY)", or all names of a value that lists several: "G 6" of ExecInst(18).
+// " (BUY)", or all names if the value lists several: "G 6" of ExecInst(18).
 void append_value_names(std::string& out, std::string_view value, std::span<const NamedValue> values) {
   std::string text;
   for (std::size_t begin = 0; begin <= value.size();) {

@@ -1,4 +1,4 @@
-// Queries and edits of a dictionary model that readers, overlays and combination share.
+// Queries and edits of a dictionary model, shared by readers, overlays and combination.
 #include "nexusfix/dictionary/model.hpp"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ std::optional<ModelVersion> parse_version(std::string_view name) {
 
 void take_version(DictionaryModel& model, std::string_view version_name) {
   const std::optional<ModelVersion> wanted = parse_version(version_name);
-  // A dictionary of a whole FIXT session states the version of its application messages, or leaves it open.
+  // A dictionary of a whole FIXT session has a version for its application messages, or leaves it open.
   const bool is_transport = model.version.type == "FIXT" && !model.application;
   ModelVersion& own = model.application ? *model.application : model.version;
   if (!wanted || own == *wanted) return;

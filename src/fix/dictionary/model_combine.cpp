@@ -1,4 +1,4 @@
-// Combines the dictionary of a transport (FIXT 1.1) with that of an application version into one for a session.
+// Combines a transport's dictionary (FIXT 1.1) with an application version's dictionary into one for a session.
 #include <algorithm>
 #include <unordered_map>
 
@@ -9,7 +9,7 @@
 namespace nfx {
 namespace {
 
-// Types of one family have values in common, so a field may have either of them.
+// Types of one family have common values, so a field may have either type.
 enum class Family : std::uint8_t { text, integer, decimal, month_year, timestamp, time, date, local_time, data };
 
 Family family_of(FieldType type) noexcept {
@@ -67,11 +67,11 @@ class Combination {
   const DictionaryModel& transport_;
   DictionaryModel application_;
   DictionaryModel result_;
-  std::unordered_map<std::string, std::string> renamed_;  // fields of the application whose names the transport has
+  std::unordered_map<std::string, std::string> renamed_;  // application fields whose names the transport uses too
 };
 
-// A component that both define differently remains the application's; references to the transport's are replaced by its
-// members.
+// If both define a component differently, the application's definition is kept, and references to the transport's are
+// replaced by its members.
 void Combination::unite_components() {
   std::unordered_map<std::string_view, const ModelComponent*> of_application;
   for (const ModelComponent& component : application_.components) of_application.emplace(component.name, &component);
@@ -98,7 +98,7 @@ std::size_t count_of(const std::vector<ModelMember>& members, std::string_view c
   return count;
 }
 
-// Components that hold one another several times could grow without end.
+// Components that contain one another several times could grow without bound.
 void Combination::check_size(const ModelComponent& component) const {
   constexpr std::size_t most = 1'000'000;
   std::size_t references = count_of(result_.header, component.name) + count_of(result_.trailer, component.name);
@@ -126,7 +126,8 @@ void Combination::unite_messages() {
   }
 }
 
-// A tag is one field, with the names and values of both. One name of two tags means each model's own in its messages.
+// A tag is one field, with the names and values of both models. If two tags have the same name, each model's messages
+// use their own tag.
 void Combination::unite_fields() {
   std::unordered_map<Tag, std::size_t> by_tag;
   std::unordered_map<std::string_view, const ModelField*> by_name;

@@ -1,5 +1,5 @@
-// FIX Orchestra 1.0 and 1.1: https://www.fixtrading.org/standards/fix-orchestra/. Scenarios other than the base one and
-// conditions are kept as rules, to be shown. Documentation, actors and sections are ignored.
+// Reads FIX Orchestra 1.0 and 1.1: https://www.fixtrading.org/standards/fix-orchestra/. Scenarios other than the base
+// one and conditions are kept as rules for display. Documentation, actors and sections are ignored.
 #include <unordered_map>
 #include <unordered_set>
 
@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t max_datatype_depth = 16;  // data types based on others
 constexpr std::size_t max_rules = 20'000;
 
-// The text of a child in the Orchestra namespace, whatever its prefix is.
+// The text of a child in the Orchestra namespace, with any prefix.
 std::string_view child_text(pugi::xml_node node, std::string_view name) {
   for (const pugi::xml_node child : node.children()) {
     if (local_name(child) == name) return child.child_value();
@@ -97,8 +97,8 @@ pugi::xml_node OrchestraReader::section(std::string_view name) const {
   return {};
 }
 
-// FIX Latest is the newest version with its extension packs, and is sent over FIXT 1.1 in the same way. The rules of
-// engagement of a counterparty have a version of their own.
+// FIX Latest is the newest version with its extension packs, and is sent over FIXT 1.1 like it. A counterparty's rules
+// of engagement have their own version.
 void OrchestraReader::read_version() {
   const pugi::xml_node root = source_.root();
   const auto fix_version = [](std::string_view name) -> std::optional<ModelVersion> {
@@ -136,13 +136,13 @@ void OrchestraReader::read_version() {
   }
 }
 
-// The newest version among those in which FIX added the fields of the file.
+// The newest version in which FIX added one of the file's fields.
 std::string_view OrchestraReader::latest_added() const {
   const FixVersion* latest = nullptr;
   for (const pugi::xml_node node : section("fields").children()) {
     const FixVersion* version = find_version(node.attribute("added").value());
     if (version != nullptr && !version->appl_ver_id.empty() && (latest == nullptr || version > latest)) {
-      latest = version;  // the rows are in the order in which FIX published them
+      latest = version;  // rows are in the order of publication
     }
   }
   return latest == nullptr ? std::string_view{} : latest->name;
@@ -164,7 +164,7 @@ void OrchestraReader::index_names(std::string_view section_name, std::string_vie
     const std::string_view id = source_.identifying(node, "id");
     if (id.empty() || source_.identifying(node, "name").empty()) return;
     const auto [at, is_new] = into.emplace(id, node);
-    if (!is_new && element != "field") {  // of fields, duplicate numbers are found with those of other formats
+    if (!is_new && element != "field") {  // duplicate field numbers are detected together with the other formats'
       source_.repair(RepairKind::duplicate_component, node,
                      std::string(element) + " " + std::string(id) + " is defined twice" +
                          in_brackets(source_.place(at->second)) + ", and the first counts; remove one");
@@ -173,14 +173,14 @@ void OrchestraReader::index_names(std::string_view section_name, std::string_vie
   read_scenarios(section_name, element);
 }
 
-// Types are those of FIX under their own names, or others that name the type that they are based on.
+// Types are FIX types under their own names, or derived types that name their base.
 FieldType OrchestraReader::type_of(pugi::xml_node node, std::string_view name, const std::string& what) const {
   for (std::size_t depth = 0; depth < max_datatype_depth && !name.empty(); ++depth) {
     if (const std::optional<FieldType> type = parse_field_type_in_any_case(name)) return *type;
     const auto at = datatypes_.find(name);
     if (at == datatypes_.end()) break;
     name = at->second.attribute("baseType").value();
-    // A character pattern, or anything else without a base, is a text.
+    // A character pattern, or any other type without a base, is a text.
     if (name.empty()) return FieldType::string;
   }
   source_.repair(RepairKind::unknown_type, node,
@@ -202,7 +202,7 @@ void OrchestraReader::read_fields() {
     const std::string what = "field " + field.name;
     field.tag = source_.tag(node, source_.attribute(node, "id"), what);
     if (field.tag == Tag{0}) return;
-    // Orchestra 1.1 names a code set apart from a type.
+    // Orchestra 1.1 names the code set separately from the type.
     std::string_view type = source_.attribute(node, "codeSet");
     if (type.empty()) type = source_.attribute(node, "type");
     if (const auto at = code_sets_.find(type); at != code_sets_.end()) {
@@ -226,7 +226,7 @@ void OrchestraReader::read_values(pugi::xml_node code_set, ModelField& field) co
   });
 }
 
-// A code list alone is an overlay for the field that it is named after: SideCodeSet is for Side.
+// A code list that no field uses is an overlay for the field it is named after: SideCodeSet is for Side.
 void OrchestraReader::read_unused_code_sets() {
   for_each(section("codeSets"), "codeSet", [&](pugi::xml_node node) {
     std::string_view name = source_.identifying(node, "name");
@@ -332,8 +332,8 @@ void OrchestraReader::read_components() {
   });
 }
 
-// Orchestra gives a group a name that differs from its count field. In the model it is a component with that one group,
-// so that many messages can refer to it.
+// In Orchestra, a group's name differs from its count field's. The model has a component with that one group, so that
+// many messages can refer to it.
 void OrchestraReader::read_groups() {
   for_each(section("groups"), "group", [&](pugi::xml_node node) {
     std::string name{source_.attribute(node, "name")};

@@ -1,5 +1,5 @@
-// A counterparty's variant of a dictionary, written as the differences: what its messages add, remove or change.
-// Thread: any, no state. Cost: allocates; part of loading. Lifetime: owns what it holds. Errors: as in model.hpp.
+// A counterparty's variant of a dictionary, as differences: the elements that its messages add, remove or change.
+// Thread: any, no state. Cost: allocates; part of loading. Lifetime: owns its data. Errors: as in model.hpp.
 //
 //   <overlay base="FIX44.xml" name="Venue">
 //     <fields>
@@ -17,9 +17,8 @@
 //   </overlay>
 //
 // <header>, <trailer> and <components> have members in the same way. With transport="FIXT11.xml" the base is first
-// combined with that, so that session messages and the header can be changed too. When a change within <message>
-// concerns a member of a component, it applies to that message only: the reference to the component is replaced by its
-// members.
+// combined with that transport, so that session messages and the header can be changed too. A change within <message>
+// to a member of a component applies only to that message: the reference to the component is replaced by its members.
 #pragma once
 
 #include <optional>
@@ -53,7 +52,7 @@ struct OverlayMember {
   std::string name;
   std::optional<bool> required;
   bool remove = false;
-  std::string after;  // the member after which a new one is inserted; empty: at the end
+  std::string after;  // a new member is inserted after this one; empty: at the end
   std::vector<OverlayMember> members;
   ModelPlace place;
 };
@@ -75,8 +74,8 @@ struct OverlayMessage {
 };
 
 struct OverlayModel {
-  std::string base;       // a file, or a shipped dictionary; empty: the dictionary that it is applied to
-  std::string transport;  // the same for the transport of the base; empty: none
+  std::string base;       // a file, or a shipped dictionary; empty: the dictionary it is applied to
+  std::string transport;  // the same for the base's transport; empty: none
   std::string name;
   std::vector<OverlayField> fields;
   std::vector<OverlayComponent> components;
@@ -90,11 +89,11 @@ struct OverlayModel {
 [[nodiscard]] OverlayModel read_overlay(std::string_view xml, std::string_view source_name,
                                         std::vector<std::string>* problems = nullptr);
 
-// The base with the overlay's changes. What is to be changed must exist.
+// Applies the overlay's changes to the base. Changed and removed elements must exist.
 [[nodiscard]] DictionaryModel apply_overlay(const DictionaryModel& base, const OverlayModel& overlay,
                                             std::vector<std::string>* problems = nullptr);
 
-// XML that read_overlay() reads back to the same overlay.
+// XML that read_overlay() parses to the same overlay.
 [[nodiscard]] std::string overlay_to_xml(const OverlayModel& overlay);
 
 }  // namespace nfx

@@ -1,4 +1,4 @@
-// Reads dictionaries in QuickFIX's XML format, with the differences between the engines that use it.
+// Reads dictionaries in QuickFIX's XML format, with the variations of the engines that use it.
 #include "dictionary/model_reader.hpp"
 
 #include <algorithm>
@@ -64,7 +64,7 @@ pugi::xml_node QuickFixReader::section(const char* name) const {
   return node;
 }
 
-// Files of FIX 5.0 and later have neither header nor trailer: those are the transport's.
+// Files of FIX 5.0 and later have no header and trailer, because the transport defines them.
 pugi::xml_node QuickFixReader::optional_section(const char* name) const {
   const pugi::xml_node node = source_.root().child(name);
   if (!node && model_.version.major < "5") {
@@ -108,7 +108,7 @@ void QuickFixReader::read_version() {
   version.major = source_.needed(root, "major");
   version.minor = source_.needed(root, "minor");
   version.service_pack = source_.attribute(root, "servicepack");
-  // Without service packs in the version, no attribute means none; in FIX 5.0 it means any.
+  // In versions without service packs, a missing attribute means none; in FIX 5.0 it means any.
   if (version.service_pack.empty() && version.begin_string() != "FIX.5.0") version.service_pack = "0";
   if (const std::string_view name = source_.attribute(root, "application"); !name.empty()) {
     model_.application = parse_version(name);
@@ -143,7 +143,7 @@ void QuickFixReader::read_values(pugi::xml_node node, ModelField& field) {
     if (child.type() != pugi::node_element) continue;
     const std::string_view element = child.name();
     if (element == "values") {
-      read_values(child, field);  // QuickFIX/J wraps them in a separate element
+      read_values(child, field);  // QuickFIX/J wraps values in a separate element
     } else if (element != "value") {
       source_.repair(RepairKind::unknown_element, child,
                      "field " + field.name + " holds <" + std::string(element) + ">, which is ignored; write value");
@@ -206,7 +206,7 @@ bool QuickFixReader::is_admin(pugi::xml_node node, std::string_view msg_type) co
   return admin;
 }
 
-// Files of other engines omit `required` on component references: then it is not required.
+// Files of other engines omit `required` on component references, which then means not required.
 bool QuickFixReader::is_required(pugi::xml_node node, MemberKind kind) const {
   const std::optional<bool> required = source_.yes_or_no(node, "required");
   if (!required && kind != MemberKind::component) {

@@ -1,4 +1,4 @@
-// The readers of the dictionary formats. Each gets a file with the root element of its format.
+// The readers of the dictionary formats. Each takes a file with its format's root element.
 #pragma once
 
 #include <optional>
@@ -13,23 +13,23 @@
 namespace nfx {
 
 [[nodiscard]] DictionaryModel read_quickfix(const XmlSource& source);
-// A dictionary has a version and messages; an overlay may have code lists alone.
+// A dictionary has a version and messages; an overlay may consist of code lists alone.
 enum class OrchestraUse : std::uint8_t { dictionary, overlay };
-// `version`, unless empty, is for files that state none of FIX.
+// `version`, unless empty, is used for files that do not name a FIX version.
 [[nodiscard]] DictionaryModel read_orchestra(const XmlSource& source, std::string_view version, OrchestraUse use);
-// The changes that make a base have all of the model.
+// The changes that add the whole model to a base.
 [[nodiscard]] OverlayModel to_overlay(const DictionaryModel& model);
 [[nodiscard]] OverlayModel read_overlay(const XmlSource& source);
 
-// Chooses the reader by the root element. What it read has its repairs.
+// Chooses the reader by the root element. The result includes the reader's repairs.
 [[nodiscard]] std::variant<DictionaryModel, OverlayModel> read_any(std::string_view xml, std::string_view source_name,
                                                                    std::string_view version,
                                                                    std::vector<std::string>* problems);
 
 [[nodiscard]] std::optional<MemberKind> member_kind(std::string_view element) noexcept;
 
-// The members of an element, with those of its groups. `fill` reads what a format has in addition to kind, name and
-// place. Recursion is bounded by XmlSource's bound on depth.
+// The members of an element, including groups with their members. `fill` reads the parts of a format other than kind,
+// name and place. XmlSource's limit on depth bounds the recursion.
 template <class Member, class Fill>
 std::vector<Member> read_member_tree(const XmlSource& source, pugi::xml_node parent, const std::string& where,
                                      const Fill& fill) {
@@ -56,7 +56,7 @@ std::vector<Member> read_member_tree(const XmlSource& source, pugi::xml_node par
   return members;
 }
 
-// The element's name without its prefix: "repository" of <fixr:repository>.
+// The element's name without its prefix: "repository" for <fixr:repository>.
 [[nodiscard]] std::string_view local_name(pugi::xml_node node) noexcept;
 
 }  // namespace nfx

@@ -1,4 +1,4 @@
-// Writes models and overlays as XML that the readers turn back into the same model.
+// Writes models and overlays as XML that the readers parse back to the same model.
 #include "dictionary/model_writer.hpp"
 
 #include <algorithm>

@@ -12,11 +12,11 @@ namespace {
 
 using Members = std::vector<ModelMember>;
 
-constexpr std::size_t max_steps = 20'000'000;  // components visited to find members
+constexpr std::size_t max_steps = 20'000'000;  // maximum number of components visited to find members
 constexpr std::size_t max_members = 4 * max_scope_members;
 
-// The place of each element by name, so that an overlay of any size is applied in one pass. Removed elements have no
-// name until the end.
+// The index of each element by name, so that one pass applies an overlay of any size. Removed elements have no name
+// until the end.
 template <class Element>
 class ByName {
  public:
@@ -111,7 +111,7 @@ void Application::apply(const OverlayField& change) {
   if (change.open) field->open = *change.open;
   apply_values(change, *field);
   if (!change.name.empty() && change.name != field->name) {
-    // Building the dictionary notes that the number has two names.
+    // Building the dictionary reports that the number has two names.
     ModelField other{.tag = field->tag,
                      .name = change.name,
                      .type = field->type,
@@ -264,8 +264,8 @@ void Application::insert(const OverlayMember& change, Members& members, const st
   members.insert(at, std::move(member));
 }
 
-// The member with this name: a component, or a field or group, as `kind` requires. When a component contains it,
-// the component is first replaced by its members.
+// Finds the member with this name and kind: a component, or a field or group. If it is inside a component, the
+// component is first replaced by its members.
 Members::iterator Application::find(Members& members, MemberKind kind, std::string_view name) {
   const auto is_it = [&](const ModelMember& member) {
     return member.name == name && (member.kind == MemberKind::component) == (kind == MemberKind::component);

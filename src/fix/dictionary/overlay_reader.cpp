@@ -1,4 +1,4 @@
-// Reads overlay files, in which most attributes are optional because they only change what the base has.
+// Reads overlay files. Most attributes are optional, because they only change the base's.
 #include "base/text.hpp"
 #include "dictionary/model_reader.hpp"
 

@@ -1,5 +1,5 @@
-// What is wrong in a dictionary: errors are thrown immediately, or collected so that its author sees all of them;
-// irregularities with an obvious meaning are repaired and noted.
+// Collects the problems of a dictionary. Errors are thrown immediately, or collected so that the author sees all of
+// them. Irregularities with an obvious meaning are repaired and recorded.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace nfx {
 
 class Problems {
  public:
-  // `all` null: the first error is thrown.
+  // If `all` is null, the first error is thrown.
   Problems(std::vector<std::string>* all, Repairs& repairs) noexcept : all_(all), repairs_(repairs) {}
 
   // Throws, or returns so that the caller continues without the wrong element.
@@ -37,13 +37,13 @@ class Problems {
   Repairs& repairs_;
 };
 
-// did_you_mean() for the names of one dictionary. Each wrong name is looked up once, and `max_names` of them: a file of
-// nothing but wrong names takes no longer to explain than to read.
+// did_you_mean() for the names of one dictionary. Each wrong name is looked up once, up to `max_names` names, so that a
+// file full of wrong names takes no longer to explain than to read.
 class Suggestions {
  public:
   static constexpr std::size_t max_names = 20;
 
-  // `candidates` is called when they are needed.
+  // `candidates` is called when it is first needed.
   template <class Candidates>
   [[nodiscard]] std::string of(std::string_view name, std::string_view otherwise, const Candidates& candidates) {
     const auto known = known_.find(std::string(name));

@@ -1,4 +1,4 @@
-// Keeps repairs in words up to a bound, and groups them by kind.
+// Keeps the texts of repairs up to a bound, and groups them by kind.
 #include "nexusfix/dictionary/model.hpp"
 
 namespace nfx {

@@ -1,5 +1,5 @@
-// Builds lookup tables from a model: names become fields, components become their members, groups become shapes.
-// Contradictions are found and repaired here, because everything is known only here.
+// Builds look-up tables from a model: names become fields, components become their members, groups become shapes. This
+// stage finds and repairs contradictions, because only here everything is known.
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -17,7 +17,8 @@ namespace {
 constexpr std::size_t max_fields = 60'000;  // positions have 16 bits
 constexpr std::size_t max_messages = 10'000;
 constexpr std::size_t max_component_depth = 32;       // components within components
-constexpr std::size_t max_steps_per_scope = 100'000;  // elements visited to resolve one message's components
+constexpr std::size_t max_steps_per_scope = 100'000;  // maximum number of elements visited to resolve one message's
+                                                      // components
 
 class Resolver {
  public:
@@ -28,29 +29,29 @@ class Resolver {
   std::unique_ptr<Dictionary::Tables> run();
 
  private:
-  // The members of one scope while they are gathered.
+  // The members of one scope, during collection.
   struct Gathering {
     std::vector<MemberDef> members;
-    std::vector<const ModelMember*> from;  // the place of each
+    std::vector<const ModelMember*> from;  // the definition of each
     std::unordered_map<Tag, std::size_t> at;
-    std::vector<std::string_view> components;  // those being resolved, outermost first
+    std::vector<std::string_view> components;  // the components being resolved, outermost first
     std::size_t group_depth = 0;
     std::size_t steps = 0;
-    std::size_t height = 0;  // of the highest group among the members
+    std::size_t height = 0;  // height of the highest group among the members
     std::size_t most = max_scope_members;
     bool overflowed = false;
   };
 
   struct Where {
     Section section = Section::body;
-    bool required = true;  // false within a component that is not required
+    bool required = true;  // false inside an optional component
     std::string name;      // for messages: "message NewOrderSingle"
   };
 
   std::string_view keep(std::string_view text) { return tables_->texts.emplace_back(text); }
 
-  // Notes a repair at a member once, however many messages reach it through a component. `text` is called for the
-  // first time only.
+  // Records a repair at a member once, however many messages reach it through a component. `text` is called only the
+  // first time.
   template <class Text>
   void repair(RepairKind kind, const ModelMember& member, const Text& text) {
     if (repaired_.insert(&member).second) problems_.repair(kind, member.place, text());
@@ -102,7 +103,7 @@ std::unique_ptr<Dictionary::Tables> Resolver::run() {
 }
 
 void Resolver::resolve_fields() {
-  // The first definition of a number counts. Those that repeat it add their values, and their names mean it too.
+  // The first definition of a number counts. Later definitions add their values, and their names become aliases.
   std::unordered_map<Tag, std::vector<const ModelField*>> by_tag;
   std::vector<const ModelField*> firsts;
   for (const ModelField& field : model_.fields) {
@@ -128,11 +129,11 @@ void Resolver::resolve_fields() {
     def.tag = field->tag;
     def.type = field->type;
     def.values = resolve_values(*field, by_tag.at(field->tag));
-    // The table of messages, not this list, defines the message types.
+    // The message types are defined by the table of messages, not by this list.
     def.open = def.values.empty() || field->open || field->tag == Tag::MsgType;
     def.application_only = field->application_only;
   }
-  // Names of first definitions come first: another name of one field never takes that of another field.
+  // Names from first definitions take precedence: an alias never takes another field's name.
   for (std::size_t i = 0; i < fields.size(); ++i) {
     fields[i].name = keep(name_for(*firsts[i]));
     tables_->fields_by_name.emplace(fields[i].name, nullptr);
@@ -152,7 +153,7 @@ void Resolver::resolve_fields() {
   }
 }
 
-// Its own, or with its number where another field has that.
+// Its own name, or with its number appended if another field has that name.
 std::string Resolver::name_for(const ModelField& field) {
   if (!tables_->fields_by_name.contains(field.name)) return field.name;
   std::string name = field.name + "_" + std::to_string(value(field.tag));
@@ -181,7 +182,7 @@ EnumValues Resolver::resolve_values(const ModelField& field, const std::vector<c
   return EnumValues(std::move(values));
 }
 
-// Being the name of a group makes a field a count, in all messages.
+// A field that names a group is a count in all messages.
 void Resolver::make_counts(const std::vector<ModelMember>& members) {
   for (const ModelMember& member : members) {
     if (member.kind != MemberKind::group || member.members.empty()) continue;
@@ -220,7 +221,7 @@ void Resolver::index_components() {
 void Resolver::resolve_messages() {
   Gathering header;
   gather(model_.header, {Section::header, true, "header"}, header);
-  // Every message has the whole trailer, whatever its body has.
+  // Every message has the whole trailer, whatever its body contains.
   Gathering trailer;
   gather(model_.trailer, {Section::trailer, true, "trailer"}, trailer);
   std::unordered_map<std::string_view, const ModelMessage*> types;
@@ -252,7 +253,7 @@ void Resolver::resolve_messages() {
     all.most = max_scope_members;
     gather(model_.trailer, {Section::trailer, true, "trailer"}, all);
     check_data(all, where);
-    NFX_ASSERT(all.components.empty());  // none is left open
+    NFX_ASSERT(all.components.empty());  // all components have ended
     MessageDef& def = tables_->messages.emplace_back();
     def.name = keep(name);
     names.insert(def.name);
@@ -263,7 +264,7 @@ void Resolver::resolve_messages() {
   tables_->message_index = MessageIndex(tables_->messages);
 }
 
-// Components that messages use are checked with the messages.
+// Components that messages use are checked together with the messages.
 void Resolver::check_unused_components() {
   for (const ModelComponent& component : model_.components) {
     if (!used_.contains(&component)) check_names(component.members, "component " + component.name);
@@ -328,7 +329,7 @@ void Resolver::gather_field(const ModelMember& member, const Where& where, Gathe
   NFX_ASSERT(into.members.size() == into.at.size() && into.height <= max_group_depth);
 }
 
-// The same field a second time. It is a group wherever one place makes it one; of two groups, the first counts.
+// The field occurs a second time. It is a group if either place makes it one; of two groups, the first counts.
 void Resolver::gather_repeated(const ModelMember& member, const Where& where, Gathering& into, std::size_t first_at) {
   NFX_ASSERT(first_at < into.members.size() && into.members.size() == into.from.size());
   MemberDef& first = into.members[first_at];
@@ -357,7 +358,7 @@ void Resolver::gather_repeated(const ModelMember& member, const Where& where, Ga
   }
 }
 
-// On the wire, the size of a data field is in the field before it: without that, its bytes end at the first SOH.
+// The size of a data field is in the preceding field. Without it, the data ends at the first SOH.
 void Resolver::check_data(const Gathering& gathered, const std::string& where) {
   for (std::size_t i = 0; i < gathered.members.size(); ++i) {
     const FieldDef& field = *gathered.members[i].field;
@@ -378,7 +379,7 @@ void Resolver::check_data(const Gathering& gathered, const std::string& where) {
   }
 }
 
-// FIX's own, or the one named after the data: RawDataLength, EncodedTextLen.
+// The standard length field, or the one named after the data: RawDataLength, EncodedTextLen.
 const FieldDef* Resolver::length_of(const FieldDef& data, const Gathering& gathered) const {
   const auto is_length = [&](const MemberDef& member) {
     if (member.group != nullptr || member.field == &data) return false;
@@ -442,7 +443,7 @@ const ModelComponent* Resolver::component_named(const ModelMember& member, const
   return nullptr;
 }
 
-// A group's entries do not depend on its place: it is resolved once for all messages that have it.
+// A group's entries do not depend on its place, so a group is resolved once for all messages that contain it.
 const StoredGroup* Resolver::group_of(const ModelMember& member, const FieldDef& count, const Gathering& outer) {
   const auto known = groups_.find(&member);
   if (known != groups_.end()) return known->second;

@@ -1,4 +1,4 @@
-// The storage of a Dictionary: everything that its pointers, spans and string_views refer to.
+// The storage of a Dictionary: all targets of its pointers, spans and string_views.
 #pragma once
 
 #include <deque>
@@ -15,7 +15,7 @@ namespace nfx {
 // Message types of up to this size are looked up as integers.
 inline constexpr std::size_t short_msg_type_size = 8;
 
-// The first eight characters, followed by zeros. Most texts have one or two.
+// The first eight characters, padded with zeros. Most texts have one or two.
 [[nodiscard]] constexpr std::uint64_t packed(std::string_view text) noexcept {
   std::uint64_t result = 0;
   unsigned shift = 64;
@@ -50,12 +50,12 @@ class MessageIndex {
   std::vector<LongType> long_types_;  // rare
 };
 
-// A group with the storage that its shape borrows.
+// A group with the storage that its shape refers to.
 struct StoredGroup {
   GroupDef def;
   std::vector<Tag> tags;
   std::vector<GroupShape> nested;
-  std::size_t height = 1;  // 1: no group within
+  std::size_t height = 1;  // 1: without nested groups
 };
 
 struct Dictionary::Tables {

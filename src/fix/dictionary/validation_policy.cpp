@@ -1,4 +1,5 @@
-// Which violations reject a message, with overrides per message type and tag, as a configuration spells them.
+// Decides which violations reject a message, with overrides per message type and tag, and parses them from a
+// configuration.
 #include "nexusfix/dictionary/validation_policy.hpp"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ using Reason = SessionRejectReason;
 
 constexpr std::string_view override_examples = "\"8=lenient\", \"8/9730=off\" or \"*/9730=off\"";
 
-// The mode of the check that finds this.
+// The mode of the check that finds this violation.
 ValidationMode check_mode(const ValidationChecks& checks, Reason reason, Tag tag) noexcept {
   switch (reason) {
     case Reason::invalid_tag_number:

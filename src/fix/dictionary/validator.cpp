@@ -1,4 +1,4 @@
-// One pass over a message that checks each field against the dictionary and walks through nested groups.
+// Checks each field of a message against the dictionary in one pass, including nested groups.
 #include "nexusfix/dictionary/validator.hpp"
 
 #include <algorithm>
@@ -16,13 +16,13 @@ namespace {
 
 using Reason = SessionRejectReason;
 
-// Which members of one scope have been seen. A byte each: as bits, each field would wait for the one before it, which
+// The members of one scope seen so far. One byte each: with bits, each field would wait for the previous one, which
 // changes the same word.
 class Seen {
  public:
   explicit Seen(const Scope& scope) noexcept : missing_(scope.required_count()) {
     NFX_ASSERT(scope.members().size() <= seen_.size());
-    // Whole blocks, so that no call is needed.
+    // In whole blocks, so that no call is needed.
     for (std::size_t i = 0; i < scope.members().size(); i += block) std::memset(seen_.data() + i, 0, block);
   }
 
@@ -31,13 +31,13 @@ class Seen {
     missing_ -= static_cast<std::uint32_t>(required && !contains(position));
     seen_[position] = 1;
   }
-  // For a loop that counts by itself: the bytes, and at its end how many required members it has added to them.
+  // For a loop that does its own counting: the bytes, and at the end the number of required members it added.
   [[nodiscard]] std::uint8_t* bytes() noexcept { return seen_.data(); }
   void added(std::uint32_t required) noexcept {
     NFX_ASSERT(required <= missing_);
     missing_ -= required;
   }
-  // No required member is missing.
+  // Whether no required member is missing.
   [[nodiscard]] bool complete() const noexcept { return missing_ == 0; }
 
  private:
@@ -71,17 +71,17 @@ bool all_listed(std::string_view text, const EnumValues& values) noexcept {
   }
 }
 
-// The value of a NUMINGROUP field; -1 when it is not a count.
+// The value of a NUMINGROUP field; -1 if it is not a count.
 std::int64_t entry_count(std::string_view text) noexcept {
   if (!has_format(text, FieldType::num_in_group)) return text.empty() ? 0 : -1;
-  constexpr std::int64_t most = 1'000'000'000'000;  // more than any message has
+  constexpr std::int64_t most = 1'000'000'000'000;  // more than any message contains
   std::int64_t count = 0;
   for (const char c : text) count = std::min(count * 10 + (c - '0'), most);
   NFX_ASSERT(count >= 0);
   return count;
 }
 
-// One validation: the message, the definitions it is compared with, and the violations found.
+// One validation: the message, its definitions, and the violations found.
 class Validation {
  public:
   Validation(const MessageView& message, const Dictionary& dictionary, const MessageDef& def,
@@ -94,19 +94,19 @@ class Validation {
         checks_(policy.checks()),
         report_(report) {}
 
-  // False: found() has to be rejected.
+  // False: the violation found() rejects the message.
   [[nodiscard]] bool run() noexcept;
-  // Only the leading header fields, up to a group, of a message whose own definition is unknown.
+  // Validates only the leading header fields, up to a group, for a message of unknown type.
   [[nodiscard]] bool run_header() noexcept;
   [[nodiscard]] const Violation& found() const noexcept { return *found_; }
   [[nodiscard]] Violation what_is_missing_or(const Violation& found) const noexcept;
 
  private:
-  // Not a position in the message: a group that cannot be divided into entries.
+  // Not a position: the group cannot be divided into entries.
   static constexpr std::uint32_t broken = UINT32_MAX;
 
-  // Where the fields of a scope have come to. In a message a section ends when a field of a later one comes; an entry's
-  // members follow each other by position.
+  // The current state of a scope. In a message, a section ends when a field of a later one arrives; members of an entry
+  // follow each other by position.
   struct Walk {
     explicit Walk(const Scope& of) noexcept : scope(of), seen(of) {}
     const Scope& scope;
@@ -115,8 +115,8 @@ class Validation {
     Seen seen;
   };
 
-  // Passes the fields from `i` on that raise no violation at first sight, whatever the policy. Returns the first other
-  // one, which may be right as well.
+  // Skips fields from `i` on that are obviously valid under any policy. Returns the first other field, which may be
+  // valid too.
   enum class Order : std::uint8_t { by_section, by_position };
   template <Order order>
   [[nodiscard]] std::uint32_t pass_usual(std::uint32_t i, Walk& walk) const noexcept;
@@ -125,11 +125,11 @@ class Validation {
   [[nodiscard]] bool value_is_right(const FieldDef& field, std::string_view value) noexcept;
   [[gnu::cold, gnu::noinline]] bool missing_let_through(const Scope& scope, const Seen& seen) noexcept;
 
-  // A group on the way through its entries.
+  // The state of a group while its entries are walked.
   struct Division {
     const GroupDef& group;
     std::uint32_t first;    // field of the first entry
-    std::int64_t declared;  // entries by NumInGroup
+    std::int64_t declared;  // number of entries in NumInGroup
     std::int64_t begun = 0;
     Tag start;
     EntryRule rule = EntryRule::unknown;
@@ -151,8 +151,8 @@ class Validation {
   [[nodiscard]] ValidationMode mode(const Violation& violation) const noexcept {
     return policy_.mode(message_.msg_type(), violation.reason, violation.tag);
   }
-  // Called for every check that fails; a check itself is only a condition, which costs nothing on the usual path. True
-  // when validation may continue.
+  // Called for every failed check, so that successful checks are only a condition, which costs nothing on the usual
+  // path. True if validation may continue.
   [[gnu::cold, gnu::noinline]] bool let_through(const Violation& violation) noexcept;
   [[gnu::cold, gnu::noinline]] bool let_through(Reason reason, Tag tag) noexcept {
     return let_through(Violation{reason, tag});
@@ -165,8 +165,8 @@ class Validation {
   const ValidationPolicy& policy_;
   const ValidationChecks& checks_;
   ValidationReport& report_;
-  // The violation that has to be rejected. A violation of the values in a group is retained until the group is
-  // complete: a wrong count or order replaces it.
+  // The violation that rejects the message. A violation of values in a group is kept until the group is complete,
+  // because a wrong count or order replaces it.
   std::optional<Violation> found_;
 };
 
@@ -182,7 +182,7 @@ bool Validation::let_through(const Violation& violation) noexcept {
   return false;
 }
 
-// What the loop needs is copied first: the compiler has to assume that a byte it writes is part of anything.
+// First copies what the loop needs to locals: the compiler has to assume that a write to a byte changes any object.
 template <Validation::Order order>
 inline std::uint32_t Validation::pass_usual(std::uint32_t i, Walk& walk) const noexcept {
   const MessageView::Narrow index = message_.narrow();
@@ -263,8 +263,8 @@ bool Validation::run() noexcept {
   return true;
 }
 
-// A message with the fields of another type has undefined fields, and missing or misplaced ones: these are more useful
-// in a Reject.
+// A message with the fields of another type has undefined fields as well as missing or misplaced ones; the latter are
+// more useful in a Reject.
 [[gnu::cold, gnu::noinline]] Violation Validation::what_is_missing_or(const Violation& found) const noexcept {
   if (found.reason != Reason::tag_not_defined_for_this_message_type) return found;
   bool body = false;
@@ -300,7 +300,7 @@ bool Validation::run_header() noexcept {
   return true;
 }
 
-// A field of the message itself: its section, whether it is the only one, its value.
+// Checks a field of the message itself: its section, its uniqueness, its value.
 inline bool Validation::member_is_right(std::uint16_t position, const Field& field, Walk& walk) noexcept {
   const MemberDef& member = scope_.members()[position];
   if (member.section != walk.section) {
@@ -315,7 +315,7 @@ inline bool Validation::member_is_right(std::uint16_t position, const Field& fie
   return value_is_right(*member.field, field.value);
 }
 
-// The violation of a field that neither the message nor any group around it defines.
+// The violation for a field that neither the message nor any surrounding group defines.
 Violation Validation::undefined(Tag tag) const noexcept {
   const FieldDef* field = value(tag) > 0 ? dictionary_.find_field(tag) : nullptr;
   const bool known = field != nullptr && !(admin_ && field->application_only);
@@ -323,7 +323,7 @@ Violation Validation::undefined(Tag tag) const noexcept {
 }
 
 inline bool Validation::value_is_right(const FieldDef& field, std::string_view value) noexcept {
-  if (value.empty()) return true;  // values_present has handled it
+  if (value.empty()) return true;  // handled by values_present
   // Most fields are texts, which need no call.
   if (checks_.formats != ValidationMode::off && !takes_any_text(field.type) && !has_format(value, field.type) &&
       !let_through(Reason::incorrect_data_format, field.tag)) {
@@ -345,7 +345,7 @@ bool Validation::missing_let_through(const Scope& scope, const Seen& seen) noexc
   return true;
 }
 
-// Walks through all entries after the count field. Returns where the group ends, or `broken`.
+// Walks all entries after the count field. Returns the end of the group, or `broken`.
 std::uint32_t Validation::walk_group(const GroupDef& group, std::uint32_t count_at, const Around& around) noexcept {
   NFX_ASSERT(count_at < message_.size() && message_.tag_at(count_at) == group.shape.count);
   Division division{.group = group,
@@ -358,18 +358,18 @@ std::uint32_t Validation::walk_group(const GroupDef& group, std::uint32_t count_
     ++division.begun;
     i = walk_entry(division, entry_begin, around);
     if (i == broken) return broken;
-    NFX_ASSERT(entry_begin < i && i <= message_.size());  // so that the loop ends
+    NFX_ASSERT(entry_begin < i && i <= message_.size());  // so that the loop terminates
   }
   if (found_ && found_->reason == Reason::repeating_group_fields_out_of_order) return broken;
   if (division.declared == division.begun) return i;
   return check_count(group, division.declared, division.begun, i, around);
 }
 
-// Whether another entry follows, as GroupView finds it; not so with found_ when that is rejected.
+// Whether another entry follows, by the same rule as GroupView. False with found_ set if the message is rejected.
 inline bool Validation::begins_entry(Division& division, std::uint32_t i, const Around& around) noexcept {
   const Tag tag = message_.tag_at(i);
   if (tag == division.start)
-    return division.begun != division.declared || !around.has(tag);  // or it is after the group
+    return division.begun != division.declared || !around.has(tag);  // otherwise it is a field after the group
   const bool first = division.begun == 0;
   if (first ? division.declared <= 0 : division.rule != EntryRule::repeat) [[likely]]
     return false;
@@ -383,7 +383,7 @@ inline bool Validation::begins_entry(Division& division, std::uint32_t i, const 
   return true;
 }
 
-// Within the fields that can be the group's: those before one that only the scopes around it have.
+// Searches only the fields that can belong to the group, up to a field that only surrounding scopes have.
 [[gnu::cold, gnu::noinline]] void Validation::find_rule(Division& division, const Around& around) const noexcept {
   std::uint32_t limit = division.first + 1;
   for (; limit < message_.size(); ++limit) {
@@ -393,7 +393,7 @@ inline bool Validation::begins_entry(Division& division, std::uint32_t i, const 
   division.rule = GroupView::rule_of(message_, division.group.shape, division.first, limit, division.declared);
 }
 
-// The count is wrong. Returns where the group ends, or `broken`.
+// The count is wrong. Returns the end of the group, or `broken`.
 [[gnu::cold]] std::uint32_t Validation::check_count(const GroupDef& group, std::int64_t declared, std::int64_t entries,
                                                     std::uint32_t end, const Around& around) noexcept {
   NFX_ASSERT(declared != entries && end <= message_.size());
@@ -409,7 +409,7 @@ inline bool Validation::begins_entry(Division& division, std::uint32_t i, const 
   return entries == 0 ? skip_members(group, end, around) : end;
 }
 
-// After a count whose entries cannot be divided: skips the fields that can only be part of them. Returns their end.
+// For a count whose entries cannot be divided: skips the fields that can only belong to them. Returns their end.
 [[gnu::cold]] std::uint32_t Validation::skip_members(const GroupDef& group, std::uint32_t begin,
                                                      const Around& around) noexcept {
   std::uint32_t end = begin;
@@ -422,7 +422,7 @@ inline bool Validation::begins_entry(Division& division, std::uint32_t i, const 
   return end;
 }
 
-// Walks through the fields of one entry, which begins with a member. Returns where the entry ends, or `broken`.
+// Walks the fields of one entry, which begins with a member. Returns the end of the entry, or `broken`.
 std::uint32_t Validation::walk_entry(Division& division, std::uint32_t begin, const Around& around) noexcept {
   const GroupDef& group = division.group;
   NFX_ASSERT(group.find(message_.tag_at(begin)) != nullptr);
@@ -456,7 +456,7 @@ std::uint32_t Validation::walk_entry(Division& division, std::uint32_t begin, co
   return i;
 }
 
-// Whether a member that is not the first of its entry begins the next one.
+// Whether a member that is not the first of its entry begins the next entry.
 inline bool Validation::ends_entry(Division& division, Tag tag, bool repeated, const Around& around) const noexcept {
   if (division.rule != EntryRule::repeat) [[likely]] {
     if (tag == division.start) return true;
@@ -468,20 +468,20 @@ inline bool Validation::ends_entry(Division& division, Tag tag, bool repeated, c
   return repeated;
 }
 
-// A member that the entry already has, or that should have come earlier.
+// Handles a member that the entry already has, or that should have come earlier.
 [[gnu::cold, gnu::noinline]] Validation::Conflict Validation::check_conflict(const Division& division, Tag tag,
                                                                              bool repeated,
                                                                              const Around& around) noexcept {
-  // After the last announced entry it may be a field of the same tag around the group.
+  // After the last declared entry, it may be a field with the same tag outside the group.
   if (around.has(tag) && (repeated || division.begun == division.declared)) return Conflict::ends_group;
-  // The delimiter in the middle of an entry: what began the entry is out of order, and is reported.
+  // The delimiter in the middle of an entry: the entry's first field is out of order, and is reported.
   if (!repeated && tag == division.group.shape.members.front()) return Conflict::accepted;
   const Reason reason = repeated ? Reason::tag_appears_more_than_once : Reason::repeating_group_fields_out_of_order;
   return let_through(reason, tag) ? Conflict::accepted : Conflict::rejected;
 }
 
-// An undefined field within an entry. False when it is not tolerated and so ends the entry; the caller that continues
-// after the entry rejects it.
+// Handles an undefined field within an entry. Returns false if it is not tolerated and so ends the entry; the caller
+// then rejects it after the entry.
 [[gnu::cold]] bool Validation::walk_undefined(std::uint32_t at) noexcept {
   const Field field = message_[at];
   const Violation violation = undefined(field.tag);
@@ -492,7 +492,7 @@ inline bool Validation::ends_entry(Division& division, Tag tag, bool repeated, c
   return let_through(violation);
 }
 
-// Validates the value of a group's member and walks through the group it counts, if any. Returns the next position.
+// Validates the value of a group's member, and walks the group that it counts, if any. Returns the next position.
 std::uint32_t Validation::walk_member(const MemberDef& member, std::uint32_t at, const Around& inside) noexcept {
   const std::string_view value = message_[at].value;
   if (!found_) {
@@ -522,7 +522,7 @@ bool validate(const MessageView& message, const Dictionary& dictionary, const Va
       return false;
     }
     if (mode == ValidationMode::lenient) report.add(unknown);
-    // Every message has the same header.
+    // All messages have the same header.
     if (dictionary.messages().empty()) return true;
     def = &dictionary.messages().front();
   }

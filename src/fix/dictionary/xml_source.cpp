@@ -1,4 +1,4 @@
-// Parses XML with bounds, and finds the line of an element for error messages.
+// Parses XML with limits, and finds the line of an element for error messages.
 #include "dictionary/xml_source.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 enum class Encoding : std::uint8_t { utf8, utf16_little, utf16_big, windows_1252 };
 
-// What follows encoding= in the declaration, in small letters; empty without one.
+// The encoding in the declaration, in lower case; empty if there is none.
 std::string declared_encoding(std::string_view xml) {
   std::string start(xml.substr(0, xml.find('>')).substr(0, 200));
   std::ranges::transform(start, start.begin(), lower);
@@ -33,7 +33,7 @@ bool declares_windows_1252(std::string_view xml) {
 Encoding encoding_of(std::string_view xml) {
   if (xml.starts_with("\xFF\xFE") || xml.starts_with(std::string_view("<\0", 2))) return Encoding::utf16_little;
   if (xml.starts_with("\xFE\xFF") || xml.starts_with(std::string_view("\0<", 2))) return Encoding::utf16_big;
-  // Where UTF-8 is declared, bytes that are not are kept as they are.
+  // If UTF-8 is declared, invalid bytes are kept unchanged.
   if (declared_encoding(xml).contains("utf-8")) return Encoding::utf8;
   using Utf8 = boost::locale::utf::utf_traits<char>;
   for (const char* at = xml.data(); at != xml.data() + xml.size();) {
@@ -56,7 +56,7 @@ std::string from_utf16(std::string_view xml, bool big) {
 }
 
 std::string from_windows_1252(std::string_view xml) {
-  // 0x80 to 0x9F; the others are their own code points.
+  // 0x80 to 0x9F; all other bytes are their own code points.
   constexpr std::array<char16_t, 32> high{0x20AC, 0x81,   0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
                                           0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D,   0x017D, 0x8F,
                                           0x90,   0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
@@ -111,7 +111,7 @@ void XmlSource::check_size(std::string_view xml) const {
     Problems::fail(place_at(0),
                    "the file is larger than " + std::to_string(max_dictionary_size >> 20) + " MiB; give a dictionary");
   }
-  // Every element has a '<' and every attribute a '=': the tree cannot have more of them than the text.
+  // Every element has a '<' and every attribute a '=', so their numbers in the text bound the size of the tree.
   const auto elements = std::ranges::count_if(xml, [](char c) { return c == '<' || c == '='; });
   if (static_cast<std::size_t>(elements) > max_dictionary_elements) {
     Problems::fail(place_at(0), "more than " + std::to_string(max_dictionary_elements) +
@@ -129,13 +129,13 @@ void XmlSource::check_tree() const {
       return !too_deep;
     }
   } walker;
-  // The walk changes nothing, but pugixml offers it for mutable nodes only.
+  // The walk changes nothing, but pugixml requires mutable nodes.
   const_cast<pugi::xml_document&>(document_).traverse(walker);
   if (walker.too_deep) {
     Problems::fail(place(walker.too_deep),
                    "elements are nested more than " + std::to_string(max_dictionary_depth) + " deep; nest fewer");
   }
-  // What a DOCTYPE defines itself stands between brackets; what it only names is for validation.
+  // Definitions in a DOCTYPE are in brackets; external names are only for validation.
   if (const std::string_view doctype = walker.doctype.value(); doctype.contains('[')) {
     repair(RepairKind::entities, walker.doctype,
            "the DOCTYPE defines entities or attributes, which are ignored; write their values where they are used");

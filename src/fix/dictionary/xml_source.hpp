@@ -1,5 +1,5 @@
-// An XML file as a tree with line numbers. Bounded: size, number of elements, depth. Entities that a DOCTYPE defines
-// are not expanded, so that a small file cannot become a large one, and nothing that it names is fetched.
+// An XML file as a tree with line numbers. Bounded: size, number of elements, depth. Entities defined in a DOCTYPE are
+// not expanded, so that a small file cannot become a large one, and external entities are not fetched.
 #pragma once
 
 #include <initializer_list>
@@ -13,8 +13,8 @@ namespace nfx {
 
 class XmlSource {
  public:
-  // Reads UTF-8, UTF-16 and, where the bytes are not UTF-8, Windows-1252. Throws when the text is not XML, or exceeds
-  // the bounds.
+  // Reads UTF-8, UTF-16 and, if the bytes are not UTF-8, Windows-1252. Throws if the text is not XML, or exceeds the
+  // limits.
   XmlSource(std::string_view xml, std::string_view name, Problems& problems);
 
   [[nodiscard]] pugi::xml_node root() const { return document_.document_element(); }
@@ -25,19 +25,19 @@ class XmlSource {
     problems_.repair(kind, place(node), what);
   }
 
-  // Its value without blanks around it, empty when it is missing.
+  // The trimmed value; empty if the attribute is missing.
   [[nodiscard]] std::string_view attribute(pugi::xml_node node, const char* name) const;
-  // The same for one without which the element means nothing: reported when it is missing.
+  // The same for a mandatory attribute: reports an error if it is missing.
   [[nodiscard]] std::string_view needed(pugi::xml_node node, const char* name) const;
-  // The same for one without which the element is ignored.
+  // The same for an attribute without which the element is ignored.
   [[nodiscard]] std::string_view identifying(pugi::xml_node node, const char* name) const;
-  // Notes every attribute that is not one of these. Those of namespaces are not the format's, and may be there.
+  // Records every other attribute. Attributes of namespaces belong to other formats and are accepted.
   void expect_attributes(pugi::xml_node node, std::initializer_list<std::string_view> known) const;
-  // Y or N; empty when it is missing. Anything else is N, and noted.
+  // Y or N; empty if missing. Anything else counts as N, and is recorded.
   [[nodiscard]] std::optional<bool> yes_or_no(pugi::xml_node node, const char* name) const;
-  // A number above zero; noted and Tag{0} when it is not one. `what` names the element: "field Account".
+  // A number above zero; otherwise returns Tag{0} and records it. `what` names the element: "field Account".
   [[nodiscard]] Tag tag(pugi::xml_node node, std::string_view number, const std::string& what) const;
-  // STRING, and noted, when there is no such type.
+  // Returns STRING, and records it, if there is no such type.
   [[nodiscard]] FieldType type(pugi::xml_node node, std::string_view name, const std::string& what) const;
 
  private:
@@ -48,7 +48,7 @@ class XmlSource {
 
   std::shared_ptr<const std::string> name_;
   Problems& problems_;
-  std::string decoded_;  // when the file is not UTF-8
+  std::string decoded_;  // if the file is not UTF-8
   std::vector<std::size_t> line_ends_;
   pugi::xml_document document_;
   mutable Suggestions type_suggestions_;

@@ -1,6 +1,6 @@
 // Frames and indexes all messages of a receive buffer in one call.
-// Thread: that of the reader and the view. Cost: per message one frame and one parse; no allocation.
-// Lifetime: bytes and view are valid until the handler returns. Errors: passed to the handler with each message.
+// Thread: the reader's and the view's. Cost: per message one frame and one parse; no allocation. Lifetime: bytes and
+// view are valid until the handler returns. Errors: passed to the handler with each message.
 #pragma once
 
 #include <cstddef>
@@ -13,22 +13,22 @@
 
 namespace nfx {
 
-// What was found at the start of the rest of the buffer.
+// The item at the start of the remaining buffer.
 struct BatchItem {
   Frame frame;                        // complete, garbled or too_large
   WireError error = WireError::none;  // none: the view holds the message; otherwise the view is empty
-  std::string_view bytes;             // the message, or the bytes to drop; with too_large everything that is left
+  std::string_view bytes;             // the message, or the bytes to drop; for too_large all remaining bytes
   std::size_t bytes_behind = 0;       // bytes after this item in the buffer
 };
 
 struct BatchEnd {
-  std::size_t used = 0;       // bytes at the start of the buffer that are processed
-  std::size_t wanted = 0;     // not 0: the rest is an incomplete message, of which this many bytes are needed
+  std::size_t used = 0;       // processed bytes at the start of the buffer
+  std::size_t wanted = 0;     // not 0: the rest is an incomplete message, which needs this many bytes
   std::size_t oversized = 0;  // not 0: the rest begins with a message of this size, which is too large
 };
 
-// Calls on_item(const BatchItem&) -> bool for every whole message and for garbage between messages, until it returns
-// false, the buffer has no further whole message, or a message that is too large begins.
+// Calls on_item(const BatchItem&) -> bool for every whole message and for garbage between messages. Stops when on_item
+// returns false, when no whole message is left, or when a message begins that is too large.
 template <class OnItem>
 BatchEnd read_batch(std::string_view buffer, FrameReader& reader, MessageView& view, OnItem&& on_item) {
   NFX_TRACE();

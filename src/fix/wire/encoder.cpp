@@ -1,4 +1,4 @@
-// Completes messages in the caller's buffer: BodyLength is written last, into space reserved before the fields.
+// Completes messages in the caller's buffer. BodyLength is written last, into space reserved before the fields.
 #include "nexusfix/wire/encoder.hpp"
 
 #include <cstring>
@@ -73,7 +73,7 @@ std::string_view Encoder::finish_in() noexcept {
   const std::size_t size = fields_.size();
   if (!fields_.ok() || size > HeaderTemplate::max_body_length) [[unlikely]]
     return {};
-  // Somebody has cleared the fields, and the header with them.
+  // The caller has cleared the fields, including the header.
   if (!fields_.view().starts_with("35=")) [[unlikely]]
     return {};
   char* const begin = room_ + header_->front_size(size);

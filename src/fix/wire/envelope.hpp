@@ -1,4 +1,4 @@
-// Checks BodyLength, CheckSum and the first three fields of a whole message on its index.
+// Checks BodyLength, CheckSum and the first three fields of a whole message, using its index.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ inline std::int64_t small_number(std::string_view text) noexcept {
   return number;
 }
 
-// Checks what the standard header and trailer declare about the message. Every field ends before a SOH.
+// Checks the standard header and trailer. Requires that every field ends before a SOH.
 template <class Arrays>
 [[gnu::cold, gnu::noinline]] WireError check_envelope(std::string_view message, const Arrays& fields,
                                                       std::uint32_t count, std::uint8_t sum_of_all) noexcept {
@@ -54,17 +54,18 @@ template <class Arrays>
   }
   if (body_end - body_begin != static_cast<std::size_t>(body_length)) return WireError::body_length_mismatch;
 
-  // The field of seven bytes that holds the sum is "10=ddd<SOH>", and not part of it.
+  // The seven-byte field "10=ddd<SOH>" that holds the sum is not part of it.
   const unsigned own = unsigned{'1'} + '0' + '=' + 1 + static_cast<unsigned char>(sum_text[0]) +
                        static_cast<unsigned char>(sum_text[1]) + static_cast<unsigned char>(sum_text[2]);
   return ((sum_of_all - own) & 0xFF) == declared_sum ? WireError::none : WireError::check_sum_mismatch;
 }
 
-// The same for messages as engines write them, in a few loads: false when anything is wrong, or only unusual, and
-// check_envelope() must decide. Every field ends before a SOH.
+// The same in a few loads, for messages in the usual form. Returns false if anything is wrong or unusual; then
+// check_envelope() decides. Requires that every field ends before a SOH.
 [[gnu::always_inline]] inline bool is_ordinary_envelope(std::string_view message, const kernels::FieldArrays& fields,
                                                         std::uint32_t count, std::uint8_t sum_of_all) noexcept {
-  // What ends in CheckSum's form ends with that field if the last value is there: a tag contains no SOH.
+  // A message that ends in CheckSum's form ends with that field if the last value is present, because a tag contains no
+  // SOH.
   return count >= 4 && fields.begins[count - 1] == message.size() - 4 &&
          kernels::is_ordinary_header(message.data(), message.size(), fields.ends[0], fields.ends[1]) &&
          kernels::is_right_check_sum(message.data() + message.size(), sum_of_all);

@@ -1,4 +1,4 @@
-// Integers parsed a word at a time: short ones in one step without a loop, as most fields are.
+// Parses integers a word at a time. Short ones, like most fields, take one step without a loop.
 #include "nexusfix/wire/message_view.hpp"
 
 #include "nexusfix/base/digits.hpp"
@@ -6,10 +6,10 @@
 namespace nfx {
 namespace {
 
-// `count` characters after the sign: none, or more than one word holds.
+// `count` characters after the sign: none, or more than fit into one word.
 [[gnu::noinline]] std::expected<std::int64_t, FieldError> parse_long_int(const char* p, std::size_t count,
                                                                          std::uint64_t negative) noexcept {
-  constexpr std::uint64_t limit = 1'000'000'000'000'000'000;  // the first number of more than 18 digits
+  constexpr std::uint64_t limit = 1'000'000'000'000'000'000;  // the smallest number of more than 18 digits
   if (count == 0) return std::unexpected(FieldError::bad_format);
   const char* const end = p + count;
   const std::size_t in_first = (count - 1) % 8 + 1;
@@ -21,7 +21,7 @@ namespace {
     word = digits::load_8(p);
     bad |= digits::non_digits(word);
     in_range &= number < limit / 100'000'000;
-    number = number * 100'000'000 + digits::value(word);  // may wrap beyond 18 digits, and is then not used
+    number = number * 100'000'000 + digits::value(word);  // may wrap beyond 18 digits; the result is then not used
   }
   if (bad != 0) return std::unexpected(FieldError::bad_format);
   if (!in_range) return std::unexpected(FieldError::out_of_range);

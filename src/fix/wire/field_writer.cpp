@@ -1,4 +1,5 @@
-// The cases that the inline writers leave out: values that are long, or close to the end of the buffer, byte by byte.
+// The cases that the inline writers leave out: values that are long, or close to the end of the buffer; written byte by
+// byte.
 #include "nexusfix/wire/field_writer.hpp"
 
 #include <algorithm>
@@ -91,7 +92,7 @@ std::string to_string(WriteFault fault) {
   return "tag " + std::to_string(value(fault.tag)) + ": " + std::string{to_string(fault.error)};
 }
 
-// The first failure is the one that is kept.
+// The first failure is kept.
 FieldWriter& FieldWriter::fail(Tag tag, WriteError error) noexcept {
   if (ok()) fault_ = {error, tag};
   limit_ = begin_;
@@ -115,7 +116,7 @@ bool FieldWriter::append_exactly(Tag tag, std::string_view value) noexcept {
   } else {
     digit_words::store(text, head.word);
   }
-  // In this order nothing can overflow, however large the value is.
+  // Compared in this order, nothing can overflow, however large the value is.
   NFX_ASSERT(head.size >= 2 && head.size <= sizeof text);
   const auto left = static_cast<std::size_t>(std::max(room(), std::ptrdiff_t{0}));
   if (left < head.size + 1 || left - head.size - 1 < value.size()) return refuse(WriteError::no_space);
@@ -180,7 +181,7 @@ FieldWriter& FieldWriter::append_data(Tag length_tag, Tag data_tag, std::string_
   append_unsigned(length_tag, data.size());
   if (ok() && append_exactly(data_tag, data)) return *this;
   NFX_ASSERT(!ok() && before <= at_);
-  at_ = before;  // never a length without its data
+  at_ = before;  // never writes a length without its data
   sum_ = sum_before;
   return *this;
 }

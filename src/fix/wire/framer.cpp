@@ -1,4 +1,4 @@
-// Finds message boundaries by BodyLength, and the next message start after damaged bytes.
+// Finds message boundaries by BodyLength, and the start of the next message after damaged bytes.
 #include "nexusfix/wire/framer.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ constexpr std::size_t max_begin_string_size = 16;
 constexpr std::size_t max_body_length_digits = 7;
 constexpr std::size_t check_sum_field_size = 7;  // "10=ddd<SOH>"
 
-// The size of "8=...|9=...|", or why it is not there.
+// The size of "8=...|9=...|", or why it is missing.
 struct Header {
   FrameStatus status = FrameStatus::need_more;
   WireError error = WireError::none;
@@ -29,7 +29,7 @@ struct Header {
   std::size_t body_length = 0;
 };
 
-// Every check fails at the first byte that is wrong, so the result does not depend on how much has arrived.
+// Every check fails at the first wrong byte, so the result does not depend on how much has arrived.
 Header read_header(std::string_view buffer) noexcept {
   const auto garbled = [](WireError error) { return Header{FrameStatus::garbled, error, 0, 0}; };
   const std::size_t common = std::min(buffer.size(), message_start.size());
@@ -60,7 +60,7 @@ Header read_header(std::string_view buffer) noexcept {
   return {FrameStatus::complete, WireError::none, at + 1, body_length};
 }
 
-// Drops everything before the next message start. The end of the buffer is not dropped when a message may begin there.
+// Drops everything before the next message start. Keeps the end of the buffer if a message may begin there.
 [[gnu::cold, gnu::noinline]] Frame skip_garbage(std::string_view buffer, WireError error) noexcept {
   std::size_t next = buffer.find(message_start, 1);
   if (next == std::string_view::npos) {
@@ -75,10 +75,10 @@ Header read_header(std::string_view buffer) noexcept {
   return {FrameStatus::garbled, error, next};
 }
 
-// CheckSum is not (yet) where BodyLength points to. `body_end` is one past the body's last SOH.
+// CheckSum is not (yet) at the position given by BodyLength. `body_end` is one past the body's last SOH.
 [[gnu::cold, gnu::noinline]] Frame search_check_sum(std::string_view buffer, std::size_t body_end,
                                                     std::size_t max_message_size) noexcept {
-  // Bytes beyond the maximum are ignored, so that the result does not depend on how the stream is cut into reads.
+  // Bytes beyond the maximum are ignored, so that the result does not depend on how the stream is split into reads.
   const std::string_view searched = buffer.substr(0, max_message_size);
   NFX_ASSERT(body_end != 0);
   const std::size_t from = body_end - 1;
@@ -118,7 +118,7 @@ Frame find_frame(std::string_view buffer, std::size_t max_message_size) noexcept
   return search_check_sum(buffer, body_end, max_message_size);
 }
 
-// A whole message and garbage are inside the buffer; an incomplete message needs more than there is.
+// A whole message or garbage is inside the buffer; an incomplete message needs more bytes than it has.
 bool fits(const Frame& frame, std::string_view buffer, std::size_t max_message_size) noexcept {
   switch (frame.status) {
     case FrameStatus::need_more: return frame.size > buffer.size();
@@ -147,7 +147,7 @@ Frame FrameReader::next(std::string_view buffer) noexcept {
   return frame;
 }
 
-// The size of a whole message that begins like the last one; 0 for everything else.
+// The size of a whole message that begins like the last one; otherwise 0.
 std::size_t FrameReader::familiar_message_size(std::string_view buffer) const noexcept {
   using digits::load;
   if (start_size_ == 0 || buffer.size() < start_size_ + 8) return 0;

@@ -1,4 +1,4 @@
-// Where the entries of a repeating group end, also when counterparties reorder members or add fields of their own.
+// Finds the entries of a repeating group, even if counterparties reorder members or add fields of their own.
 #include "nexusfix/wire/group_view.hpp"
 
 #include <algorithm>
@@ -69,7 +69,7 @@ std::uint32_t GroupView::entry_end(std::uint32_t begin) const noexcept {
     return entry_end_by_repeat(begin);
   if (start_ != members.front()) [[unlikely]]
     return entry_end_in_any_order(begin);
-  std::size_t next = 1;  // the member to expect; none from here on is in the entry yet
+  std::size_t next = 1;  // the next expected member; the entry has no member from here on yet
   std::uint32_t end = begin + 1;
   for (; end < limit_; ++end) {
     const Tag tag = message_->tag_at(end);
@@ -129,7 +129,7 @@ std::uint32_t GroupView::end_past_undefined(std::uint32_t begin, std::uint32_t u
   NFX_ASSERT(begin < undefined && undefined < limit_);
   const std::uint32_t after = undefined + 1;
   if (after == limit_) return undefined;
-  // The next entry's start ends this one, whatever is between, except a member that begins the next entry.
+  // The start of the next entry ends this one, whatever is between, except a member that begins the next entry.
   const std::uint32_t next_entry = message_->find_between(after, limit_, start_);
   if (next_entry != MessageView::npos) {
     for (std::uint32_t i = after; i < next_entry; ++i) {
@@ -137,7 +137,7 @@ std::uint32_t GroupView::end_past_undefined(std::uint32_t begin, std::uint32_t u
     }
     return next_entry;
   }
-  // Nearly always the undefined field is the first one after the group, and none of the members follows.
+  // The undefined field is nearly always the first one after the group, followed by none of the members.
   const auto follows = [&](const auto& self, const GroupShape& shape) -> bool {
     return std::ranges::any_of(
                shape.members,
@@ -150,7 +150,7 @@ std::uint32_t GroupView::end_past_undefined(std::uint32_t begin, std::uint32_t u
     const Tag tag = message_->tag_at(i);
     if (is_member(i)) {
       if (repeats_into_next(begin, i)) return i;
-      // A member that the entry already has is a field of the same tag outside the group.
+      // If the entry already has this member, the field belongs outside the group.
       if (message_->find_between(begin, end, tag) != MessageView::npos) break;
       end = i + 1;
     } else if (shape_->contains(tag)) {

@@ -54,7 +54,7 @@ HeaderTemplate::HeaderTemplate(const HeaderTexts& texts) : timestamp_digits_(tex
   std::string lead = soh + ("49=" + std::string{texts.sender_comp_id}) + soh + "52=";
   time_offset_ = lead.size();
   lead_size_ = time_offset_ + 17;
-  // The padding is wide enough for lay_second() to store the whole of the clock's text.
+  // The padding lets lay_second() store the clock's whole text.
   lead_ = padded(lead + std::string(24, '0'), step);
 
   const std::string tail = soh + ("56=" + std::string{texts.target_comp_id}) + soh + std::string{texts.more_fields};
@@ -68,7 +68,7 @@ HeaderTemplate::HeaderTemplate(const HeaderTexts& texts) : timestamp_digits_(tex
   fixed_size_ = type_begin.size() + seq_begin.size() + lead_size_ + fraction_size + tail_size_;
   max_size_ = fixed_size_ + max_seq_size + poss_dup_field.size() + step;
   fixed_sum_ = sum_of(type_begin) + sum_of(seq_begin) + sum_of(lead) + sum_of(tail);
-  NFX_ASSERT(lead_.size() >= time_offset_ + 24);  // what lay_second() stores
+  NFX_ASSERT(lead_.size() >= time_offset_ + 24);  // the bytes that lay_second() stores
   NFX_ASSERT(lead_.size() % step == 0 && tail_.size() % step == 0);
   lay_second(UtcTime{});
 }

@@ -1,4 +1,4 @@
-// Builds message templates, and patches the values that do not fit the inline paths.
+// Builds message templates, and writes the values that the inline paths do not handle.
 #include "nexusfix/wire/message_template.hpp"
 
 #include <stdexcept>
@@ -93,7 +93,7 @@ IntSlot MessageTemplateBuilder::integer(Tag tag, unsigned digits) {
 
 DecimalSlot MessageTemplateBuilder::decimal(Tag tag, DecimalLayout layout) {
   require(layout.whole_digits >= 1, "a decimal has a digit before its point");
-  // Each is checked against the limit first, so that the sum cannot overflow.
+  // Checks each against the limit first, so that the sum cannot overflow.
   require(layout.whole_digits <= MessageTemplate::max_number_width && layout.scale < MessageTemplate::max_number_width,
           "a number's slot has 1 to 16 characters");
   const unsigned width = layout.whole_digits + (layout.scale == 0 ? 0 : 1 + layout.scale);
@@ -136,7 +136,7 @@ MessageTemplate MessageTemplateBuilder::build() const {
   return result;
 }
 
-// Everything is checked before anything is appended.
+// Checks everything before appending anything.
 MessageTemplateBuilder::Place MessageTemplateBuilder::place(std::string_view before, std::string_view value) {
   require(slot_count_ < MessageTemplate::max_slots,
           "a message template has at most 64 slots, two of them the header's");

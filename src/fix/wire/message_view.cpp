@@ -1,4 +1,4 @@
-// Owns the memory of a message's index and runs the kernels; holds the paths for unusual messages.
+// Owns the memory of a message's index and runs the kernels; contains the paths for unusual messages.
 #include "nexusfix/wire/message_view.hpp"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::uint32_t checked_max_fields(std::uint32_t max_fields) {
 
 constexpr std::size_t alignment = 64;
 
-// Uninitialised memory: its pages are not used before they are needed.
+// Uninitialised memory, so that pages are not touched before they are needed.
 template <class T>
 class AlignedArray {
  public:
@@ -43,7 +43,7 @@ class AlignedArray {
   T* data_ = nullptr;
 };
 
-// calloc: of many zeros only the pages that are written take memory.
+// calloc: zero pages take no memory until they are written.
 struct Free {
   void operator()(void* memory) const noexcept { std::free(memory); }
 };
@@ -56,15 +56,15 @@ template <class T>
   return array;
 }
 
-// A narrow index is for messages of 64 KiB at most, which have no more fields.
+// A narrow index is for messages of at most 64 KiB, which limits the number of fields.
 constexpr std::uint32_t narrow_fields(std::uint32_t max_fields) noexcept { return std::min(max_fields, 32768U); }
 
 constexpr std::size_t padded(std::uint32_t max_fields) noexcept {
   return std::size_t{max_fields} + kernels::array_padding + tag_scan::places_per_stride;
 }
 
-// Lookup of any tag among at most `max_fields`: open addressing, at most half full. A slot of an older generation is
-// empty, so nothing is cleared between messages, except every 2^32 of them.
+// Looks up any tag among at most `max_fields`: open addressing, at most half full. A slot of an older generation counts
+// as empty, so nothing is cleared between messages, except once in 2^32 messages.
 class HashIndex {
  public:
   explicit HashIndex(std::uint32_t max_fields)
@@ -96,7 +96,7 @@ class HashIndex {
     std::uint32_t index = 0;
   };
 
-  // The slot of the tag, or the empty slot where it would be.
+  // The slot of the tag, or the empty slot for it.
   [[nodiscard]] std::uint32_t slot_of(const std::int32_t* tags, std::int32_t tag) const noexcept {
     std::uint32_t slot = (static_cast<std::uint32_t>(tag) * 0x9E3779B1u) >> shift_;
     while (slots_[slot].generation == generation_ && tags[slots_[slot].index] != tag) slot = (slot + 1) & mask_;
@@ -128,11 +128,11 @@ struct MessageView::Storage {
   AlignedArray<std::uint16_t> tags, begins, ends;
   AlignedArray<std::int32_t> wide_tags;
   AlignedArray<std::uint32_t> wide_begins, wide_ends;
-  kernels::FieldArrays narrow;  // what the kernels write
-  // By tag: the index of its first field after the compared ones. An entry is valid when the field at that index has
-  // the tag, so nothing is ever cleared.
+  kernels::FieldArrays narrow;  // output of the kernels
+  // By tag: the index of its first field after the directly compared ones. An entry is valid if the field at that index
+  // has the tag, so nothing is ever cleared.
   ZeroArray<std::uint16_t> table;
-  HashIndex hash;  // of a wide index
+  HashIndex hash;  // for a wide index
 };
 
 MessageView::MessageView(std::uint32_t max_fields)
@@ -176,7 +176,7 @@ WireError MessageView::index_fields(std::string_view message, bool lenient) noex
   return index_unusual_fields(message, lenient, result.error, result.sum, result.needs_wide, result.count);
 }
 
-// After the kernel: what is wrong, wide, or only unusual.
+// Handles messages that the kernel found wrong, wide, or unusual.
 [[gnu::cold, gnu::noinline]] WireError MessageView::index_unusual_fields(std::string_view message, bool lenient,
                                                                          WireError error, std::uint8_t sum,
                                                                          bool needs_wide,
@@ -233,7 +233,7 @@ WireError MessageView::index_fields(std::string_view message, bool lenient) noex
 }
 
 [[gnu::cold, gnu::noinline]] std::uint32_t MessageView::find_wide(Tag tag) const noexcept {
-  if (!wide_ || count_ == 0) return npos;  // a narrow index has no tag that large
+  if (!wide_ || count_ == 0) return npos;  // a narrow index has no tag this large
   const std::uint32_t index = storage_->hash.find(wide_tags_, nfx::value(tag));
   return index < count_ ? index : npos;
 }
@@ -262,7 +262,7 @@ std::expected<SeqNum, FieldError> MessageView::get_seq_num(Tag tag) const noexce
 
 std::expected<UtcTimestamp, FieldError> MessageView::utc_timestamp_at(std::uint32_t index) const noexcept {
   if (index == npos) return std::unexpected(FieldError::missing);
-  // Member by member: as a whole it would be read from memory before the stores of its members are there.
+  // Member by member: a copy of the whole would be read from memory before the members' stores have completed.
   if (const auto time = parse_utc_timestamp(value_at(index)))
     return UtcTimestamp{time->time, time->picoseconds, time->fraction_digits};
   return std::unexpected(FieldError::bad_format);

@@ -1,11 +1,11 @@
-// The fields that no log and no tool may show: the only list of them. Cost: a few compares.
+// The only list of fields that no log and no tool may show. Cost: a few compares.
 #pragma once
 
 #include "nexusfix/base/tag.hpp"
 
 namespace nfx {
 
-// Passwords and whatever may carry one: RawData(96) does in Logons of many venues.
+// Passwords and fields that may contain one: RawData(96) does in the Logons of many venues.
 [[nodiscard]] constexpr bool is_secret(Tag tag) noexcept {
   return tag == Tag::Password || tag == Tag::NewPassword || tag == Tag::RawData || tag == Tag::EncryptedPassword ||
          tag == Tag{1404};

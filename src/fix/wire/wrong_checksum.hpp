@@ -1,4 +1,4 @@
-// Makes a message garbled, for tests of who receives it.
+// Makes a message garbled, for tests of receivers.
 #pragma once
 
 #include <string>

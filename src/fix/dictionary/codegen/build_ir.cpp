@@ -1,4 +1,5 @@
-// Chooses all names of the generated code, before any text is written: unique, valid, and stable under a selection.
+// Chooses all names of the generated code before any text is written. Names are unique, valid, and the same for every
+// selection of messages.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -59,7 +60,7 @@ EnumKind enum_kind_of(const FieldDef& field, ValueKind kind, std::string_view be
   return EnumKind::text;
 }
 
-// Names that the generated classes and their base classes use.
+// Names used by the generated classes and their base classes.
 constexpr std::string_view own_members[] = {"view",
                                             "msg_type",
                                             "shape",
@@ -210,7 +211,7 @@ class Builder {
     }
   }
 
-  // A group that differs between messages is named after the first message with that variant.
+  // If a group differs between messages, each variant is named after the first message that has it.
   void name_groups() {
     NameTable group_files;
     for (const FoundGroup& found : found_) {
@@ -246,10 +247,10 @@ class Builder {
             {make_members(message.scope, Section::body), {}, {}}};
   }
 
-  // Most fields are in many messages: a compiler that reads their functions once is done in a fraction of the time.
-  // Few fields, and groups, whose headers only some programs need, stay where they are.
+  // Most fields occur in many messages, and sharing their functions cuts compile time to a fraction. Small sets of
+  // fields are not shared, and neither are groups, because only some programs need their headers.
   void share_fields() {
-    constexpr std::size_t fewest = 20;  // functions that are saved by a base class
+    constexpr std::size_t fewest = 20;  // minimum number of functions that a base class must save
     struct Class {
       const std::string* name;
       Fields* fields;
@@ -331,7 +332,7 @@ class Builder {
     return member;
   }
 
-  // FIX names the length field after its data field, or places it directly before.
+  // FIX names the length field after its data field, or places it immediately before.
   static Member* length_of(std::vector<Member>& members, const Member& data) {
     for (Member& each : members) {
       if (each.kind == ValueKind::integer &&
@@ -413,7 +414,7 @@ class Builder {
     for (Group& group : ir_.groups) renumber_fields(group.fields);
   }
 
-  // The new index of each remaining element.
+  // Maps the indexes of the remaining elements to their new ones.
   template <typename Element>
   static std::vector<std::size_t> keep(std::vector<Element>& elements, const std::vector<bool>& wanted) {
     std::vector<std::size_t> places(elements.size(), none);
@@ -428,7 +429,7 @@ class Builder {
   }
 
   struct FoundGroup {
-    const MessageDef* message;  // the first that has it
+    const MessageDef* message;  // the first message that has it
     const GroupDef* group;
     bool in_header;
   };

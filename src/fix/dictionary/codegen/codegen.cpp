@@ -7,7 +7,7 @@
 namespace nfx {
 namespace {
 
-// FNV-1a over names and texts, to distinguish one generation from another.
+// FNV-1a over names and texts, to distinguish generated versions.
 std::uint64_t digest_of(const std::vector<GeneratedFile>& files) {
   std::uint64_t digest = 0xcbf29ce484222325;
   const auto add = [&digest](std::string_view bytes) {

@@ -1,5 +1,5 @@
-// One function per kind of output, each from the intermediate form to the text of a file.
-// The texts are assembled line by line, in a stable order and with comments.
+// Writes files from the intermediate form, with one function per kind of file. The texts are assembled line by line, in
+// a stable order and with comments.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace nfx::codegen {
 
-// `digest` is of everything else that is generated, and is written into fields.hpp.
+// `digest` covers all other generated files, and is written into fields.hpp.
 [[nodiscard]] std::string emit_fields(const Ir& ir, std::uint64_t digest);
 [[nodiscard]] std::string emit_group(const Ir& ir, const Group& group);
 [[nodiscard]] std::string emit_message(const Ir& ir, const Message& message);
@@ -37,10 +37,10 @@ void line(std::string& out, const Part&... parts) {
 [[nodiscard]] std::string string_literal(std::string_view text);
 [[nodiscard]] std::string character_literal(char c);
 
-// The mark with the source's name, `about`, #pragma once.
+// Writes the mark with the source's name, `about`, and #pragma once.
 void emit_top(std::string& out, const Ir& ir, std::string_view about);
 
-// Readers and builders of a message, of the header, of an entry. A setter returns `self`, which is of type
+// Members of the readers and builders of a message, of the header, of an entry. A setter returns `self`, whose type is
 // `class_name`.
 void emit_reader_members(std::string& out, const Ir& ir, const std::vector<Member>& members);
 void emit_builder_members(std::string& out, const Ir& ir, const std::vector<Member>& members,
@@ -48,7 +48,7 @@ void emit_builder_members(std::string& out, const Ir& ir, const std::vector<Memb
 void emit_required_tags(std::string& out, const std::vector<Member>& members);
 void emit_required(std::string& out, const std::vector<Member>& members);
 [[nodiscard]] std::size_t count_required(const std::vector<Member>& members);
-// #include lines for the groups among the members; `folder` is the path from the including file to them.
+// #include lines for the groups among the members; `folder` is the path to them from the including file.
 void emit_group_includes(std::string& out, const Ir& ir, const std::vector<Member>& members, std::string_view folder);
 
 }  // namespace nfx::codegen

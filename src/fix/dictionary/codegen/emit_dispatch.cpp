@@ -1,5 +1,4 @@
-// The texts of forward.hpp, which declares all classes, and of dispatch.hpp, which calls a function by a message's
-// type.
+// Writes forward.hpp, which declares all classes, and dispatch.hpp, which calls a function by message type.
 #include "dictionary/codegen/emit.hpp"
 
 namespace nfx::codegen {

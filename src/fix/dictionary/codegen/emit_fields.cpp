@@ -1,4 +1,4 @@
-// The text of fields.hpp: the enumerations of all fields.
+// Writes fields.hpp, with the enumerations of all fields.
 
 #include "base/text.hpp"
 #include "dictionary/codegen/emit.hpp"
@@ -6,7 +6,7 @@
 namespace nfx::codegen {
 namespace {
 
-// A switch rather than a table: it costs a program that does not use it next to nothing to compile.
+// A switch, not a table: a program that does not use it compiles it at almost no cost.
 void emit_enumeration(std::string& out, const Enumeration& enumeration) {
   const bool of_characters = enumeration.kind == EnumKind::character;
   line(out, "// ", comment_text(enumeration.field), "(", number(enumeration.tag), ")",

@@ -1,4 +1,4 @@
-// The members of readers and builders for each field, and helpers for all files.
+// Writes the members of readers and builders for each field; also helpers for all files.
 #include <algorithm>
 
 #include "dictionary/codegen/emit.hpp"
@@ -45,7 +45,7 @@ Getter getter_of(const Ir& ir, const Member& member) {
   return {};
 }
 
-// The parameters of a setter, and which of them are passed to the writer.
+// The parameters of a setter, and the arguments it passes to the writer.
 struct Setter {
   std::string parameters;
   std::string arguments;
@@ -115,7 +115,7 @@ void emit_top(std::string& out, const Ir& ir, std::string_view about) {
   line(out, "// ", about);
 }
 
-// A compiler makes the type of an `auto` result where a program asks for the field, and not for all fields.
+// With `auto`, the compiler instantiates the result type only for fields that a program uses.
 void emit_reader_members(std::string& out, const Ir& ir, const std::vector<Member>& members) {
   for (const Member& member : members) {
     const Getter getter = getter_of(ir, member);

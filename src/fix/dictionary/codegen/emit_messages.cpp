@@ -1,4 +1,4 @@
-// The texts of message and group headers: one reader and one builder class each.
+// Writes message and group headers, with one reader and one builder class each.
 #include "dictionary/codegen/emit.hpp"
 
 namespace nfx::codegen {
@@ -62,7 +62,7 @@ void emit_reader(std::string& out, const Ir& ir, const Message& message) {
 
 void emit_builder(std::string& out, const Ir& ir, const Message& message) {
   const std::string name = message.name + "Builder";
-  std::string high_tags;  // beyond those that every builder has a bit for
+  std::string high_tags;  // tags beyond the range that has bits in every builder
   std::size_t high_count = 0;
   for (const Member& member : message.fields.all) {
     if (value(member.tag) > 1023) high_tags += (high_count++ == 0 ? "" : ", ") + tag_text(member.tag);

@@ -1,4 +1,4 @@
-// The text of names.hpp: what to_string() prints in place of numbers.
+// Writes names.hpp: the names that to_string() prints instead of numbers.
 #include "dictionary/codegen/emit.hpp"
 
 namespace nfx::codegen {

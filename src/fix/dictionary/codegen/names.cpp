@@ -1,4 +1,4 @@
-// Turns FIX names into valid C++ identifiers that read as words.
+// Turns FIX names into valid, readable C++ identifiers.
 #include "dictionary/codegen/names.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ constexpr bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_name_character(char c) { return is_upper(c) || is_lower(c) || is_digit(c); }
 
-// Keywords, their alternatives, and the macros in small letters that common headers define.
+// Keywords, their alternatives, and lower-case macros of common headers.
 constexpr std::array unusable = std::to_array<std::string_view>({
     "alignas",     "alignof",      "and",     "and_eq",     "asm",       "assert",    "auto",
     "bitand",      "bitor",        "bool",    "break",      "case",      "catch",     "char",
@@ -40,14 +40,14 @@ bool begins_word(std::string_view name, std::size_t i) {
   if (!is_upper(here)) return false;
   if (is_lower(before) || is_digit(before)) return true;
   if (!is_upper(before) || i + 1 == name.size() || !is_lower(name[i + 1])) return false;
-  // The last capital of several belongs to the word after them, unless they are a plural: "IDs".
+  // The last of several capitals belongs to the next word, unless they are a plural: "IDs".
   return !(name[i + 1] == 's' && (i + 2 == name.size() || !is_lower(name[i + 2])));
 }
 
-// Words that FIX writes in capitals together with whatever follows: IOIID, IOIid, XMLnonFIX.
+// Words that FIX writes in capitals together with the next letters: IOIID, IOIid, XMLnonFIX.
 constexpr std::string_view capital_words[] = {"IOI", "XML"};
 
-// The one of them that is the word at `i`, or nothing.
+// Returns the capital word that starts at `i`, or nothing.
 std::string_view capital_word_at(std::string_view name, std::size_t i) {
   for (const std::string_view word : capital_words) {
     if (name.substr(i, word.size()) != word) continue;
@@ -62,7 +62,7 @@ std::string_view capital_word_at(std::string_view name, std::size_t i) {
 
 std::string snake_case(std::string_view name, std::string_view prefix) {
   std::string result;
-  // A name of capitals only has no word boundaries in them: 1ST_HALF.
+  // A name in capitals has no word boundaries inside: 1ST_HALF.
   const bool mixed = std::ranges::any_of(name, is_lower);
   bool gap = true;
   for (std::size_t i = 0; i < name.size();) {

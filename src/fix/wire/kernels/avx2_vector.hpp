@@ -29,23 +29,23 @@ struct Avx2Vector {
   static type add_saturated(type a, type b) noexcept { return _mm256_adds_epu8(a, b); }
   static std::uint32_t top_bits(type v) noexcept { return static_cast<std::uint32_t>(_mm256_movemask_epi8(v)); }
 
-  // In each element of 32 bits.
+  // For each 32-bit element.
   static std::uint32_t top_of_words(type v) noexcept {
     return static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(v)));
   }
   static type add_words(type a, type b) noexcept { return _mm256_add_epi32(a, b); }
-  // The weights of the digits of a tag, from eight times their number: those of three digits without the first ones.
-  // A shift by a negative number, which is more than 31 without its sign, gives zero.
+  // The weights of a tag's digits, given eight times their number: the weights of three digits without the first ones.
+  // A shift by a negative number, above 31 as unsigned, gives zero.
   static const std::uint8_t* each_digit(const Constants& constant) noexcept { return constant.eight.bytes; }
   static constexpr int digit_shift = 3;
   static type weights(type sizes, const Constants& constant) noexcept {
     return _mm256_srlv_epi32(load(constant.weights.bytes), _mm256_sub_epi32(load(constant.three_bytes.bytes), sizes));
   }
-  // The sum of the products of its bytes; those of b are at most 127.
+  // The sum of the products of the bytes. Bytes of b are at most 127.
   static type dot(type a, type b, type one_in_16) noexcept {
     return _mm256_madd_epi16(_mm256_maddubs_epi16(a, b), one_in_16);
   }
-  // The four bytes at each of eight places.
+  // The four bytes at each of eight positions.
   template <class Position>
   static void put_words(type (&eight)[1], const char* p, const Position* places) noexcept {
     eight[0] = _mm256_inserti128_si256(_mm256_castsi128_si256(four_words(p, places)), four_words(p, places + 4), 1);

@@ -1,9 +1,7 @@
-// The kernel for x86-64 with AVX-512 F, BW, DQ, VL and VBMI2: that for AVX2, but the positions of all SOH of 32
-// bytes are found together. They are 0, 1, 2, ... compressed by vpcompressb under the mask of SOH.
-//
-// With vpcompressb of 64 bytes messages in a row take as long, but an order between other work took 10 % longer
-// on an Intel processor (Sapphire Rapids), whose clock is slower for a while after it. Comparing 64 bytes has no such
-// cost.
+// The kernel for x86-64 with AVX-512 F, BW, DQ, VL and VBMI2. It equals the AVX2 kernel, but finds the positions of all
+// SOH of 32 bytes together: vpcompressb compresses 0, 1, 2, ... under the mask of SOH. vpcompressb on 64 bytes is no
+// faster for messages in a row, and made an order between other work 10 % slower on an Intel processor (Sapphire
+// Rapids), because the clock is slower for a while afterwards. Comparing 64 bytes has no such cost.
 #if defined(__x86_64__)
 #include "avx512_vector.hpp"
 
@@ -22,7 +20,7 @@ constexpr Bytes32 ascending() noexcept {
 constexpr Bytes32 zero_to_31 = ascending();
 
 struct CompressingVector : Avx2Vector {
-  // The places of the first eight bits of `soh`, plus `base`; any numbers where there are fewer.
+  // The positions of the first eight bits of `soh`, plus `base`; further elements are arbitrary.
   template <class Position>
   static void put_eight_places(Position* to, std::uint32_t base, std::uint32_t soh) noexcept {
     const __m128i places = _mm256_castsi256_si128(_mm256_maskz_compress_epi8(soh, load(zero_to_31.at)));

@@ -1,5 +1,5 @@
-// The kernel for x86-64 with AVX-512 F, BW, DQ and VL but without VBMI2, which servers before Ice Lake have: 64 bytes
-// per vector to find SOH, and eight fields together as with AVX2.
+// The kernel for x86-64 with AVX-512 F, BW, DQ and VL but without VBMI2, for servers before Ice Lake: uses vectors of
+// 64 bytes to find SOH, and reads eight fields together as with AVX2.
 #if defined(__x86_64__)
 #include "avx512_vector.hpp"
 

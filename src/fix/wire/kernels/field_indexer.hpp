@@ -1,4 +1,4 @@
-// The sequential indexer: what a kernel does at each SOH. It ends the field, checks its tag and applies data lengths.
+// The sequential indexer, which a kernel calls at each SOH. It ends the field, checks its tag and applies data lengths.
 // Vector kernels leave unusual and malformed messages to it, so it defines every result.
 #pragma once
 
@@ -14,7 +14,7 @@ class FieldIndexer {
   FieldIndexer(const char* message, std::size_t size, const Arrays& out) noexcept
       : message_(message), size_(size), out_(out) {}
 
-  // A kernel found SOH at `at`; positions ascend. False when the message is malformed and the kernel must stop.
+  // A kernel found SOH at `at`; positions ascend. False if the message is malformed and the kernel must stop.
   [[nodiscard, gnu::always_inline]] bool on_soh(std::size_t at) noexcept {
     NFX_ASSERT(at < size_ && message_[at] == '\x01');
     if (at < start_) return true;  // inside a data field
@@ -66,7 +66,7 @@ class FieldIndexer {
     return false;
   }
 
-  // Moves `at` to the SOH after the data that starts at `value` and has the length given by the field before.
+  // Moves `at` to the SOH after the data that starts at `value`, with the length from the previous field.
   [[gnu::cold, gnu::noinline]] bool end_of_data(std::size_t value, std::size_t& at) const noexcept {
     NFX_ASSERT(count_ != 0 && value < size_);
     const std::size_t text = out_.begins[count_ - 1];
@@ -81,14 +81,14 @@ class FieldIndexer {
   const char* message_;
   std::size_t size_;
   Arrays out_;
-  std::size_t start_ = 0;  // of the current field
+  std::size_t start_ = 0;  // start of the current field
   std::uint32_t count_ = 0;
   std::int32_t data_tag_ = 0;  // announced by the previous field
   WireError error_ = WireError::none;
   bool needs_wide_ = false;
 };
 
-// Whether every data field has the length that the field before it gives. Then it contains no SOH, and indexing it like
+// Whether every data field has the length given by the preceding field. Then it contains no SOH, and indexing it like
 // any other field was correct.
 template <class Arrays>
 [[gnu::cold, gnu::noinline]] bool data_lengths_agree(const char* message, Arrays out, std::uint32_t count) noexcept {

@@ -1,4 +1,4 @@
-// The choice of the kernel at start: the best that the processor has, or the one that NFX_ISA names.
+// Chooses the kernel at start: the best one for the processor, or the one named by NFX_ISA.
 #include "kernels.hpp"
 
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // The loops over message bytes, called through one table so that the instruction set can be chosen at run time.
-// Thread: any, no state. Cost: one call per message or buffer, never per field.
-// Kernels take pointers and lengths and use no std templates: those would carry a kernel's instruction set into
-// the rest of the program through the linker's choice of one copy.
+// Thread: any, no state. Cost: one call per message or buffer, never per field. Kernels take pointers and lengths and
+// use no std templates. The linker keeps one copy of a template, which could bring a kernel's instruction set into the
+// rest of the program.
 #pragma once
 
 #include <cstddef>
@@ -27,17 +27,17 @@ struct BasicFieldArrays {
 using FieldArrays = BasicFieldArrays<std::uint16_t, std::uint16_t>;     // messages up to 65535 bytes
 using WideFieldArrays = BasicFieldArrays<std::int32_t, std::uint32_t>;  // any tag, messages below 4 GiB
 
-// One block of 64 bytes is written before the capacity is checked, eight fields at a time, and the fields that begin
-// are one ahead of those that end.
+// Kernels write one block of 64 bytes before they check the capacity, eight fields at a time, and begins are one field
+// ahead of ends.
 inline constexpr std::uint32_t array_padding = 80;
 static_assert(array_padding >= 64 + 8 + 1);
 
 struct IndexResult {
   WireError error;      // none, truncated, bad_tag, bad_data_length or too_many_fields
-  std::uint8_t sum;     // of all bytes, modulo 256; only meaningful without an error
-  bool needs_wide;      // a tag does not fit 16 bits: nothing else is meaningful
+  std::uint8_t sum;     // sum of all bytes, modulo 256; only meaningful without an error
+  bool needs_wide;      // a tag does not fit into 16 bits; nothing else is meaningful
   bool verified;        // BodyLength, CheckSum and the first three fields are right; false: not checked, or wrong
-  std::uint32_t count;  // fields stored: all of them, or those before the error
+  std::uint32_t count;  // number of fields stored: all of them, or the fields before the error
 };
 
 struct KernelTable {
@@ -59,7 +59,7 @@ NFX_KERNEL_ROWS(NFX_DECLARE_KERNEL, )
 inline constexpr std::size_t kernel_count = 1 NFX_KERNEL_ROWS(NFX_COUNT_KERNEL, );
 #undef NFX_COUNT_KERNEL
 
-// The tables that this machine can run, the portable one first and the one chosen at start last.
+// The tables that this machine can run: the portable one first, the one chosen at start last.
 struct KernelList {
   const KernelTable* tables[kernel_count];
   std::size_t count;

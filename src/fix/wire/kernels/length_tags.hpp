@@ -1,5 +1,5 @@
-// Which tags announce a data field, and what the announced length must be.
-// Source: data_tag_of() in standard_fields.hpp.
+// Which tags announce a data field, and the limits of the announced length. Source: data_tag_of() in
+// standard_fields.hpp.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace nfx::kernels {
 
-// One byte per tag, 1 for a length tag: an ordinary field costs one load. All length tags of FIX 5.0 SP2 are inside.
+// One byte per tag, 1 for a length tag: an ordinary field costs one load. Includes all length tags of FIX 5.0 SP2.
 struct LengthTags {
   static constexpr std::uint32_t count = 43'112;
   std::uint8_t is_length[count];
@@ -22,7 +22,7 @@ namespace {
   return tag < LengthTags::count && length_tags.is_length[tag] != 0;
 }
 
-// The number in a length field's value, which must be below `limit`. False when it is not a number.
+// Reads a length field's value, which must be below `limit`. False if it is not a number.
 [[maybe_unused]] inline bool read_data_length(const char* text, std::size_t size, std::size_t limit,
                                               std::size_t& length) noexcept {
   length = 0;
@@ -30,7 +30,7 @@ namespace {
     const unsigned digit = static_cast<unsigned char>(text[i]) - unsigned{'0'};
     if (digit > 9) return false;
     length = length * 10 + digit;
-    if (length >= limit) return false;  // also keeps the product from overflowing
+    if (length >= limit) return false;  // also prevents overflow of the product
   }
   return size != 0;
 }

@@ -19,11 +19,11 @@ struct NeonWords {
   static NeonWords shift_down(NeonWords a) noexcept {
     return {vshrq_n_u16(a.v, bits)};
   }
-  // The low byte of each: that of the table, at an index below 16.
+  // The table's entry at each low byte; indexes are below 16.
   static NeonWords look_up(const std::uint8_t* table, NeonWords index) noexcept {
     return {vreinterpretq_u16_u8(vqtbl1q_u8(vld1q_u8(table), vreinterpretq_u8_u16(index.v)))};
   }
-  // Whether a low byte is not zero.
+  // Whether any low byte is not zero.
   static bool any(NeonWords a) noexcept { return vmaxvq_u16(vandq_u16(a.v, vdupq_n_u16(0xFF))) != 0; }
   static void store(std::uint16_t* to, NeonWords a) noexcept { vst1q_u16(to, a.v); }
 };
@@ -47,34 +47,33 @@ struct Vector {
   static type subtract(type a, type b) noexcept { return vsubq_u8(a, b); }
   static type add_saturated(type a, type b) noexcept { return vqaddq_u8(a, b); }
 
-  // There is no instruction that takes one bit of each byte: each keeps the bit of its position, and a sum combines
-  // them.
+  // No instruction extracts one bit of each byte, so each byte keeps the bit of its position, and a sum combines them.
   static std::uint32_t top_bits(type v) noexcept {
     const type places = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
     const type bits = vandq_u8(vtstq_u8(v, vdupq_n_u8(0x80)), places);
     return std::uint32_t{vaddv_u8(vget_low_u8(bits))} | std::uint32_t{vaddv_u8(vget_high_u8(bits))} << 8;
   }
 
-  // In each element of 32 bits.
+  // For each 32-bit element.
   static type add_words(type a, type b) noexcept { return bytes(vaddq_u32(elements(a), elements(b))); }
   // The top bit of each.
   static std::uint32_t top_of_words(type v) noexcept {
     const uint32x4_t places = {1, 2, 4, 8};
     return vaddvq_u32(vandq_u32(vtstq_u32(elements(v), vdupq_n_u32(0x80000000)), places));
   }
-  // The weights of the digits of a tag, from eight times their number: those of three digits without the first ones.
+  // The weights of a tag's digits, given eight times their number: the weights of three digits without the first ones.
   static const std::uint8_t* each_digit(const Constants& constant) noexcept { return constant.eight.bytes; }
   static constexpr int digit_shift = 3;
   static type weights(type sizes, const Constants& constant) noexcept {
     const uint32x4_t missing = vsubq_u32(elements(sizes), elements(load(constant.three_bytes.bytes)));
     return bytes(vshlq_u32(elements(load(constant.weights.bytes)), vreinterpretq_s32_u32(missing)));
   }
-  // The sum of the products of its bytes, of which two are below 65,536.
+  // The sum of the products of the bytes; the sum of two products is below 65,536.
   static type dot(type a, type b, type) noexcept {
     const uint16x8_t low = vmull_u8(vget_low_u8(a), vget_low_u8(b));
     return bytes(vpaddlq_u16(vpaddq_u16(low, vmull_high_u8(a, b))));
   }
-  // The four bytes at each of eight places.
+  // The four bytes at each of eight positions.
   template <class Position>
   static void put_words(type (&eight)[2], const char* p, const Position* places) noexcept {
     std::uint32_t words[8];

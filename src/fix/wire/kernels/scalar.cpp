@@ -1,4 +1,4 @@
-// The portable kernel: eight bytes at a time in a 64-bit word. Every other kernel must equal it.
+// The portable kernel: eight bytes at a time in a 64-bit word. Every other kernel must give the same results.
 #include "field_indexer.hpp"
 #include "kernels.hpp"
 
@@ -9,7 +9,7 @@ constexpr std::uint64_t ones = 0x0101010101010101;
 constexpr std::uint64_t low_bits = 0x7F7F7F7F7F7F7F7F;
 constexpr std::uint64_t even_bytes = 0x00FF00FF00FF00FF;
 
-// The first byte in memory becomes the lowest byte of the word.
+// Makes the first byte in memory the lowest byte of the word.
 std::uint64_t in_memory_order(std::uint64_t word) noexcept {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
   word = __builtin_bswap64(word);
@@ -23,7 +23,7 @@ std::uint64_t load(const char* p) noexcept {
   return in_memory_order(word);
 }
 
-// The last bytes of a buffer, padded with zeros: neither SOH nor a change of the sum.
+// The last bytes of a buffer, padded with zeros, which are neither SOH nor change the sum.
 std::uint64_t load_tail(const char* p, std::size_t size) noexcept {
   std::uint64_t word = 0;
   for (std::size_t i = 0; i < size; ++i) {
@@ -34,7 +34,7 @@ std::uint64_t load_tail(const char* p, std::size_t size) noexcept {
 
 // The top bit of every byte that is SOH. Exact, unlike the shorter form that borrows across bytes.
 std::uint64_t soh_bits(std::uint64_t word) noexcept {
-  const std::uint64_t x = word ^ ones;  // SOH is 1: it becomes 0
+  const std::uint64_t x = word ^ ones;  // SOH is 1, and becomes 0
   return ~(((x & low_bits) + low_bits) | x | low_bits);
 }
 

@@ -28,12 +28,12 @@ struct Vector {
   static type add_saturated(type a, type b) noexcept { return _mm_adds_epu8(a, b); }
   static std::uint32_t top_bits(type v) noexcept { return static_cast<std::uint32_t>(_mm_movemask_epi8(v)); }
 
-  // In each element of 32 bits.
+  // For each 32-bit element.
   static std::uint32_t top_of_words(type v) noexcept {
     return static_cast<std::uint32_t>(_mm_movemask_ps(_mm_castsi128_ps(v)));
   }
   static type add_words(type a, type b) noexcept { return _mm_add_epi32(a, b); }
-  // The weights of the digits of a tag, from four times their number: a row of a table.
+  // The weights of a tag's digits, given four times their number: a row of a table.
   static const std::uint8_t* each_digit(const Constants& constant) noexcept { return constant.four.bytes; }
   static constexpr int digit_shift = 2;
   static type weights(type sizes, const Constants& constant) noexcept {
@@ -41,11 +41,11 @@ struct Vector {
     const type row = _mm_add_epi8(_mm_shuffle_epi8(sizes, lowest), load(constant.row.bytes));
     return _mm_shuffle_epi8(load(constant.weight_rows), row);
   }
-  // The sum of the products of its bytes; those of b are at most 127.
+  // The sum of the products of the bytes. Bytes of b are at most 127.
   static type dot(type a, type b, type one_in_16) noexcept {
     return _mm_madd_epi16(_mm_maddubs_epi16(a, b), one_in_16);
   }
-  // The four bytes at each of eight places.
+  // The four bytes at each of eight positions.
   template <class Position>
   static void put_words(type (&eight)[2], const char* p, const Position* places) noexcept {
     eight[0] = four_words(p, places);

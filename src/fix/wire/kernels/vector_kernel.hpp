@@ -1,11 +1,11 @@
-// The generic body of the kernels with vectors of 16 bytes and more. A thin layer per instruction set, Vector, supplies
+// The generic body of the kernels with vectors of 16 bytes and more. A thin layer per instruction set, Vector, provides
 // the type and its operations; see avx2.cpp. Unusual and malformed messages are left to the sequential indexer.
 //
-// First the positions of SOH are stored: a block of 64 bytes gives one bit for each. Then the fields after eight of
-// them are read together, each in an element of 32 bits:
+// First the positions of SOH are stored: a block of 64 bytes gives one bit for each byte. Then the fields after eight
+// of them are read together, each in a 32-bit element:
 //
 //   word       5  4  1  =      the four bytes after the SOH
-//   before    FF FF FF 00      those before the first '=', and the first one whatever it is
+//   before    FF FF FF 00      the bytes before the first '=', and always the first byte
 //   digits     5  4  1  0
 //   weights  100 10  1  0      by the number of digits
 //   tag      500+40+1+0
@@ -27,11 +27,11 @@ namespace {
 #endif
 }
 
-// Any number without bits.
+// Any number if no bit is set.
 [[gnu::always_inline]] inline std::uint32_t lowest_bit(std::uint32_t bits) noexcept {
 #if defined(__x86_64__)
-  // Where the processor has no tzcnt this is bsf, which gives the same for a bit. The compiler's own clears the result
-  // first, for processors that wait for its last value.
+  // On processors without tzcnt this executes bsf, which has the same result for a non-zero operand. The compiler's own
+  // code clears the result first, for processors that wait for its previous value.
   std::uint32_t place;
   asm("tzcnt %1, %0" : "=r"(place) : "r"(bits) : "cc");
   return place;
@@ -40,21 +40,21 @@ namespace {
 #endif
 }
 
-// What the vectors are compared and combined with. A kernel reads it through a pointer that the compiler cannot follow:
-// otherwise it makes each of them again for every eight fields.
+// Constants for comparing and combining vectors. A kernel reads them through a pointer that the compiler cannot see
+// through; otherwise the compiler would recreate them for every eight fields.
 struct alignas(32) Pattern {
   std::uint8_t bytes[32];
 };
 
-// `bytes` of one element, the lowest byte first.
+// `bytes` in each element, lowest byte first.
 constexpr Pattern in_each_element(std::uint32_t bytes) noexcept {
   Pattern pattern{};
   for (unsigned i = 0; i < 32; ++i) pattern.bytes[i] = static_cast<std::uint8_t>(bytes >> i % 4 * 8);
   return pattern;
 }
 
-// The length tags of up to three digits: a tag is one of them when the bits of its three hexadecimal digits have one in
-// common. Each value of the upper two has a bit.
+// The length tags of up to three digits. Each value of the upper two hexadecimal digits has a bit; a tag is a length
+// tag if the entries of its three hexadecimal digits have a bit in common.
 struct alignas(16) ShortLengthTags {
   std::uint8_t low[16], middle[16], high[16];
 
@@ -69,7 +69,7 @@ constexpr ShortLengthTags make_short_length_tags() noexcept {
     if (data_tag_of(Tag{static_cast<std::int32_t>(tag)}) == Tag{0}) continue;
     bit = bit == 0 ? 1 : tag >> 4 == upper ? bit : bit << 1;
     upper = tag >> 4;
-    if (bit > 128) return {};  // then short_length_tags_are_all_found() is false
+    if (bit > 128) return {};  // makes short_length_tags_are_all_found() false
     tags.low[tag & 15] = static_cast<std::uint8_t>(tags.low[tag & 15] | bit);
     tags.middle[upper & 15] = static_cast<std::uint8_t>(tags.middle[upper & 15] | bit);
     tags.high[upper >> 4] = static_cast<std::uint8_t>(tags.high[upper >> 4] | bit);
@@ -89,14 +89,14 @@ struct Constants {
   Pattern one_in_16 = in_each_element(0x00010001);
   Pattern two_in_16 = in_each_element(0x00020002);
   Pattern fifteen_in_16 = in_each_element(0x000F000F);
-  Pattern above_nine = in_each_element(0x76767676);  // added to more than 9 it sets the top bit
-  // Of the digits of a tag: see Vector::weights().
+  Pattern above_nine = in_each_element(0x76767676);  // sets the top bit when added to more than 9
+  // For the digits of a tag: see Vector::weights().
   Pattern three_bytes = in_each_element(24);
   Pattern weights = in_each_element(0x00010A64);
   Pattern row = in_each_element(0xFFFEFDFC);  // from four times the number to the bytes of its row
   std::uint8_t weight_rows[16] = {1, 0, 0, 0, 10, 1, 0, 0, 100, 10, 1, 0, 0, 0, 0, 0};
   ShortLengthTags length_tags = make_short_length_tags();
-  std::uint8_t head[128] = {};  // 64 bytes of all ones, then zeros: loaded at 64 - n, it preserves the first n of 64
+  std::uint8_t head[128] = {};  // 64 bytes of ones, then zeros: loaded at 64 - n, it keeps the first n of 64
 
   constexpr Constants() noexcept {
     for (unsigned i = 0; i < 64; ++i) head[i] = 0xFF;
@@ -147,13 +147,13 @@ struct Block {
   }
 };
 
-// The first of the blocks that a text is divided into has this many bytes, up to 64, and each after it has 64. All are
-// read whole: the first one ends inside the second.
+// The size of the first block of a text, up to 64; later blocks have 64. All are read whole, so the first one overlaps
+// the second.
 [[gnu::always_inline]] inline unsigned first_block(std::size_t size) noexcept {
   return static_cast<unsigned>((size - 1) % 64 + 1);
 }
 
-// Calls f(block, at, size) for each; false stops. There are at least 64 bytes.
+// Calls f(block, at, size) for each block; false stops. Requires at least 64 bytes.
 template <class Vector, class F>
 [[gnu::always_inline]] inline bool for_each_block(const char* bytes, std::size_t size, F&& f) noexcept {
   NFX_ASSERT(size >= 64);
@@ -167,8 +167,8 @@ template <class Vector, class F>
 
 enum class LongTags : std::uint8_t { wrong, right, with_length_tag };
 
-// Reads the tags of four and more digits of the fields after `ends`; each field among `which` has a bit. Not a member,
-// so that the indexer's own can stay in registers.
+// Reads the tags of four and more digits of the fields after `ends`; `which` has a bit for each such field. Not a
+// member, so that the indexer's members can stay in registers.
 template <class TagNumber, class Position>
 [[gnu::cold, gnu::noinline]] LongTags put_long_tags(const char* message, const Position* ends, TagNumber* tags,
                                                     Position* begins, std::uint32_t which) noexcept {
@@ -179,7 +179,7 @@ template <class TagNumber, class Position>
     const char* p = message + ends[field] + 1;
     std::uint64_t number = 0;
     int digits = 0;
-    // It ends in the message, whose last SOH is not a digit.
+    // The loop ends in the message, because its last SOH is not a digit.
     for (unsigned digit; (digit = static_cast<unsigned char>(*p) - unsigned{'0'}) <= 9 && digits < 10; ++p, ++digits)
       number = number * 10 + digit;
     if (*p != '=' || number > max) return LongTags::wrong;
@@ -193,7 +193,7 @@ template <class TagNumber, class Position>
 template <class Vector, class Arrays>
 class VectorIndexer {
  public:
-  // Two blocks: the first one ends inside the second.
+  // Two blocks: the first one overlaps the second.
   static constexpr std::size_t least = 64 + 1;
 
   [[gnu::always_inline]] VectorIndexer(const char* message, const Arrays& out, const Constants& constant) noexcept
@@ -204,7 +204,7 @@ class VectorIndexer {
         capacity_(out.capacity),
         constant_(constant) {}
 
-  // False when the sequential indexer must decide.
+  // False if the sequential indexer must decide.
   [[gnu::always_inline]] bool index(std::size_t size) noexcept {
     NFX_ASSERT(size >= least);
     if (message_[0] != '8' || message_[1] != '=') return false;
@@ -216,7 +216,7 @@ class VectorIndexer {
     return add_last(Block<Vector>::load(message_ + at), at) && put_fields(size);
   }
 
-  // Of a message that index() accepted.
+  // Requires that index() returned true.
   [[gnu::always_inline]] IndexResult result(std::size_t size) const noexcept {
     const std::uint8_t sum = Vector::total(sums_);
     const bool verified = count_ >= 4 && is_ordinary_header(message_, size, ends_[0], ends_[1]) &&
@@ -227,17 +227,17 @@ class VectorIndexer {
  private:
   using TagNumber = typename Arrays::tag_type;
   using Position = typename Arrays::position_type;
-  using Words = typename Vector::Words;  // eight numbers of 16 bits
+  using Words = typename Vector::Words;  // eight 16-bit numbers
   using Field = typename Vector::Fields::type;
-  using Fields = typename Vector::Fields;  // of eight fields, an element each
+  using Fields = typename Vector::Fields;  // eight fields, one element each
   static constexpr unsigned vectors = 32 / Fields::width;
-  // Whether the vector finds the places of all bits together.
+  // Whether the vector finds the positions of all bits together.
   static constexpr bool compresses = requires(Position* to) { Vector::put_eight_places(to, 0u, 0u); };
 
-  static constexpr unsigned most_in_half = 8;           // fields of four bytes; only empty values allow more
+  static constexpr unsigned most_in_half = 8;           // fields have at least four bytes; only empty values allow more
   static constexpr unsigned before_check_sum = 64 - 8;  // in the last block: the SOH before "10=nnn|"
 
-  // The first `size` bytes of a block. In a short message all of them are in its first half.
+  // Adds the first `size` bytes of a block. A short message fits into its first half.
   [[gnu::always_inline]] bool add_first(const Block<Vector>& block, unsigned size, bool has_second_half) noexcept {
     block.add_first_to(sums_, size, constant_);
     const std::uint64_t soh = low_bits(block.soh(constant_), size);
@@ -254,7 +254,7 @@ class VectorIndexer {
     return count_ < capacity_;
   }
 
-  // The block that ends with "|10=nnn|". The last SOH is left out: no field is after it.
+  // The block that ends with "|10=nnn|". The last SOH is left out, because no field follows it.
   [[gnu::always_inline]] bool add_last(const Block<Vector>& block, std::size_t at) noexcept {
     block.add_to(sums_);
     const std::uint64_t soh = block.soh(constant_);
@@ -265,7 +265,7 @@ class VectorIndexer {
     return count_ < capacity_;
   }
 
-  // The SOH of half a block. So many are stored whether they are there or not: how many there are cannot be predicted.
+  // Stores the SOH of half a block. Always stores `often` positions, because their number cannot be predicted.
   template <unsigned often>
   [[gnu::always_inline]] void put_half(std::size_t at, std::uint64_t bits) noexcept {
     auto soh = static_cast<std::uint32_t>(bits);
@@ -288,14 +288,14 @@ class VectorIndexer {
     count_ += count;
   }
 
-  // Without bits it is any number; the next one replaces it.
+  // Without bits the number is arbitrary; the next one replaces it.
   [[gnu::always_inline]] static void put_place(Position& to, std::uint32_t base, std::uint32_t& soh) noexcept {
     to = static_cast<Position>(base + lowest_bit(soh));
     soh &= soh - 1;
   }
 
-  // All fields, from their ends but the last one's. An element without a field reads CheckSum again: what is after the
-  // message must not be read.
+  // Reads all fields from their ends, except the last. An element without a field reads CheckSum again, because nothing
+  // after the message may be read.
   [[gnu::always_inline]] bool put_fields(std::size_t size) noexcept {
     NFX_ASSERT(count_ != 0 && count_ < capacity_ && ends_[count_ - 1] == size - 8);
     repeat_eight(ends_ + count_, size - 8);
@@ -313,7 +313,7 @@ class VectorIndexer {
             data_lengths_agree(message_, Arrays{tags_, begins_, ends_, capacity_}, count_));
   }
 
-  // The fields after eight ends.
+  // Reads the fields after eight ends.
   [[gnu::always_inline]] bool put_eight(std::size_t from) noexcept {
     const Position* const ends = ends_ + from;
     Field word[vectors], tags[vectors], sizes[vectors];
@@ -352,7 +352,7 @@ class VectorIndexer {
     return Words::both(Words::both(low, middle), high);
   }
 
-  // Their tags, and where their values begin: so many bytes after the ends before them.
+  // Stores their tags and the beginnings of their values, which are `sizes` bytes after the previous ends.
   [[gnu::always_inline]] void put(std::size_t from, Words tag, Words size) noexcept {
     if constexpr (sizeof(Position) == 2) {
       Words::store(tags_ + from + 1, tag);
@@ -397,7 +397,7 @@ class VectorIndexer {
 template <class Arrays>
 using Sequential = IndexResult (*)(const char*, std::size_t, const Arrays&) noexcept;
 
-// On its own, so that a short message does not pay for saving registers.
+// A separate function, so that a short message does not pay for saving registers.
 template <class Vector, class Arrays>
 [[gnu::noinline]] IndexResult index_long(const char* message, std::size_t size, const Arrays& out,
                                          Sequential<Arrays> sequential) noexcept {
@@ -414,7 +414,7 @@ template <class Vector, class Arrays>
   return index_long<Vector>(message, size, out, sequential);
 }
 
-// The whole table of a kernel whose vectors are Vector.
+// The complete table of a kernel whose vectors are Vector.
 template <class Vector>
 struct VectorKernel {
   static IndexResult index_fields(const char* message, std::size_t size, const FieldArrays& out) noexcept {

@@ -1,4 +1,4 @@
-// Eight numbers of 16 bits, with SSE4.1: what the kernels for x86-64 store of eight fields; and the words that they
+// Eight 16-bit numbers with SSE4.1, in which the x86-64 kernels store results for eight fields, and the words that they
 // read.
 #pragma once
 
@@ -21,11 +21,11 @@ struct X86Words {
   static X86Words shift_down(X86Words a) noexcept {
     return {_mm_srli_epi16(a.v, bits)};
   }
-  // The low byte of each: that of the table, at an index below 16.
+  // The table's entry at each low byte; indexes are below 16.
   static X86Words look_up(const std::uint8_t* table, X86Words index) noexcept {
     return {_mm_shuffle_epi8(_mm_load_si128(reinterpret_cast<const __m128i*>(table)), index.v)};
   }
-  // Whether a low byte is not zero.
+  // Whether any low byte is not zero.
   static bool any(X86Words a) noexcept { return _mm_testz_si128(a.v, _mm_set1_epi16(0xFF)) == 0; }
   static void store(std::uint16_t* to, X86Words a) noexcept { _mm_storeu_si128(reinterpret_cast<__m128i*>(to), a.v); }
 };
@@ -36,7 +36,7 @@ struct X86Words {
   return word;
 }
 
-// The four bytes at each of four places, an element each.
+// The four bytes at each of four positions, one element each.
 template <class Position>
 [[gnu::always_inline]] inline __m128i four_words(const char* p, const Position* place) noexcept {
   __m128i words = _mm_cvtsi32_si128(word_at(p + place[0]));
