@@ -48,7 +48,7 @@ std::string_view take_line(std::string_view& rest) noexcept {
 }
 
 struct ProtectedFile {
-  std::string_view key;  // of [control]
+  std::string_view key;  // key of [control]
   const std::string& file;
   std::string_view mode;
   mode_t forbidden;
@@ -70,7 +70,7 @@ std::string text_of_file(const ProtectedFile& of) {
   return std::move(read->text);
 }
 
-// The next word of a line.
+// Removes and returns the next word of a line.
 std::string_view take_word(std::string_view& rest) noexcept {
   const auto begin = rest.find_first_not_of(" \t\r");
   if (begin == std::string_view::npos) return rest = {};
@@ -152,7 +152,7 @@ Tokens Tokens::parse(std::string_view text, std::string_view file) {
     if (token.empty() || !take_word(line).empty()) fail(file, number, "expected a role, a name and a token");
     if (token.size() < shortest || token.size() > longest) {
       fail(file, number,
-           "a token has 32 to 256 characters; 'openssl rand -hex 32' prints a good one");  // never the token
+           "a token has 32 to 256 characters; 'openssl rand -hex 32' prints a good one");  // never prints the token
     }
     if (name.size() > 64) fail(file, number, "a name has 64 characters at most");
     if (tokens.entries_.size() == most_lines) fail(file, number, "1000 tokens at most");

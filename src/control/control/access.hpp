@@ -1,5 +1,6 @@
-// Who sends a request, and what they may do: users of the UNIX socket by the kernel's word, users of HTTP by a token
-// from a file. Thread: values, and tables that do not change. Errors: ConfigError with the file, the line and the fix.
+// Decides who sends a request and what they may do. Users of the UNIX socket are identified by the kernel, users of
+// HTTP by a token from a file or a client certificate.
+// Thread: values, and tables that do not change. Errors: ConfigError with the file, the line and the fix.
 #pragma once
 
 #include <array>
@@ -18,20 +19,20 @@
 
 namespace nfx::control {
 
-enum class Role : std::uint8_t { none, viewer, operator_ };  // each may what the one before it may
+enum class Role : std::uint8_t { none, viewer, operator_ };  // each includes the previous one's rights
 
 [[nodiscard]] std::string_view to_string(Role role) noexcept;
 
 struct Caller {
   Role role = Role::none;
-  std::string name;  // "alice"; without a role whatever is known: "uid 1001"
+  std::string name;  // "alice"; for an unknown user whatever is known: "uid 1001"
   std::string via;   // "unix", "http" or "https"
 };
 
 // The users and groups of [control].
 class SocketUsers {
  public:
-  // Throws ConfigError for a name that the host does not know.
+  // Throws ConfigError for a name that does not exist on the host.
   explicit SocketUsers(const ControlConfig& config);
   [[nodiscard]] Caller caller(unsigned uid, std::span<const unsigned> gids) const;
 
@@ -54,11 +55,12 @@ class Tokens {
   static constexpr std::size_t most_lines = 1000;
 
   Tokens() = default;
-  // "operator alice TOKEN" and "viewer NAME TOKEN", '#' before a comment. Throws ConfigError naming file and line.
+  // Lines "operator alice TOKEN" and "viewer NAME TOKEN"; '#' starts a comment. Throws ConfigError naming file and
+  // line.
   [[nodiscard]] static Tokens parse(std::string_view text, std::string_view file);
-  // Also when another user may read the file.
+  // Throws also if another user may read the file.
   [[nodiscard]] static Tokens load(const std::string& file);
-  // By the value of an Authorization header.
+  // Takes the value of an Authorization header.
   [[nodiscard]] Caller caller(std::string_view authorization) const;
 
  private:
@@ -76,12 +78,12 @@ class ClientCertificates {
   static constexpr std::size_t most_lines = 1000;
 
   ClientCertificates() = default;
-  // "operator NAME" and "viewer NAME", '#' before a comment; NAME is a common name, an alternative name, or "sha256:"
-  // and a fingerprint, and may have spaces. Throws ConfigError naming file and line.
+  // Lines "operator NAME" and "viewer NAME"; '#' starts a comment. NAME is a common name, an alternative name, or
+  // "sha256:" and a fingerprint, and may contain spaces. Throws ConfigError naming file and line.
   [[nodiscard]] static ClientCertificates parse(std::string_view text, std::string_view file);
-  // Also when another user may change the file.
+  // Throws also if another user may change the file.
   [[nodiscard]] static ClientCertificates load(const std::string& file);
-  // By a verified certificate: the first line that means it.
+  // Takes a verified certificate; the first line that matches it counts.
   [[nodiscard]] Caller caller(const TlsPeer& certificate) const;
 
  private:
@@ -92,7 +94,7 @@ class ClientCertificates {
   std::vector<Entry> entries_;
 };
 
-// Who may use HTTP, by tokens or certificates. Thread: any. Lifetime: reload() has an effect on the next request of
+// The users of HTTP, by tokens or certificates. Thread: any. Lifetime: reload() takes effect with the next request of
 // each connection.
 class HttpUsers {
  public:
@@ -100,7 +102,7 @@ class HttpUsers {
   explicit HttpUsers(const ControlConfig& config);
   [[nodiscard]] Caller caller(std::string_view authorization) const;
   [[nodiscard]] Caller caller(const TlsPeer& certificate) const;
-  // Reads the file again. On failure nothing changes, and the text gives the reason; empty: done.
+  // Reads the file again. On failure nothing changes, and the result is the reason; empty on success.
   [[nodiscard]] std::string reload();
 
  private:
@@ -116,8 +118,8 @@ class HttpUsers {
   std::shared_ptr<const Loaded> loaded_;
 };
 
-// A page of another site must not reach this address: by a name of its own that resolves to loopback (Host), or from a
-// browser that is on it (Origin). `port` is the one that is listened on.
+// Protects this address from pages of other sites: a site's own name that resolves to loopback (Host), or a browser
+// that shows the page (Origin). `port` is the listening port.
 [[nodiscard]] bool host_is_ours(std::string_view host, std::uint16_t port) noexcept;
 [[nodiscard]] bool origin_is_ours(std::string_view origin, std::uint16_t port, bool encrypted = false) noexcept;
 

@@ -1,4 +1,4 @@
-// Rights first, then limits and parameters, then the handler.
+// Checks rights first, then limits and parameters, and then calls the handler.
 #include "control/api.hpp"
 
 #include <utility>
@@ -27,7 +27,7 @@ Answer Api::answer(const Request& request) {
 
 AnswerOrWork Api::begin(const Request& request) {
   const Match match = find_route(request.method, request.target);
-  // Who has no role does not learn which paths there are.
+  // A caller without a role does not learn which paths exist.
   const Role needed = match.route == nullptr ? Role::viewer : match.route->role;
   if (request.caller.role < needed) {
     if (match.route != nullptr && match.route->audited() && forbidden_lines_.take(clock_().monotonic))
@@ -42,7 +42,7 @@ AnswerOrWork Api::begin(const Request& request) {
                        ", and this needs " + std::string{to_string(needed)} +
                        ": see [control] operators, viewers, tokens and clients");
   }
-  // Health has a bounded cost, and no other caller may have it refused.
+  // Health requests have a bounded cost, and no other caller can use up their rate.
   if (needed != Role::none && !within_rate(request.caller.name))
     return problem(429, "too-many-requests", "200 requests per second for each user");
   if (match.route == nullptr && !match.other_methods.empty()) {
@@ -69,7 +69,7 @@ AnswerOrWork Api::permitted(const Match& match, const Request& request) {
 AnswerOrWork Api::read(const Call& call, std::function<Answer()> run) {
   if (!call.route.on_worker) return run();
   ++work_;
-  struct Ended {  // also without memory
+  struct Ended {  // needs no memory allocation
     std::atomic<std::size_t>& work;
     ~Ended() { --work; }
   };
@@ -90,7 +90,7 @@ AnswerOrWork Api::change(const Call& call, std::string_view detail, std::functio
   });
 }
 
-// Requests of health come without a token: the requests to poll threads are bounded.
+// Health requests need no token, so the number of requests to poll threads is bounded.
 bool Api::answers() {
   const MonotonicTime now = clock_().monotonic;
   if (!answered_at_ || now - *answered_at_ >= health_lasts) {
@@ -115,7 +115,7 @@ std::expected<std::size_t, Answer> Api::session_read_by(const Call& call) {
   return std::unexpected(problem(503, "no-audit", "the audit log cannot be written: nothing is shown"));
 }
 
-// Bounded: when so many readers are known, all begin again, with a line each.
+// Bounded: when too many readers are known, all start again, each with a new audit line.
 bool Api::begins_to_read(const Call& call, std::size_t session) {
   const MonotonicTime now = clock_().monotonic;
   const std::tuple who{call.request.caller.name, session, &call.route};
@@ -126,7 +126,7 @@ bool Api::begins_to_read(const Call& call, std::size_t session) {
   return begins;
 }
 
-// Bounded: when so many callers are known, all begin with a full bucket again.
+// Bounded: when too many callers are known, all start again with a full bucket.
 bool Api::within_rate(const std::string& caller) {
   if (rates_.size() >= most_rates && !rates_.contains(caller)) rates_.clear();
   return rates_.try_emplace(caller, requests_per_second, burst).first->second.take(clock_().monotonic);

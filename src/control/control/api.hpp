@@ -1,7 +1,7 @@
-// From a request of a known caller to the handler of its route: rights, limits, the audit log. Handlers carry out what
-// they change through change(), which writes both of its lines.
-// Thread: the control plane's, and Work on another. Cost: waits for poll threads, two seconds for each at most; what
-// reads files is Work. Errors: every fault of a request is an answer, a problem document (RFC 9457).
+// Passes a request of a known caller to the handler of its route: rights, limits, the audit log. Handlers make changes
+// through change(), which writes both audit lines.
+// Thread: the control plane's; Work runs on another. Cost: waits for poll threads, at most two seconds for each;
+// anything that reads files is Work. Errors: every fault of a request is an answer, a problem document (RFC 9457).
 #pragma once
 
 #include <atomic>
@@ -24,38 +24,40 @@ namespace nfx::control {
 
 class Api {
  public:
-  static constexpr std::uint32_t requests_per_second = 200;  // of one caller
+  static constexpr std::uint32_t requests_per_second = 200;  // per caller
   static constexpr std::uint64_t burst = 400;
   static constexpr std::size_t largest_body = std::size_t{16} * 1024;
-  // So much work of all callers is not done yet, and so much of it may only read; a further request gets 503.
+  // Maximum amount of unfinished work of all callers, and of unfinished work that only reads; a further request gets
+  // 503.
   static constexpr std::size_t most_work = 16;
   static constexpr std::size_t most_reading_work = 8;
   static constexpr Duration health_lasts{std::chrono::milliseconds{100}};
-  // Who has not requested a session's messages for this duration begins again.
+  // A caller who has not requested a session's messages for this long counts as a new reader.
   static constexpr Duration reading_ends_after{std::chrono::minutes{1}};
 
-  // All outlive it. `clock` is the time of an event, on both threads.
+  // All arguments must outlive the Api. `clock` gives the time of an event, on both threads.
   Api(Target& target, AuditLog& audit, std::function<Instant()> clock)
       : target_(target), audit_(audit), clock_(std::move(clock)) {}
 
   [[nodiscard]] AnswerOrWork begin(const Request& request);
-  // The same, and does the work on this thread.
+  // The same, but does the work on this thread.
   [[nodiscard]] Answer answer(const Request& request);
 
   // For handlers.
   [[nodiscard]] Target& target() noexcept { return target_; }
-  // Whether all poll threads answer, or have within health_lasts.
+  // Whether all poll threads answer, now or within the last health_lasts.
   [[nodiscard]] bool answers();
-  // Whether one more plan of a reload may be made now: it reads the file with all its dictionaries.
+  // Whether another reload plan may be made now: it reads the file with all its dictionaries.
   [[nodiscard]] bool may_plan() { return plans_.take(clock_().monotonic); }
-  // The session's number, or the answer that there is none.
+  // The session's number, or an answer that it does not exist.
   [[nodiscard]] std::expected<std::size_t, Answer> session_of(const Call& call);
-  // The same for a route that reads, with a line in the audit log where it shows messages or journals.
+  // The same for a route that reads. Writes an audit line if the route shows messages or journals.
   [[nodiscard]] std::expected<std::size_t, Answer> session_read_by(const Call& call);
   [[nodiscard]] bool audit(const Request& request, std::string_view event, std::string_view detail = {});
-  // Here, or on the worker's thread where the route is left to it.
+  // Runs `read` here, or on the worker's thread if the route requires it.
   [[nodiscard]] AnswerOrWork read(const Call& call, std::function<Answer()> run);
-  // The same between the line "requested" in the audit log, without which nothing is done, and the outcome's.
+  // The same for a change. Writes "requested" to the audit log before and the outcome after it; without the first line
+  // nothing is changed.
   [[nodiscard]] AnswerOrWork change(const Call& call, std::string_view detail, std::function<Outcome()> run);
 
  private:
@@ -70,15 +72,15 @@ class Api {
   std::mutex audit_mutex_;
   const std::function<Instant()> clock_;
   std::map<std::string, TokenBucket, std::less<>> rates_;
-  // Who reads the messages or the journal of which session, and when last: a line of the audit log for each that
-  // begins.
+  // The readers of each session's messages or journal, with the time of their last request. Each new reader gets an
+  // audit line.
   std::map<std::tuple<std::string, std::size_t, const Route*>, MonotonicTime> readers_;
   bool answered_ = false;  // all poll threads, at `answered_at_`
   std::optional<MonotonicTime> answered_at_;
-  // Attempts without the right have so many lines in the audit log, so that they cannot fill its disk.
+  // Limits audit lines for forbidden requests, so that they cannot fill the disk.
   TokenBucket forbidden_lines_{1, 10};
-  std::atomic<std::size_t> work_{0};  // that is not done yet
-  TokenBucket plans_{1, 4};           // of all callers
+  std::atomic<std::size_t> work_{0};  // unfinished work
+  TokenBucket plans_{1, 4};           // for all callers
 };
 
 }  // namespace nfx::control

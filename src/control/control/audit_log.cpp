@@ -33,7 +33,7 @@ AuditLog::~AuditLog() {
 }
 
 std::string AuditLog::open() {
-  // A FIFO in its place must not be waited for: this thread answers every operator.
+  // Opening must not block on a FIFO, because this thread answers every operator.
   const auto opened = open_regular_file(file_, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW);
   if (!opened)
     return file_ + ": " + opened.error().why + "; name a file in a folder that exists and that this user may write to";
@@ -48,7 +48,7 @@ std::string AuditLog::open() {
   return {};
 }
 
-// A file that was moved away, as logrotate does, or removed is not the one that is read.
+// Detects a file that was moved away, for example by logrotate, or removed.
 bool AuditLog::is_in_place() const noexcept {
   struct stat named{}, opened{};
   return ::lstat(file_.c_str(), &named) == 0 && ::fstat(fd_, &opened) == 0 && named.st_dev == opened.st_dev &&

@@ -1,7 +1,7 @@
-// One line of JSON for each change that was requested, before it is carried out, and one for what became of it.
+// Logs every requested change as a line of JSON, before it is carried out, and its outcome as another line.
 // Thread: one owner. Cost: a check of the file's name and a write, no sync. A file that was moved away or removed is
-// made again. Errors: the constructor throws ConfigError; a line that cannot be written is false, and the change is
-// refused.
+// created again. Errors: the constructor throws ConfigError; if a line cannot be written, the function returns false
+// and the change is refused.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace nfx::control {
 
 class AuditLog {
  public:
-  AuditLog() = default;  // of tests: writes nothing
+  AuditLog() = default;  // for tests: writes nothing
   explicit AuditLog(const std::string& file);
   AuditLog(const AuditLog&) = delete;
   AuditLog& operator=(const AuditLog&) = delete;
@@ -30,12 +30,12 @@ class AuditLog {
   [[nodiscard]] virtual bool write(const Entry& entry);
 
  private:
-  [[nodiscard]] std::string open();  // empty, or why not
+  [[nodiscard]] std::string open();  // empty on success, otherwise the reason
   [[nodiscard]] bool is_in_place() const noexcept;
 
   const std::string file_;
   int fd_ = -1;
-  bool torn_ = false;  // the last line could be written in part only
+  bool torn_ = false;  // the last line was written only partly
 };
 
 }  // namespace nfx::control

@@ -1,4 +1,4 @@
-// A connection to an engine, with blocking calls that end in time.
+// A connection to an engine, with blocking calls and time limits.
 #include "nexusfix/control/client.hpp"
 
 #include <utility>
@@ -50,7 +50,7 @@ using Encrypted = beast::ssl_stream<Plain<Tcp>>;
 
 constexpr std::uint64_t largest_answer = std::uint64_t{64} << 20;
 
-// What a connection needs before a request is written to it: nothing, or a handshake.
+// The preparation of a connection before its first request: none, or a handshake.
 template <class Protocol, class Then>
 void prepare(Plain<Protocol>& /*stream*/, Then then) {
   then(error_code{});
@@ -76,7 +76,7 @@ http::request<http::string_body> message_of(const ControlAddress& address, const
   return message;
 }
 
-// Otherwise a request waits until the server's delayed ACK of the handshake's last message has come: 40 ms.
+// Otherwise a request would wait 40 ms for the server's delayed ACK of the handshake's last message.
 void send_at_once(Tcp::socket& socket) {
   error_code ignored;
   socket.set_option(Tcp::no_delay{true}, ignored);
@@ -96,7 +96,7 @@ std::string text_of(const error_code& error) {
   return error.message() + "; is an engine running whose configuration has [control] with this address?";
 }
 
-// Why it failed, where that is the certificate of the engine.
+// The reason for the failure, if it is the engine's certificate.
 std::string text_of_certificate(Encrypted& stream) {
   const long verified = SSL_get_verify_result(stream.native_handle());
   if (verified == X509_V_OK) return {};
@@ -122,14 +122,14 @@ class ControlClient::Connection {
   // The first exchange connects.
   virtual error_code exchange(const http::request<http::string_body>& message, std::chrono::seconds timeout,
                               Parser& parser) = 0;
-  // Of an exchange that failed.
+  // For an exchange that failed.
   [[nodiscard]] virtual std::string problem(const error_code& error) = 0;
 };
 
 template <class Stream, class Endpoint>
 class ControlClient::ConnectionOver final : public Connection {
  public:
-  // Of an encrypted stream `more` is the context, of which it holds what it needs.
+  // For an encrypted stream, `more` is the context; the stream keeps the parts it needs.
   template <class... More>
   explicit ConnectionOver(Endpoint endpoint, More&... more)
       : endpoint_(std::move(endpoint)), stream_(context_, more...) {}
@@ -178,7 +178,7 @@ class ControlClient::ConnectionOver final : public Connection {
   bool connects_ = true;
 };
 
-// Makes a connection to an address, or has the reason why it cannot.
+// Creates a connection to an address, or returns the reason why it cannot.
 struct ControlClient::Maker {
   using Made = std::expected<std::unique_ptr<Connection>, std::string>;
 
@@ -238,7 +238,7 @@ std::expected<ControlReply, std::string> ControlClient::ask(const ControlRequest
     }
     const std::string text = connection_->problem(failed);
     connection_.reset();
-    // The engine ends a connection after a time without a request, or after many.
+    // The engine ends a connection that was idle for a while, or after many requests.
     if (!used || failed == beast::error::timeout) return problem_at(address_, text);
   }
 }

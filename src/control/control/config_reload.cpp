@@ -1,4 +1,4 @@
-// Compares the file with the sessions that run, and carries out what can be done now.
+// Compares the file with the running sessions, and makes the changes that are possible now.
 #include "control/config_reload.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace nfx::control {
 namespace {
 
-// For the old session of a name to leave its poll thread and to close its journal.
+// Time for the old session of this name to leave its poll thread and to close its journal.
 constexpr std::chrono::seconds time_to_replace{5};
 constexpr std::chrono::milliseconds before_next_try{2};
 
@@ -33,7 +33,7 @@ std::string line_of(const std::vector<KeyChange>& keys, std::string_view who) {
   return line.append(", by ").append(who);
 }
 
-// It comes and goes by other means than a reload.
+// A template, or a session that starts and ends by other means than a reload.
 bool is_fixed(const SessionSettings& settings) noexcept { return settings.is_template || settings.is_replicated(); }
 
 bool is_now(const SessionChange& change) noexcept { return change.needs == ChangeNeeds::nothing; }
@@ -51,7 +51,7 @@ std::string_view to_string(SessionChange::Kind kind) noexcept {
 
 ConfigReload::ConfigReload(ReloadedEngine& engine, std::string file) : engine_(engine), file_(std::move(file)) {}
 
-// Once, and not before it is needed: what the engine began with.
+// Called when first needed: learns the configuration that the engine started with.
 void ConfigReload::learn_running() {
   if (std::exchange(learnt_, true)) return;
   const EngineConfig& config = engine_.config();
@@ -75,7 +75,7 @@ void ConfigReload::added(std::string_view text, const std::string& name) {
   running_[name] = {.keys = std::move(keys.sessions.at(0)), .in_file = false};
 }
 
-// What add_session() refuses stays for a restart.
+// A session that add_session() refuses waits for a restart.
 void ConfigReload::require_addable(Step& step) const {
   try {
     engine_.check_added(*step.settings);
@@ -112,7 +112,7 @@ std::optional<ConfigReload::Step> ConfigReload::step_of(SessionSettings settings
   return step;
 }
 
-// Templates, and sessions that exist only where a gateway of a cluster owns them.
+// Templates, and sessions that exist only while a gateway of a cluster owns them.
 void ConfigReload::plan_fixed(std::size_t index, Plan& plan) {
   const SessionSettings& settings = plan.file.config.sessions[index];
   Step step{.change = {.name = identity(settings.session),
@@ -181,7 +181,7 @@ ConfigReload::Plan ConfigReload::make_plan() {
     if (step) {
       plan.steps.push_back(*std::move(step));
     } else {
-      running_[name].in_file = true;  // as an operator has added it
+      running_[name].in_file = true;  // as added by an operator
     }
   }
   plan_removals(running, plan);
@@ -199,11 +199,12 @@ ReloadReport ConfigReload::carry_out(std::string_view who) {
   Plan plan = make_plan();
   ReloadReport& report = plan.report;
   if (report.status != ReloadStatus::planned) return std::move(report);
-  // A place that one needs may be another's that goes; but what cannot be added is seen before anything has gone.
+  // A new session may need the place of one that is removed; but sessions that cannot be added are detected before any
+  // is removed.
   const auto order = [](const Step& step) {
     return step.change.kind == SessionChange::Kind::add ? 0 : step.replaces ? 1 : step.settings ? 2 : 3;
   };
-  // What took one session away would take the others too.
+  // The cause that removed one session would remove the others too.
   bool has_lost = false;
   for (int turn = 0; turn < 4; ++turn) {
     for (Step& step : plan.steps) {
@@ -318,8 +319,8 @@ void ConfigReload::set_replaced(std::optional<Replaced> replaced) {
   replaced_ = std::move(replaced);
 }
 
-// It stays disabled and held where an operator has decided so. Its journal closes on another thread, and is opened
-// again when that is done.
+// It stays disabled or held if an operator has decided so. Its journal closes on another thread and is then opened
+// again.
 std::string ConfigReload::replace(std::size_t number, const SessionSettings& settings, std::string_view who) {
   struct Ends {
     ConfigReload& reload;
@@ -331,7 +332,7 @@ std::string ConfigReload::replace(std::size_t number, const SessionSettings& set
   CommandOutcome outcome = engine_.command(number, {.kind = SessionCommandKind::show});
   if (!outcome) return std::string{explain(outcome)};
   const AddedSession as{.enabled = outcome.session.enabled, .sending_held = outcome.session.sending_held};
-  // One command, so that nothing has changed where the poll thread does not take it.
+  // One command, so that nothing has changed if the poll thread does not take it.
   outcome =
       engine_.command(number, {.kind = SessionCommandKind::remove, .unless_connected = true, .who = std::string{who}});
   if (outcome.status == CommandStatus::refused) return "it has connected meanwhile; reload once it is disconnected";

@@ -1,9 +1,9 @@
-// Reads a changed configuration file while the engine runs: what would change, and then what can without
-// disturbing a session that is logged on. Every key of the file is read and checked first, and the sessions that are to
-// be added; then sessions are added, replaced, changed and removed, in this order.
+// Applies a changed configuration file while the engine runs: lists the changes, then makes the changes that do not
+// disturb a session that is logged on. First every key of the file is read and checked, and so are the sessions to be
+// added. Then sessions are added, replaced, changed and removed, in this order.
 // Thread: one, not a poll thread; command() and replaced() are for another one. Cost: reads the file; carry_out() waits
-// for poll threads, two seconds for each session at most, and five for one that is replaced. Errors: an invalid file is
-// a status, with the line; nothing is changed then.
+// for poll threads, at most two seconds for each session, and five for a replaced one. Errors: an invalid file is a
+// status, with the line; nothing is changed then.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,9 @@ struct SessionChange {
 
   std::string name{};
   Kind kind = Kind::change;
-  ChangeNeeds needs = ChangeNeeds::nothing;  // now: what needs a disconnect and has no connection needs nothing
-  std::string why{};                         // it needs that, where the keys do not show it
+  ChangeNeeds needs = ChangeNeeds::nothing;  // needed now: a change that needs a disconnect needs nothing if there is
+                                             // no connection
+  std::string why{};                         // the reason, if the keys do not show it
   std::vector<KeyChange> keys{};
 };
 
@@ -34,32 +35,32 @@ struct SessionChange {
 
 enum class ReloadStatus : std::uint8_t {
   planned,        // nothing was changed
-  nothing_to_do,  // the engine runs with what the file has
-  done,           // all of it
-  incomplete,     // some of it needs a disconnect or a restart, or failed
-  invalid,        // the file; nothing was changed
-  no_file,        // a program has made the configuration
-  stopping,       // the engine stops or drains
-  not_answering,  // a poll thread: nothing was changed
+  nothing_to_do,  // the engine already runs with this configuration
+  done,           // everything was changed
+  incomplete,     // some changes need a disconnect or a restart, or failed
+  invalid,        // an error in the file; nothing was changed
+  no_file,        // a program created the configuration
+  stopping,       // the engine is stopping or draining
+  not_answering,  // a poll thread does not answer; nothing was changed
   no_such_session,
-  being_removed,  // the session that was to be changed
+  being_removed,  // the session is being removed
 };
 
 struct ReloadReport {
   ReloadStatus status = ReloadStatus::planned;
-  std::string problem{};  // of invalid, no_file, stopping and not_answering
+  std::string problem{};  // for invalid, no_file, stopping and not_answering
   std::vector<SessionChange> sessions{};
-  std::vector<KeyChange> engine{};      // of other sections
-  std::vector<std::string> problems{};  // what failed while it was carried out
+  std::vector<KeyChange> engine{};      // keys of other sections
+  std::vector<std::string> problems{};  // failures while the changes were made
 };
 
-// What a reload does with the engine that it changes: an Engine, or the simulator's. Each function does what the one of
-// the same name of Engine does, and waits for poll threads as long.
+// The engine that a reload changes: an Engine, or the simulator's. Each function works like the one of the same name in
+// Engine, and waits as long for poll threads.
 class ReloadedEngine {
  public:
   virtual ~ReloadedEngine() = default;
-  [[nodiscard]] virtual const EngineConfig& config() const = 0;  // that it began with
-  [[nodiscard]] virtual ConfigWithKeys read_file() = 0;          // as it is now; throws ConfigError
+  [[nodiscard]] virtual const EngineConfig& config() const = 0;  // the configuration it started with
+  [[nodiscard]] virtual ConfigWithKeys read_file() = 0;          // the current file; throws ConfigError
   [[nodiscard]] virtual SessionList list_sessions() = 0;
   virtual void check_added(const SessionSettings& settings) const = 0;
   virtual void add_session(const SessionSettings& settings, AddedSession as) = 0;
@@ -72,22 +73,23 @@ class ReloadedEngine {
 
 class ConfigReload {
  public:
-  // `file` is the one that the engine's configuration was read from. The engine outlives this.
+  // `file` is the engine's configuration file. The engine must outlive this object.
   ConfigReload(ReloadedEngine& engine, std::string file);
 
   [[nodiscard]] ReloadReport plan();
   [[nodiscard]] ReloadReport carry_out(std::string_view who);
 
-  // One [[session]] that an operator gives as text: what was added, so that a later text can be compared with it, and
-  // what is to become of a session that runs. Where that needs what is not so now, nothing is changed: `incomplete`.
+  // One [[session]] given as text by an operator. added() remembers a new session, so that a later text can be compared
+  // with it; change() applies a text to a running session. If that is not possible now, nothing is changed:
+  // `incomplete`.
   void added(std::string_view text, const std::string& name);
   [[nodiscard]] ReloadReport change(const SessionStatus& there, SessionSettings settings, std::string_view text,
                                     std::string_view who);
 
-  // A command of an operator while a reload may be carried out. `busy` where it replaces this very session: the one
-  // that comes would not have what the command has changed.
+  // A command of an operator, possibly during a reload. Returns `busy` if the reload is replacing this session, because
+  // the new session would lose the command's change.
   [[nodiscard]] CommandOutcome command(std::size_t session, const SessionCommand& command);
-  // The number of the session of this name that is being replaced.
+  // The number of the session with this name that is being replaced.
   [[nodiscard]] std::optional<std::size_t> replaced(std::string_view name);
 
  private:
@@ -97,13 +99,13 @@ class ConfigReload {
   };
   struct Running {
     GivenKeys keys;
-    bool in_file = false;  // and is removed once it is not any more
+    bool in_file = false;  // and is removed when it no longer is
   };
-  // A change of a session, and what is needed to make it.
+  // A change of a session, and its requirements.
   struct Step {
     SessionChange change{};
-    std::size_t number = 0;                     // of the session that runs
-    std::optional<SessionSettings> settings{};  // new ones; empty: it is removed
+    std::size_t number = 0;                     // number of the running session
+    std::optional<SessionSettings> settings{};  // new settings; empty: it is removed
     GivenKeys keys{};
     bool in_file = true;
     bool replaces = false;
@@ -116,13 +118,13 @@ class ConfigReload {
 
   void learn_running();
   [[nodiscard]] Plan make_plan();
-  // Empty: it is so already. `there` is the session that runs, null: none.
+  // Empty if nothing has to change. `there` is the running session, or null.
   [[nodiscard]] std::optional<Step> step_of(SessionSettings settings, const GivenKeys& keys,
                                             const SessionStatus* there) const;
   void plan_fixed(std::size_t index, Plan& plan);
   void plan_removals(const SessionList& running, Plan& plan);
   void require_addable(Step& step) const;
-  // Returns what failed; empty: nothing.
+  // Returns the failure; empty on success.
   [[nodiscard]] std::string carry_out(Step& step, std::string_view who);
   [[nodiscard]] std::string replace(std::size_t number, const SessionSettings& settings, std::string_view who);
   void set_replaced(std::optional<Replaced> replaced);
@@ -130,10 +132,10 @@ class ConfigReload {
   ReloadedEngine& engine_;
   const std::string file_;
   bool learnt_ = false;
-  ConfigKeys before_;  // sections that the engine began with
+  ConfigKeys before_;  // sections that the engine started with
   std::map<std::string, Running, std::less<>> running_;
   std::map<std::string, GivenKeys, std::less<>> fixed_;  // templates and replicated sessions
-  // What an operator had decided for sessions that are removed and could not be added again yet.
+  // An operator's decisions about removed sessions that could not be added again yet.
   std::map<std::string, AddedSession, std::less<>> to_add_again_;
   std::mutex replaced_mutex_;
   std::optional<Replaced> replaced_;

@@ -1,4 +1,4 @@
-// The threads of the control plane, and where they begin.
+// Starts the threads of the control plane.
 #include "nexusfix/control/control.hpp"
 
 #include <memory>
@@ -28,7 +28,8 @@ class EngineControl final : public Control {
           CpuAffinity::give_way();
           engine.run_on_housekeeping("nfx-control", [this] { server_.run(); });
         }),
-        // It does not give way: it adds sessions, and threads that write their journals would inherit the nice value.
+        // This thread keeps the default nice value: it adds sessions, and the threads that write their journals would
+        // inherit its value.
         worker_([this, &engine] { engine.run_on_housekeeping("nfx-control-io", [this] { server_.run_work(); }); }) {
     EngineOperations{engine}.reload_with_sessions("[control] http", server_.reload());
   }

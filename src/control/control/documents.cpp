@@ -1,4 +1,4 @@
-// JSON, and the documents of several routes.
+// JSON, and documents that several routes share.
 #include "control/documents.hpp"
 
 #include <algorithm>
@@ -58,7 +58,7 @@ std::string_view result_of_reload(const ReloadReport& report) noexcept {
   return "incomplete";
 }
 
-// What became of it, for the audit log: each session with its keys, without their values.
+// The outcome for the audit log: each session with its keys, without their values.
 std::string detail_of(const ReloadReport& report) {
   if (!report.problem.empty()) return report.problem;
   std::string detail;
@@ -87,7 +87,7 @@ struct Kind {
   std::string_view name;
 };
 
-// What a command's refusal is in HTTP.
+// The HTTP status of a command's refusal.
 Kind kind_of(const CommandOutcome& outcome) noexcept {
   switch (outcome.status) {
     case CommandStatus::done:
@@ -263,7 +263,7 @@ const Document<ReloadReport> Document<ReloadReport>::self{
      {"problems", [](auto& of) { return unless_empty(of.problems); }, "What failed while it was carried out.",
       filled_list(text_schema())}}};
 
-// As of a report, but that the result is always the same.
+// Like a report, but the result is always the same.
 template <>
 const Document<ReloadPlan> Document<ReloadPlan>::self = [] {
   Document<ReloadPlan> all{"ReloadPlan", {}};

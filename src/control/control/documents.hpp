@@ -1,6 +1,6 @@
-// Documents of the API. A struct has one row for each member of its document: name, value, and what it means. Answers
-// and their schemas in the OpenAPI description are made from the same rows, so neither has what the other lacks.
-// Thread: any. Cost: makes JSON.
+// Documents of the API. A struct has one row for each member of its document: name, value and meaning. Answers and
+// their schemas in the OpenAPI description are made from the same rows, so they always agree.
+// Thread: any. Cost: creates JSON.
 #pragma once
 
 #include <array>
@@ -33,14 +33,14 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json list_schema(Json each);
 [[nodiscard]] Json empty_list(Json each);
 [[nodiscard]] Json filled_list(Json each);
-// An object with these members and no other.
+// A schema for an object with exactly these members.
 [[nodiscard]] Json object_schema(const std::vector<std::pair<std::string_view, Json>>& members);
 [[nodiscard]] Json with_help(Json schema, std::string_view help);
 
 [[nodiscard]] std::string time_text(UtcTime time);  // with milliseconds
 [[nodiscard]] std::string text_of(const Json& json);
 
-// A member that is left out where it is empty; one of std::optional is null there.
+// A member that is omitted if it is empty; an empty std::optional is null.
 template <class V>
 struct Omitted : std::optional<V> {
   using std::optional<V>::optional;
@@ -64,7 +64,7 @@ template <class T>
 struct Document {
   static const Document self;  // specialised for each struct that is a document
 
-  std::string_view name;  // in components/schemas; empty: its schema is written where it is used
+  std::string_view name;  // name in components/schemas; empty: the schema is inlined
   std::vector<Member<T>> members;
   std::string_view help{};
 };
@@ -78,13 +78,13 @@ concept OmittedLike = std::same_as<V, Omitted<typename V::value_type>>;
 template <class V>
 concept ListLike = std::same_as<V, std::vector<typename V::value_type>>;
 
-// A reference to the schema of the document of this name, which `make` returns where `schemas` does not have it yet.
+// A reference to the schema of this name. If `schemas` does not have it yet, `make` creates it.
 [[nodiscard]] Json refer(Json& schemas, std::string_view name, const std::function<Json()>& make);
 
 template <class V>
 [[nodiscard]] Json schema_of(Json& schemas) {
   if constexpr (std::same_as<V, Json>) {
-    return {};  // its member has a fixed one
+    return {};  // the member has a fixed schema
   } else if constexpr (TextLike<V>) {
     return text_schema();
   } else if constexpr (std::same_as<V, bool>) {
@@ -154,7 +154,7 @@ template <class V>
   }
 }
 
-// `get` is a member of T, or a function of a T. The schema follows from its type, where no `fixed` one is given.
+// `get` is a member of T, or a function of a T. The schema follows from its type unless a `fixed` one is given.
 template <class T>
 struct Member {
   template <class Get, class Value = std::remove_cvref_t<std::invoke_result_t<Get, const T&>>>
@@ -163,7 +163,7 @@ struct Member {
     schema = [fixed = std::move(fixed)](Json& schemas) { return fixed.is_null() ? schema_of<Value>(schemas) : fixed; };
     value = [get](const T& of) { return json_of<Value>(std::invoke(get, of)); };
   }
-  // A member of a part of T is one of T.
+  // Makes a member of a part of T a member of T.
   template <class Part>
   Member(const Member<Part>& other, const Part& (*part)(const T&))
       : name(other.name), help(other.help), is_omitted(other.is_omitted), schema(other.schema) {
@@ -177,7 +177,7 @@ struct Member {
   std::function<Json(const T&)> value;
 };
 
-// "messages_in_total": a metric without its prefix, and with the label that distinguishes the counters of one metric.
+// "messages_in_total": a metric without its prefix, plus the label that distinguishes counters of one metric.
 [[nodiscard]] std::string counter_name(std::string_view metric, std::string_view label_value);
 
 template <class Counters>
@@ -206,7 +206,7 @@ struct SessionResult {
 };
 
 struct ReloadPlan {
-  ReloadReport report;  // that nothing was changed by
+  ReloadReport report;  // a report of a reload that changed nothing
 };
 
 // RFC 9457.
@@ -214,7 +214,7 @@ struct Problem {
   unsigned status = 0;
   std::string_view kind;
   std::string_view detail;
-  const SessionStatus* session = nullptr;  // null: there is none
+  const SessionStatus* session = nullptr;  // null: no session
 };
 
 template <>
@@ -230,18 +230,18 @@ const Document<ReloadPlan> Document<ReloadPlan>::self;
 template <>
 const Document<Problem> Document<Problem>::self;
 
-// Whether a later request may not meet a refusal with this status.
+// Whether a later request with this refusal may succeed.
 [[nodiscard]] bool passes(unsigned status) noexcept;
 
-// A reload's report, or why there was none.
+// The report of a reload, or the reason why there was none.
 [[nodiscard]] Answer answer_of(const ReloadReport& report);
 [[nodiscard]] Outcome outcome_of(const ReloadReport& report);
 
-// The session after a command, with its ETag. `result` empty: it was only read.
+// The session after a command, with its ETag. Empty `result`: it was only read.
 [[nodiscard]] Answer session_answer(const SessionStatus& session, std::string_view result = {});
 // Why a command was not carried out.
 [[nodiscard]] Answer refused(const CommandOutcome& outcome);
-// "\"3.120.97.0\"": number, next in, next out and how often the settings have changed, so that it changes with them.
+// "\"3.120.97.0\"": number, next in, next out and the number of settings changes, so that it changes with any of them.
 [[nodiscard]] std::string etag_of(const SessionStatus& session);
 
 }  // namespace nfx::control

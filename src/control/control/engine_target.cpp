@@ -29,15 +29,15 @@ bool is_late(CommandStatus status) noexcept {
 
 constexpr const char* stops_or_drains = "the engine stops or drains";
 
-// Waits until the poll thread has the session and, where it accepts connections, listens: after add_session(). Throws
-// ConfigError where it cannot. A poll thread that is late listens later, and a notice states it where it cannot.
+// Waits after add_session() until the poll thread has the session and, if it accepts connections, listens. Throws
+// ConfigError if it cannot listen. A late poll thread listens later, and reports a failure as a notice.
 SessionStatus wait_until_added(Engine& engine, std::size_t session) {
   CommandOutcome outcome = EngineOperations{engine}.command(session, {});
   if (const auto why = EngineOperations{engine}.why_not_added(session)) throw ConfigError(*why);
   return std::move(outcome.session);
 }
 
-// `read(journal)` reads the files of a session that has some.
+// Calls `read(journal)`, which reads the files of a session with a journal.
 template <class Answer, class Read>
 StoreOutcome<Answer> store_outcome(JournalStatus journal, Read&& read) {
   StoreOutcome<Answer> outcome{.status = journal.status, .exists = journal.exists};
@@ -73,7 +73,7 @@ class EngineTarget final : public Target {
       const std::size_t number = engine_.add_session(std::move(settings));
       AddOutcome outcome{.status = AddStatus::added, .session = wait_until_added(engine_, number)};
       reload_.added(config, name);
-      // A poll thread that is late has it nevertheless.
+      // A late poll thread has the session nevertheless.
       outcome.session.number = number;
       outcome.session.name = name;
       return outcome;
@@ -85,7 +85,7 @@ class EngineTarget final : public Target {
     if (const auto replaced = reload_.replaced(name)) return *replaced;
     if (const auto known = numbers_.find(name); known != numbers_.end()) {
       const CommandOutcome there = operations_.command(known->second, {});
-      // A poll thread that does not answer now has it nevertheless, as far as is known.
+      // A poll thread that does not answer probably still has the session.
       if (there.session.name == name || is_late(there.status)) return known->second;
     }
     const SessionList list = operations_.list_sessions();
@@ -114,7 +114,7 @@ class EngineTarget final : public Target {
   std::vector<ThreadReport> threads() override { return engine_.thread_reports(); }
   std::vector<std::string> placement_warnings() override { return engine_.placement_warnings(); }
   std::vector<RunningThread> running_threads() override {
-    constexpr Duration tick{std::chrono::milliseconds{10}};  // of /proc/stat
+    constexpr Duration tick{std::chrono::milliseconds{10}};  // resolution of /proc/stat
     const WatchSample sample =
         sample_host(HostFiles{}, {.pid = ::getpid(), .isolated_cpus = {}}, read_monotonic().time_since_epoch());
     const std::vector<int> poll_threads = operations_.poll_thread_ids();
@@ -236,9 +236,9 @@ class EngineTarget final : public Target {
   Reloaded reloaded_{engine_, file_};
   ConfigReload reload_{reloaded_, file_};
   const UtcTime started_;
-  // Of sessions seen in a list. A number is never used again, and one that is gone has no session.
+  // Sessions seen in a list. A number is never reused; a removed number has no session.
   std::map<std::string, std::size_t, std::less<>> numbers_;
-  std::atomic<bool> draining_{false};  // of both threads
+  std::atomic<bool> draining_{false};  // used by both threads
 };
 
 }  // namespace

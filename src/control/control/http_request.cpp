@@ -1,4 +1,4 @@
-// The grammar of RFC 9112, without what has two meanings.
+// The grammar of RFC 9112, without its ambiguous parts.
 #include "control/http_request.hpp"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ bool is_name(std::string_view text) noexcept { return !text.empty() && std::rang
 
 std::string_view without_spaces(std::string_view text) noexcept { return trimmed(text, " \t"); }
 
-// Whether a list, "keep-alive, Close", has the word.
+// Whether a list, such as "keep-alive, Close", contains the word.
 bool list_has(std::string_view list, std::string_view word) noexcept {
   while (!list.empty()) {
     const std::size_t comma = std::min(list.find(','), list.size());
@@ -56,7 +56,7 @@ bool HttpRequestReader::refuse(unsigned status, std::string_view kind, std::stri
 
 HttpProgress HttpRequestReader::take(std::string_view bytes) {
   if (progress_ == HttpProgress::refused || bytes.empty()) return progress_;
-  // One byte more than a request can have is enough to refuse it.
+  // One byte more than the maximum is enough to refuse a request.
   const std::size_t most = sizes_.head_bytes + sizes_.body_bytes + 1;
   NFX_ASSERT(received_.size() <= most);
   received_.append(bytes.substr(0, most - received_.size()));
@@ -77,7 +77,7 @@ HttpProgress HttpRequestReader::take(std::string_view bytes) {
   return progress_ = HttpProgress::complete;
 }
 
-// False: it has not ended, or is refused.
+// False if the head has not ended, or is refused.
 bool HttpRequestReader::find_end_of_head() {
   for (; scanned_ < received_.size(); ++scanned_) {
     if (scanned_ == sizes_.head_bytes)
@@ -121,7 +121,7 @@ bool HttpRequestReader::read_request_line(std::string_view line) {
   if (!request_.target.starts_with('/') || !std::ranges::all_of(request_.target, visible))
     return malformed("the target of a request is a path, percent-encoded, that begins with '/'");
   if (version != "HTTP/1.1" && version != "HTTP/1.0") return malformed("send HTTP/1.1");
-  // The answer to HEAD has a body here, as every answer: no request can follow it.
+  // The answer to HEAD has a body here, like every answer, so no request can follow it.
   request_.keep_alive = version == "HTTP/1.1" && request_.method != "HEAD";
   return true;
 }
@@ -135,7 +135,7 @@ bool HttpRequestReader::read_field(std::string_view line) {
   const std::string_view name = line.substr(0, colon);
   for (std::size_t i = 0; i < http_field_count; ++i) {
     if (!same_word(name, field_names[i])) continue;
-    // Two of one of these could mean different things to different readers. Of Accept the first counts.
+    // Two fields of these could mean different things to different readers. For Accept, the first one counts.
     if (request_.present[i] && static_cast<HttpField>(i) == HttpField::accept) continue;
     if (request_.present[i]) return malformed("a header field is there twice");
     request_.present[i] = true;

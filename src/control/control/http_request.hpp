@@ -1,8 +1,9 @@
-// Reads one HTTP/1.1 request out of bytes as they arrive. A request that two readers could end at different bytes is
-// refused: Transfer-Encoding, a Content-Length that is not one plain number, a line that ends without CR LF, a field
-// over several lines, bytes after the request. So no part of one can be taken for a request of its own.
-// Thread: one. Cost: every byte is read three times at most; memory for the head and the body that `HttpSizes`
-// allows. Lifetime: views of the reader, until begin(). Errors: a refusal with its status and text.
+// Parses one HTTP/1.1 request from bytes as they arrive. A request is refused if two readers could disagree about its
+// end. Such cases are Transfer-Encoding, a Content-Length that is not one plain number, a line that does not end with
+// CR LF, a field over several lines, and bytes after the request. So no part of a request can be taken for another
+// request.
+// Thread: one. Cost: every byte is read at most three times; memory for the head and the body that `HttpSizes` allows.
+// Lifetime: views of the reader, until begin(). Errors: a refusal with its status and text.
 #pragma once
 
 #include <array>
@@ -14,12 +15,12 @@
 namespace nfx::control {
 
 struct HttpSizes {
-  std::size_t head_bytes = 8192;  // request line and fields, with the empty line
+  std::size_t head_bytes = 8192;  // request line and fields, including the empty line
   std::size_t body_bytes = std::size_t{16} * 1024;
   std::size_t fields = 64;
 };
 
-// The fields that mean something here. Each may be there once.
+// The fields with a meaning here. Each may occur once.
 enum class HttpField : std::uint8_t {
   host,
   origin,
@@ -47,7 +48,7 @@ struct HttpRequest {
   [[nodiscard]] bool has(HttpField field) const noexcept { return present[static_cast<std::size_t>(field)]; }
 };
 
-// The connection ends after it.
+// The connection ends after a refusal.
 struct HttpRefusal {
   unsigned status = 0;
   std::string_view kind;
@@ -61,11 +62,11 @@ class HttpRequestReader {
   explicit HttpRequestReader(HttpSizes sizes = {}) : sizes_(sizes) {}
 
   void begin() noexcept;
-  // Bytes after a complete request refuse it. After a refusal nothing is taken.
+  // Bytes after a complete request cause a refusal. After a refusal nothing is taken.
   HttpProgress take(std::string_view bytes);
-  // Once it is complete.
+  // Requires that it is complete.
   [[nodiscard]] const HttpRequest& request() const noexcept { return request_; }
-  // Once it is refused.
+  // Requires that it is refused.
   [[nodiscard]] const HttpRefusal& refusal() const noexcept { return refusal_; }
 
  private:
@@ -79,9 +80,9 @@ class HttpRequestReader {
 
   HttpSizes sizes_;
   std::string received_;
-  std::size_t scanned_ = 0;     // bytes of the head that were checked
-  std::size_t line_begin_ = 0;  // of the line that is being checked
-  std::size_t head_size_ = 0;   // 0: it has not ended
+  std::size_t scanned_ = 0;     // bytes of the head checked so far
+  std::size_t line_begin_ = 0;  // start of the line being checked
+  std::size_t head_size_ = 0;   // 0: the head has not ended
   std::size_t body_size_ = 0;
   std::size_t field_count_ = 0;
   HttpProgress progress_ = HttpProgress::incomplete;

@@ -1,4 +1,4 @@
-// Boost.Beast waits for bytes and writes answers; what a request is and may do is decided elsewhere.
+// Boost.Beast waits for bytes and writes answers; other files decide what a request is and may do.
 #include "control/http_server.hpp"
 
 #include "nexusfix/config/engine_config.hpp"
@@ -56,7 +56,7 @@ template <class Protocol>
 using Plain = beast::basic_stream<Protocol>;
 using boost::system::error_code;
 
-// The answers that clients have not taken yet. Those of 32 clients of /metrics that read nothing would be some 20 MB.
+// The answers that clients have not yet received. 32 clients of /metrics that read nothing would hold some 20 MB.
 class UnreadAnswers {
  public:
   struct Answer {
@@ -68,7 +68,7 @@ class UnreadAnswers {
 
   explicit UnreadAnswers(std::size_t most) : most_(most) {}
 
-  // Closes those that leave no space for it: of the user who has most bytes, the oldest.
+  // Makes space by closing connections: of the user with the most bytes, the oldest one.
   [[nodiscard]] Place add(Answer answer) {
     while (bytes_ != 0 && bytes_ + answer.bytes > most_) {
       std::map<std::string_view, std::size_t> held{{answer.user, answer.bytes}};
@@ -91,10 +91,10 @@ class UnreadAnswers {
  private:
   const std::size_t most_;
   std::size_t bytes_ = 0;
-  std::list<Answer> answers_;  // the oldest first
+  std::list<Answer> answers_;  // oldest first
 };
 
-// What a listener's connections have in common.
+// Shared by a listener's connections.
 struct Service {
   const HttpLimits& limits;
   const std::function<AnswerOrWork(const Request&)>& answer;
@@ -113,13 +113,13 @@ Caller peer_of(int fd, const SocketUsers& users) {
   std::array<unsigned, 256> space{};
   socklen_t bytes = sizeof space;
   std::vector<unsigned> groups{peer.gid};
-  // A user of more groups than this is known by the first one.
+  // A user with more groups than this is identified by the first group.
   if (::getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, space.data(), &bytes) == 0)
     groups.insert(groups.end(), space.begin(), space.begin() + bytes / sizeof(unsigned));
   return users.caller(peer.uid, groups);
 }
 
-// What is loaded at present, so that a reload counts for connections that begin from then on.
+// Uses the certificates loaded now, so that a reload affects connections that begin later.
 asio::ssl::context context_of(const TlsContext& tls) {
   SSL_CTX* loaded = tls.material()->context.get();
   SSL_CTX_up_ref(loaded);
@@ -138,7 +138,7 @@ Plain<Protocol> stream_of(typename Protocol::socket socket, const Service& /*ser
   return Plain<Protocol>{std::move(socket)};
 }
 
-// One connection: reads a request, writes its answer, and so on. It ends by itself, or when its time is over.
+// One connection: reads a request, writes its answer, and repeats. It ends by itself, or when its time is over.
 template <class Protocol, class Stream>
 class Connection : public std::enable_shared_from_this<Connection<Protocol, Stream>> {
  public:
@@ -175,10 +175,10 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol, Stre
     }
   }
   void cut() noexcept { lowest().close(); }
-  // For its client: to send a request, or to take the answer. Otherwise for the worker.
+  // Whether it waits for its client, to send a request or to take the answer. Otherwise it waits for the worker.
   [[nodiscard]] bool waits() const noexcept { return !at_work_; }
   [[nodiscard]] auto waiting_since() const noexcept { return since_; }
-  // Empty: it has shown no right yet.
+  // Empty if it has not proved a right yet.
   [[nodiscard]] std::string_view user() const noexcept {
     return caller_.role == Role::none ? std::string_view{} : caller_.name;
   }
@@ -197,7 +197,7 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol, Stre
     read_some();
   }
 
-  // Bytes of another request that have arrived.
+  // Whether bytes of another request have arrived.
   [[nodiscard]] bool has_more() {
     if constexpr (is_encrypted) {
       return SSL_pending(stream_.native_handle()) != 0;
@@ -213,7 +213,7 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol, Stre
         [self = this->shared_from_this()](error_code error, std::size_t size) { self->was_read(error, size); });
   }
 
-  // What ends half way, by its client or by time, is not carried out and has no answer.
+  // An incomplete request, ended by its client or by a time limit, is not carried out and has no answer.
   void was_read(error_code error, std::size_t size) {
     if (error) return;
     HttpProgress progress = reader_.take({space_.data(), size});
@@ -229,7 +229,7 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol, Stre
     give(std::get<Answer>(std::move(made)), reader_.request().keep_alive);
   }
 
-  // A request for which there is no memory is refused; the others go on.
+  // If there is no memory for a request, it is refused, and the other connections continue.
   [[nodiscard]] AnswerOrWork answer_or_regret() {
     try {
       return answer_to(reader_.request());
@@ -241,7 +241,7 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol, Stre
     return problem(503, "no-memory", "the engine has no memory for this request: raise its limit, or ask for less");
   }
 
-  // The connection ends on this thread: its last owner is what is posted.
+  // The connection ends on this thread, because the posted function is its last owner.
   void wait_for(Work work) {
     work.run = [run = std::move(work.run)] {
       try {
@@ -313,7 +313,7 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol, Stre
   void end() {
     if constexpr (is_encrypted) {
       stream_.async_shutdown(
-          [self = this->shared_from_this()](error_code) {});  // both sides have closed, or time is over
+          [self = this->shared_from_this()](error_code) {});  // both sides have closed, or the time is over
     } else {
       error_code ignored;
       lowest().socket().shutdown(asio::socket_base::shutdown_send, ignored);
@@ -321,7 +321,7 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol, Stre
     }
   }
 
-  // Closing with bytes unread would reset the connection, and the client might lose the answer.
+  // Closing with unread bytes would reset the connection, and the client might lose the answer.
   void discard() {
     stream_.async_read_some(asio::buffer(space_),
                             [self = this->shared_from_this()](error_code error, std::size_t size) {
@@ -334,7 +334,7 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol, Stre
   const Service& service_;
   const Ended ended_;
   Caller caller_;
-  TlsPeer certificate_;  // of a client with TLS
+  TlsPeer certificate_;  // of a TLS client
   std::array<char, 4096> space_;
   HttpRequestReader reader_;
   http::response<http::string_body> response_;
@@ -342,7 +342,7 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol, Stre
   std::size_t requests_ = 0;
   std::size_t discarded_ = 0;
   bool at_work_ = false;
-  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();  // of its present wait
+  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();  // start of the current wait
 };
 
 template <class Protocol, class Stream>
@@ -377,7 +377,7 @@ class Listener {
   }
 
  private:
-  // Perhaps there are no more descriptors: not again immediately.
+  // There may be no free descriptors, so it does not retry immediately.
   void accept_later() { accept_after(std::chrono::milliseconds{100}); }
   void accept_after(std::chrono::steady_clock::duration wait) {
     timer_.expires_after(wait);
@@ -394,7 +394,7 @@ class Listener {
       connections_->erase(idle);
     }
     if constexpr (std::is_same_v<Protocol, Tcp>) {
-      // The last part of an answer does not wait for the client's delayed ACK, which comes after 40 ms.
+      // Prevents the last part of an answer from waiting 40 ms for the client's delayed ACK.
       error_code ignored;
       socket.set_option(Tcp::no_delay{true}, ignored);
     }
@@ -406,8 +406,8 @@ class Listener {
 
   using Peer = Connection<Protocol, Stream>;
   using Connections = std::list<Peer*>;
-  // Of the user who has most of them, the one that has waited longest for its peer: what one user does takes no place
-  // from another. Those who have shown no right are one user.
+  // Among the connections of the user with the most, the one that has waited longest for its client. So one user cannot
+  // take places from others. Clients without a proved right count as one user.
   [[nodiscard]] typename Connections::iterator least_needed() const {
     std::map<std::string_view, std::size_t> held;
     for (const Peer* each : *connections_) ++held[each->user()];
@@ -428,7 +428,7 @@ class Listener {
   }
 
   Service service_;
-  std::shared_ptr<Connections> connections_ = std::make_shared<Connections>();  // the oldest first
+  std::shared_ptr<Connections> connections_ = std::make_shared<Connections>();  // oldest first
   typename Protocol::acceptor acceptor_;
   asio::steady_timer timer_;
 };
@@ -454,7 +454,7 @@ void give_away(const ControlConfig& config) {
   }
 }
 
-// The socket of a process that has ended is removed; a socket that a process serves is not.
+// Removes the socket of a process that has ended; a socket in use is kept.
 void make_way(const std::string& path) {
   struct stat facts{};
   if (::lstat(path.c_str(), &facts) != 0) return;
@@ -525,7 +525,7 @@ struct HttpServer::Parts {
     if (const std::string wrong = folder_problem(folder.empty() ? "." : folder, FolderLink::allowed); !wrong.empty())
       throw ConfigError("[control] socket: " + wrong);
     make_way(path);
-    // No other process connects before it has its owner and mode.
+    // Prevents connections before the socket has its owner and mode.
     const mode_t before = ::umask(0177);
     try {
       local.open(Local::endpoint{path}, path, false);
@@ -559,7 +559,7 @@ struct HttpServer::Parts {
   const SocketUsers users;
   const std::shared_ptr<HttpUsers> http_users;
   const std::shared_ptr<TlsContext> tls;
-  UnreadAnswers unread;  // outlives the context, whose end destroys the connections
+  UnreadAnswers unread;  // outlives the context, whose destructor destroys the connections
   asio::io_context context{1};
   WorkQueue work;
   Listener<Local, Plain<Local>> local;
@@ -573,7 +573,7 @@ bool http_supported() noexcept { return true; }
 
 HttpServer::HttpServer(HttpServerOptions options) : parts_(std::make_unique<Parts>(std::move(options))) {}
 HttpServer::~HttpServer() = default;
-// What a handler throws without memory has ended its connection.
+// An exception from a handler that is out of memory ends its connection.
 void HttpServer::run() {
   for (;;) {
     try {

@@ -1,4 +1,4 @@
-// The routes as an OpenAPI 3.1 document: of each its parameters, its body and its answers. A row for each refusal.
+// Writes the routes as an OpenAPI 3.1 document, with parameters, body and answers of each, and a row for each refusal.
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@ struct Refusal {
   std::string_view name;
   unsigned status;
   std::string_view help;
-  std::string_view kinds;  // the ends of its types
+  std::string_view kinds;  // the ends of its type URNs
   bool perhaps_etag = false;
 };
 
@@ -57,7 +57,7 @@ constexpr auto refusals = std::to_array<Refusal>({
      true},
 });
 
-// Of a route, by name.
+// The names of a route's refusals.
 std::vector<std::string_view> refusals_of(const Route& route) {
   std::vector<std::string_view> names{"BadRequest", "WrongMethod", "TooLarge", "WrongHost", "HeaderTooLarge"};
   const auto add = [&names](bool when, std::initializer_list<std::string_view> more) {
@@ -74,8 +74,8 @@ std::vector<std::string_view> refusals_of(const Route& route) {
   return names;
 }
 
-// All but the paths, their schemas and their refusals. The first server is that of a document that an engine has
-// served.
+// Everything except the paths, their schemas and their refusals. The first server is the one used in a document served
+// by an engine.
 constexpr const char* frame = R"({
   "openapi": "3.1.0",
   "info": {"title": "NexusFIX control plane", "version": "1", "description":
@@ -110,7 +110,7 @@ void add(const Refusal& row, Json& components) {
   Json types = Json::array();
   for (const auto kind : std::views::split(row.kinds, ' '))
     types.push_back("urn:nexusfix:problem:" + std::string{std::string_view{kind}});
-  // Without "const" for the status: generators of clients cannot narrow a type by it.
+  // Without "const" for the status, because client generators cannot narrow a type by it.
   const Json status{{"type", "integer"}, {"enum", {row.status}}};
   const Json type{{"type", "string"}, {"enum", std::move(types)}};
   const std::string name{row.name}, schema = name + "Problem";
@@ -152,7 +152,7 @@ Json parameters_of(const Route& route) {
   return all;
 }
 
-// How a generated client groups what it calls.
+// The group of an operation in a generated client.
 std::string_view tag_of(const Route& route) {
   if (route.path.starts_with("/v1/sessions")) return "sessions";
   return route.path.starts_with("/v1/engine") ? "engine" : "monitoring";

@@ -1,4 +1,4 @@
-// Whether the threads of a process run where its plan has them.
+// Compares the threads of a process with its plan.
 // Thread: any, no state. Errors: none; each difference is a sentence.
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace nfx::control {
 
-// Threads of the plan that do not run, or with another mask or priority; and threads that are not in it but may run on
-// the CPU of one that busy-polls. `reports` are the engine's, `running` are all threads of the process.
+// Reports threads of the plan that do not run, or that have another mask or priority; also other threads that may run
+// on the CPU of a busy-polling one. `reports` come from the engine, `running` are all threads of the process.
 [[nodiscard]] std::vector<std::string> placement_problems(const PlacementPlan& plan,
                                                           const std::vector<ThreadReport>& reports,
                                                           const std::vector<RunningThread>& running);

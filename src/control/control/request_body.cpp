@@ -1,4 +1,4 @@
-// Bodies of requests: JSON in, and what it may have.
+// Parses bodies of requests and checks their members.
 #include "control/request_body.hpp"
 
 #include <algorithm>
@@ -14,13 +14,13 @@
 namespace nfx::control {
 namespace {
 
-// The members of an object, each at most once and of those that are allowed. Throws std::string.
+// The members of an object. Each must be allowed and may occur once. Throws std::string.
 Json members_of(std::string_view body) {
   if (body.find_first_not_of(" \t\r\n") == std::string_view::npos) return Json::object();
   constexpr std::size_t deepest = 4;
   bool too_deep = false;
   std::string twice;
-  std::array<std::set<std::string>, deepest + 2> names;  // of the objects that are open
+  std::array<std::set<std::string>, deepest + 2> names;  // names in the open objects
   const Json::parser_callback_t look = [&](int depth, Json::parse_event_t event, Json& parsed) {
     const auto at = static_cast<std::size_t>(depth);
     too_deep = too_deep || at > deepest;
@@ -37,7 +37,7 @@ Json members_of(std::string_view body) {
   return json;
 }
 
-// To JSON Schema 12.0 is an integer too. 0: it is none, or not exact.
+// JSON Schema treats 12.0 as an integer too. Returns 0 if the number is not an integer, or not exact.
 std::uint64_t whole_number(const Json& json) {
   if (json.is_number_unsigned()) return json.get<std::uint64_t>();
   const double number = json.is_number_float() ? json.get<double>() : 0;
@@ -95,7 +95,7 @@ std::string only_text(const Json& json, const std::string& name, const std::stri
   return json[name].get<std::string>();
 }
 
-// What `read` returns of the members, or what it throws.
+// The result of `read` for the members, or its exception as an error.
 template <class Read>
 auto read_body(std::string_view body, Read&& read) -> std::expected<decltype(read(Json{})), std::string> {
   try {
@@ -186,7 +186,7 @@ MakeSchema command_schema(const SessionCommandRow& row) {
     }
     if (row.takes(CommandArguments::text)) properties["text"] = logout_text_schema("Text(58) of the Logout.");
     Json schema = closed_schema(std::move(properties));
-    // Not as "anyOf": generators of clients would make classes of its parts.
+    // Not as "anyOf", because client generators would create classes for its parts.
     if (row.takes(CommandArguments::numbers)) {
       schema["minProperties"] = 1;
       schema["not"] = {{"required", {"expected"}}, {"maxProperties", 1}};

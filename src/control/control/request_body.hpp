@@ -1,5 +1,5 @@
-// Bodies of requests: their values, and their schemas in the OpenAPI description.
-// Thread: any. Errors: a text that names the member and what it must be.
+// Bodies of requests: parses their values, and describes their schemas for OpenAPI.
+// Thread: any. Errors: a text that names the member and its valid values.
 #pragma once
 
 #include <expected>
@@ -12,12 +12,12 @@
 
 namespace nfx::control {
 
-// A body's members: those that the command takes, and no other. An empty body has none.
+// A body with exactly the members that the command takes. An empty body has none.
 [[nodiscard]] std::expected<SessionCommand, std::string> command_of(std::string_view body,
                                                                     const SessionCommandRow& row);
-[[nodiscard]] MakeSchema command_schema(const SessionCommandRow& row);  // empty: it takes no member
+[[nodiscard]] MakeSchema command_schema(const SessionCommandRow& row);  // empty: the command takes no member
 [[nodiscard]] std::string command_example(const SessionCommandRow& row);
-// The member "text", which may be missing.
+// The optional member "text".
 [[nodiscard]] std::expected<std::string, std::string> logout_text_of(std::string_view body);
 [[nodiscard]] nlohmann::ordered_json drain_schema(nlohmann::ordered_json& schemas);
 // The member "level".
@@ -30,7 +30,7 @@ namespace nfx::control {
 struct Nothing {};
 [[nodiscard]] std::expected<Nothing, std::string> nothing_in(std::string_view body);
 
-// A body that was read, without space between its members.
+// The parsed body, without space between its members.
 [[nodiscard]] std::string compact(std::string_view body);
 
 }  // namespace nfx::control

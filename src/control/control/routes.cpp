@@ -1,4 +1,4 @@
-// The route of a request, and its parameters.
+// Finds the route of a request, and its parameters.
 #include "control/routes.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ int digit_of(char c) noexcept {
   return -1;
 }
 
-// Whether `path` is this route's; `session` is what stands for {session}.
+// Whether `path` belongs to this route; `session` receives the value of {session}.
 bool is_path_of(const Route& route, std::string_view path, std::string_view& session) noexcept {
   constexpr std::string_view part = "{session}";
   const std::string_view own = route.path;

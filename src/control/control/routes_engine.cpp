@@ -1,4 +1,4 @@
-// Routes of the engine as a whole: its state, and stop, drain, reload and the level of its lines.
+// Routes of the engine as a whole: its state, stop, drain, reload and the log level.
 #include <utility>
 
 #include "control/api.hpp"

@@ -19,11 +19,11 @@ struct Threads {
 };
 
 struct Placement {
-  std::optional<PlacementReport> report;  // empty: there is no plan
+  std::optional<PlacementReport> report;  // empty: no plan
   std::vector<ThreadReport> threads;
 };
 
-// Of sessions and stages that have any.
+// Sessions and stages that have any latencies.
 struct Latency {
   LatencyWindow window;
   std::optional<LatencyReport> report;  // empty: nothing is measured
@@ -34,7 +34,7 @@ struct Slowest {
   std::vector<SlowMoment> moments;
 };
 
-// Percentiles, or a count of 0 alone.
+// Percentiles, or only a count of 0.
 struct Measured {
   const LatencyCounts& counts;
 };
@@ -232,13 +232,13 @@ AnswerOrWork is_ready(Api& api, const Call& call) {
 AnswerOrWork show_metrics(Api& api, const Call& call) {
   MetricsPage page;
   if (!api.target().add_metrics(page)) return problem(504, "timed-out", "a poll thread did not answer in time");
-  // As a client wants it that takes the text format and does not know OpenMetrics.
+  // The format for a client that accepts the text format and does not know OpenMetrics.
   if (call.request.accept.contains("text/plain") && !call.request.accept.contains("application/openmetrics-text"))
     return Answer{.type = "text/plain; version=0.0.4; charset=utf-8", .body = page.text()};
   return Answer{.type = "application/openmetrics-text; version=1.0.0; charset=utf-8", .body = page.open_metrics()};
 }
 
-// Leaves those of the session that the query names, where it names one.
+// Keeps only the entries of the session in the query, if it names one.
 template <class Each>
 void select_session(std::vector<Each>& all, const Query& query) {
   const auto session = query.find("session");

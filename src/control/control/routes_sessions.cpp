@@ -147,13 +147,13 @@ Answer answer_of_added(const AddOutcome& outcome) {
   return session_answer(outcome.session, "done");
 }
 
-// What an ETag has: see etag_of().
+// The contents of an ETag: see etag_of().
 struct Seen {
   NextNumbers numbers;
   std::uint32_t revision;
 };
 
-// Empty: it is not an ETag of this session.
+// Empty if it is not an ETag of this session.
 std::optional<Seen> seen_in(std::string_view etag, std::size_t session) noexcept {
   if (etag.size() < 2 || etag.front() != '"' || etag.back() != '"') return std::nullopt;
   etag = etag.substr(1, etag.size() - 2);
@@ -172,7 +172,7 @@ std::optional<Seen> seen_in(std::string_view etag, std::size_t session) noexcept
               .revision = static_cast<std::uint32_t>(parts[3])};
 }
 
-// What an If-Match adds to what a session has to have. False: no session has both.
+// Adds the conditions of an If-Match to a command. False if no session can meet both.
 bool add_expected(std::string_view if_match, std::size_t session, SessionCommand& command) noexcept {
   if (if_match.empty() || if_match == "*") return true;
   const auto seen = seen_in(if_match, session);
@@ -184,7 +184,7 @@ bool add_expected(std::string_view if_match, std::size_t session, SessionCommand
   return true;
 }
 
-// What is requested, for the audit log.
+// The request, for the audit log.
 std::string detail_of(const Request& request) {
   std::string detail = compact(request.body);
   if (!request.if_match.empty())
@@ -220,7 +220,7 @@ AnswerOrWork give_command(Api& api, const Call& call) {
   });
 }
 
-// The text is not in the audit log, as it may have a password: the session's name is.
+// The audit log contains the session's name but not the text, which may contain a password.
 AnswerOrWork add(Api& api, const Call& call) {
   const auto config = config_of(call.request.body);
   if (!config) return problem(400, "bad-request", config.error());
@@ -233,7 +233,7 @@ AnswerOrWork add(Api& api, const Call& call) {
   });
 }
 
-// As of add(), the text is not in the audit log: what has changed is.
+// Like add(): the audit log contains the changed keys but not the text.
 AnswerOrWork change_settings(Api& api, const Call& call) {
   const auto config = config_of(call.request.body);
   if (!config) return problem(400, "bad-request", config.error());
@@ -248,7 +248,7 @@ AnswerOrWork change_settings(Api& api, const Call& call) {
   }
   return api.change(
       call, {}, [&target = api.target(), who = call.request.caller.name, number = *number, config = *config, show] {
-        // Another change may have been carried out since the request came.
+        // Another change may have been made since the request arrived.
         const CommandOutcome there = show.expected_revision ? target.command(number, show) : CommandOutcome{};
         if (there.status != CommandStatus::refused) return outcome_of(target.change(number, config, who));
         return Outcome{.answer = refused(there), .event = "refused", .detail = std::string{explain(there)}};
@@ -266,7 +266,7 @@ AnswerOrWork show_messages(Api& api, const Call& call) {
   return answer_of(recent);
 }
 
-// `read(target, session)` is what the worker does.
+// The worker calls `read(target, session)`.
 template <class Read>
 AnswerOrWork read_journal(Api& api, const Call& call, Read read) {
   const auto session = api.session_read_by(call);
@@ -302,7 +302,7 @@ Route route_of(const SessionCommandRow& row) {
   std::string operation{row.name};  // "test_request_session"
   std::ranges::replace(operation, '-', '_');
   operation += "_session";
-  // Whether it may not fit the state of its session or of the engine.
+  // Whether the command may not fit the state of its session or of the engine.
   constexpr std::array may_not_fit{set, reset, logon, enable, test_request, resend};
   std::vector<std::string_view> refusals{
       std::ranges::find(may_not_fit, row.kind) != may_not_fit.end() ? "NotNow" : "BeingRemoved"};

@@ -1,7 +1,7 @@
-// What the control plane shows of a session's journal while the engine runs. Reads files, changes nothing.
+// Shows a session's journal while the engine runs. Reads files, changes nothing.
 // Thread: the control plane's for files. Cost: a request reads a bounded part of the journal: verify_store() one
 // segment, and further ones up to verified_bytes; store_tail() the segments of the last tail_bytes. Errors: StoreError
-// where a file cannot be read; damage is a value.
+// if a file cannot be read; damage is a value.
 #pragma once
 
 #include <cstdint>
@@ -29,20 +29,20 @@ struct FileSum {
 struct StoreView {
   JournalStatus journal{};
   FileSum segments{};
-  FileSum archived{};  // by resets of the sequence numbers
+  FileSum archived{};  // archived when the sequence numbers were reset
 };
 
-// Of the records from a position on, in whole segments.
+// Result for the records from a position on, in whole segments.
 struct StoreVerification {
   JournalPosition from = 0;
-  JournalPosition to = 0;  // where the next request continues
-  bool complete = false;   // there is nothing after it
+  JournalPosition to = 0;  // start of the next request
+  bool complete = false;   // nothing follows
   std::uint64_t segments = 0;
   std::uint64_t records = 0;
   std::uint64_t messages = 0;
   std::optional<JournalDamage> damage{};
   bool torn = false;        // `damage` is after the last commit
-  std::uint64_t found = 0;  // records that are wrong though their checksums are right
+  std::uint64_t found = 0;  // wrong records with right checksums
   std::vector<JournalCheck::Finding> findings{};
 };
 

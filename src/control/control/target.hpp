@@ -1,4 +1,4 @@
-// What the control plane controls: an engine, or a substitute of tests.
+// The target of the control plane: an engine, or a substitute in tests.
 // Thread: the control plane's; the second half of Target its worker's, at the same time. Errors: a poll thread that
 // does not answer is a status.
 #pragma once
@@ -33,17 +33,17 @@ struct EngineView {
   bool stopping = false;
 };
 
-// What became of a session that was to be added.
+// The result of adding a session.
 enum class AddStatus : std::uint8_t { added, invalid, exists, being_removed, stopping };
 
 struct AddOutcome {
   AddStatus status = AddStatus::invalid;
-  std::string problem{};    // names the line; empty when it was added
-  SessionStatus session{};  // once it is added
+  std::string problem{};    // names the line; empty if it was added
+  SessionStatus session{};  // if it was added
 };
 
-// What became of a request for a session's journal: the poll thread's answer, and `unreadable` where a file cannot be
-// read. `exists` is false where the session's store is memory.
+// The result of a request for a session's journal: the poll thread's answer, and `unreadable` if a file cannot be read.
+// `exists` is false if the session's store is memory.
 template <class Answer>
 struct StoreOutcome {
   CommandStatus status = CommandStatus::done;
@@ -57,29 +57,29 @@ struct PlacementReport {
   std::vector<std::string> problems;
 };
 
-// A thread of the process, as the kernel has run it since it began.
+// A thread of the process, with the kernel's figures since it started.
 struct RunningThread {
   ThreadSample sample;
   std::optional<std::uint32_t> poll_thread{};  // its number
-  std::optional<Duration> cpu_stolen{};        // by the hypervisor from the CPU that it is on, since the host's start
+  std::optional<Duration> cpu_stolen{};        // stolen by the hypervisor from its current CPU since the host started
 };
 
 class Target {
  public:
   virtual ~Target() = default;
-  virtual CommandOutcome command(std::size_t session, const SessionCommand& command) = 0;  // on both threads
+  virtual CommandOutcome command(std::size_t session, const SessionCommand& command) = 0;  // called from both threads
   virtual SessionList sessions() = 0;
   virtual bool answers() = 0;  // all poll threads
-  // By its name, "FIX.4.4:DESK->VENUE". Otherwise no_such_session, or timed_out where a poll thread that may have it
-  // does not answer.
+  // Finds a session by its name, "FIX.4.4:DESK->VENUE". Otherwise no_such_session, or timed_out if a poll thread that
+  // may have it does not answer.
   virtual std::expected<std::size_t, CommandStatus> find(std::string_view name) = 0;
   virtual EngineView engine() = 0;
   virtual std::vector<ThreadReport> threads() = 0;
   virtual std::vector<std::string> placement_warnings() = 0;
   virtual std::vector<RunningThread> running_threads() = 0;
-  // Empty: there is no plan.
+  // Empty if there is no plan.
   virtual std::optional<PlacementReport> placement() = 0;
-  // Empty: nothing is measured.
+  // Empty if nothing is measured.
   virtual std::optional<LatencyReport> latency(LatencyWindow window) = 0;
   virtual std::vector<SlowMoment> slowest(LatencyWindow window) = 0;
   virtual RecentMessages messages(std::size_t session, std::uint64_t after, std::size_t most) = 0;
@@ -87,7 +87,7 @@ class Target {
   virtual void stop() = 0;
   virtual void set_log_level(LogLevel level) = 0;
 
-  // From here on on the worker's thread: the work of routes that are left to it.
+  // Called on the worker's thread, for work of routes.
   virtual StoreOutcome<StoreView> store(std::size_t session) = 0;
   virtual StoreOutcome<StoreVerification> verify_store(std::size_t session, JournalPosition from) = 0;
   virtual StoreOutcome<std::vector<RecentMessage>> store_tail(std::size_t session, std::size_t most) = 0;
@@ -96,14 +96,14 @@ class Target {
   virtual bool drain(std::string_view text) = 0;
   virtual bool end_drain() = 0;
   virtual std::vector<std::string> reload_tls() = 0;
-  // What a reload of the configuration would change; and to change it.
+  // The changes that a reload would make, and the reload itself.
   virtual ReloadReport plan_reload() = 0;
   virtual ReloadReport reload(std::string_view who) = 0;
-  // `config` as of add(), for the session of this number.
+  // `config` as in add(), for the session with this number.
   virtual ReloadReport change(std::size_t session, std::string_view config, std::string_view who) = 0;
 };
 
-// An engine, which is borrowed. `file` as make_control() has it.
+// `engine` is borrowed. `file` as in make_control().
 [[nodiscard]] std::unique_ptr<Target> engine_target(Engine& engine, std::string file);
 
 }  // namespace nfx::control

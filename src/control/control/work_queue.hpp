@@ -1,7 +1,7 @@
-// Work that requests leave to a thread of its own, so that the control plane's thread answers others meanwhile.
-// Thread: put() from one; run() is the worker's; stop() from any. Bounds: the Api leaves at most Api::most_work of
-// them. Order: what changes something before what reads, and each in the order of its requests. Errors: what is left at
-// stop() is not carried out and has no answer.
+// Runs work of requests on a separate thread, so that the control plane's thread can answer others meanwhile.
+// Thread: put() from one; run() is the worker's; stop() from any. Bounds: the Api submits at most Api::most_work of
+// them. Order: changes before reads, and each kind in the order of its requests. Errors: work that remains at stop() is
+// not done and has no answer.
 #pragma once
 
 #include <condition_variable>
@@ -28,7 +28,7 @@ class WorkQueue {
     }
     changed_.notify_one();
   }
-  // Until stop(): what has begun ends first.
+  // Runs until stop(); work in progress is completed.
   void run() {
     std::unique_lock lock{mutex_};
     for (;;) {

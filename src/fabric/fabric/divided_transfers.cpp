@@ -1,4 +1,4 @@
-// Which group has which part, and what becomes of a part whose link is lost. The receiver chooses the next group, one
+// Assigns parts of transfers to groups, and handles parts whose link is lost. The receiver chooses the next group, one
 // at a time; the sender follows by waiting at all others.
 #include "nexusfix/fabric/groups.hpp"
 
@@ -21,7 +21,7 @@ const DivisionOptions& checked(const DivisionOptions& options) {
   return options;
 }
 
-// For each part of each transfer of both directions.
+// Space for each part of each transfer in both directions.
 SpscOptions queue_of(const DivisionOptions& options, std::size_t entries, std::size_t size) {
   return {.slot_count = 2 * options.transfers * options.groups * entries, .record_size = size};
 }
@@ -30,7 +30,7 @@ constexpr std::uint32_t bit(std::size_t group) noexcept { return 1U << group; }
 
 }  // namespace
 
-// A start and a cancellation, and the cancellation of the one before that the group has not taken yet.
+// A start and a cancellation, and an earlier cancellation that the group has not taken yet.
 GroupSide::GroupSide(const DivisionOptions& options)
     : requests_(queue_of(options, 3, sizeof(Request))), reports_(queue_of(options, 1, sizeof(Report))) {}
 
@@ -69,7 +69,7 @@ struct DividedTransfers::Transfer {
   bool used = false;
   bool outgoing = false;
   bool failed = false;
-  bool lost = false;  // of a part, when it was cancelled
+  bool lost = false;  // of a part that was cancelled
   TransferResult result = TransferResult::complete;
   std::array<Part, max_groups> parts;
 };
@@ -178,7 +178,7 @@ void DividedTransfers::finish(Transfer& transfer) noexcept {
   const bool complete = std::ranges::all_of(parts, &Part::complete);
   if (!complete && !transfer.failed) return;
   TransferResult result = complete ? TransferResult::complete : transfer.result;
-  // The peer may have all of what was lost.
+  // The peer may have all of the lost part.
   if (result == TransferResult::cancelled && transfer.lost) result = TransferResult::lost;
   transfer.used = false;
   const TransferId id = transfer.id;

@@ -1,4 +1,4 @@
-// Carries writes between two regions of one process, with the faults that were drawn for each of them.
+// Carries writes between two regions of one process, with random faults for each write.
 #include "fabric/faulty_rail.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::string_view to_string(RailBreak kind) noexcept {
 namespace {
 
 constexpr Duration millisecond = std::chrono::milliseconds{1};
-constexpr std::uint32_t page_from = 512;  // writes of pages, as opposed to records and statuses
+constexpr std::uint32_t page_from = 512;  // writes of pages, not of records or statuses
 
 }  // namespace
 
@@ -168,13 +168,13 @@ WriteResult FaultyWire::take(FaultyRail& from, const Write& write) noexcept {
   return WriteResult::ok;
 }
 
-// Where the sender has them, whether or not they are those of the write still.
+// The sender's current bytes, whether or not they still belong to the write.
 std::string_view FaultyWire::local_bytes(const Flight& flight) const noexcept {
   const Region& local = *ends_[flight.from].regions_[static_cast<std::size_t>(flight.write.local_region)];
   return {reinterpret_cast<const char*>(local.data()) + flight.write.local_offset, flight.write.length};
 }
 
-// What was on the wire when its sender closed may still arrive, but reads no memory of the sender any more.
+// Writes in flight when their sender closed may still arrive, but no longer read the sender's memory.
 void FaultyWire::closed(std::size_t end) noexcept {
   for (Flight& flight : flights_) {
     if (flight.from != end || flight.connection != ends_[end].connection_ || flight.landed) continue;
@@ -185,7 +185,7 @@ void FaultyWire::closed(std::size_t end) noexcept {
     }
     flight.sender_closed = flight.done = true;
     if (chance(0.5)) continue;
-    // Its end comes before its bytes are on the wire: the number never arrives.
+    // It completes before its bytes are on the wire, and the number never arrives.
     flight.write.number = 3U << 30;
   }
 }
@@ -218,13 +218,13 @@ void FaultyWire::land(Flight& flight) noexcept {
   }
   const auto waiting = std::ranges::count(to.completions_, CompletionKind::arrived, &Completion::kind);
   if (waiting >= static_cast<std::ptrdiff_t>(faults_.limits.arrivals)) {
-    // A queue that overflows ends the connection. Where numbers came twice, they were credited twice.
+    // A queue that overflows ends the connection. If numbers arrived twice, they were credited twice.
     if (counters_.duplicates == 0) ++counters_.overruns;
     return cut(to.end_);
   }
   to.completions_.push_back(arrived);
   if (!chance(faults_.duplicate)) return;
-  // Immediately, or when what it was of may have ended and others have begun.
+  // Immediately, or when the original transfer may have ended and others have started.
   const Duration later =
       chance(0.5)
           ? Duration::zero()
@@ -263,7 +263,7 @@ void FaultyWire::finish(Flight& flight) noexcept {
 void FaultyWire::move(Flight& flight) noexcept {
   const bool is_page = flight.write.length >= page_from;
   const bool is_open = is_in(ends_[1 - flight.from], flight.connection);
-  // Everything that is on its way to an end that was closed stays out.
+  // Everything in flight to a closed end is dropped.
   if (!flight.landed && !is_open && faults_.broken != RailBreak::late_writes_land) {
     if (now_ < flight.half_at) return;
     flight.landed = flight.done = true;

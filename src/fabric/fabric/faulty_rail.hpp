@@ -1,8 +1,8 @@
-// A rail in memory that fails as cards, cables and peers do: full queues, writes and numbers in another order, error
-// completions, connections that end at one side, cards that vanish and deliver late, slow peers, numbers that come
-// twice or never. For tests of what is above the seam.
+// A rail in memory that fails like cards, cables and peers: full queues, reordered writes and numbers, error
+// completions, connections that end on one side, cards that vanish and deliver late, slow peers, numbers that arrive
+// twice or never. For tests of the code above the rail interface.
 // Thread: one for both ends. Cost: allocates; for tests. Time comes from FaultyWire::step(), so that delays need no
-// waiting; everything is determined by the seed. Lifetime: regions and the wire outlive its ends.
+// waiting; the seed determines everything. Lifetime: regions and the wire outlive its ends.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@
 
 namespace nfx::fabric {
 
-// Breaks of the seam's contract, which a test of the tests plants: what relies on the rail must notice.
+// Violations of the rail's contract, for tests of the tests: the users of the rail must notice.
 enum class RailBreak : std::uint8_t {
   none,
   late_writes_land,     // close() is not a fence
@@ -31,25 +31,25 @@ enum class RailBreak : std::uint8_t {
 };
 [[nodiscard]] std::string_view to_string(RailBreak kind) noexcept;
 
-// Probabilities are of one write, but those of spells: of one millisecond.
+// Probabilities per write, except spells: per millisecond.
 struct RailFaults {
   std::uint64_t seed = 1;
   Duration delay_min = std::chrono::microseconds{1};
-  Duration delay_max = std::chrono::microseconds{20};  // of one write: later ones overtake it
+  Duration delay_max = std::chrono::microseconds{20};  // of one write; later ones overtake it
   double again = 0;                                    // immediately
   double refused = 0;                                  // try_write() returns failed
-  double failed = 0;                                   // an error completion
+  double failed = 0;                                   // error completion
   double duplicate = 0;                                // the number arrives twice, the second time up to `spell` later
   double lost_number = 0;                              // the bytes arrive, the number does not
-  double lost_write = 0;                               // neither
+  double lost_write = 0;                               // neither arrives
   double lost_done = 0;
-  double early_done = 0;   // its completion comes when it was taken, as over TCP: the bytes arrive later
-  double slow = 0;         // it takes a hundred times longer
+  double early_done = 0;   // its completion comes when it was taken, as over TCP, and the bytes arrive later
+  double slow = 0;         // takes a hundred times longer
   double again_spell = 0;  // the queue stays full for up to `spell`
   double slow_spell = 0;   // writes take a hundred times longer
-  double vanish = 0;       // nothing moves for up to `spell`; then it does, late
-  double cut = 0;          // the connection ends; at one end alone in every second case
-  double open_fails = 0;   // of one attempt
+  double vanish = 0;       // nothing moves for up to `spell`, then everything arrives late
+  double cut = 0;          // the connection ends, on one side only in every second case
+  double open_fails = 0;   // per attempt
   Duration spell = std::chrono::milliseconds{50};
   Duration open_takes = std::chrono::milliseconds{1};
   RailLimits limits{.slots = 32, .arrivals = 96, .longest_write = std::uint64_t{1} << 20};
@@ -61,20 +61,19 @@ struct RailFaultCounters {
   std::uint64_t again = 0;
   std::uint64_t errors = 0;  // refused and failed
   std::uint64_t duplicates = 0;
-  std::uint64_t losses = 0;  // of numbers, writes and completions
+  std::uint64_t losses = 0;  // lost numbers, writes and completions
   std::uint64_t spells = 0;
   std::uint64_t cuts = 0;
-  std::uint64_t late = 0;    // writes that arrived after their sender had closed its end
-  std::uint64_t fenced = 0;  // writes to an end that was closed
-  std::uint64_t early = 0;   // completions before the bytes arrived
-  std::uint64_t overruns =
-      0;  // numbers beyond RailLimits::arrivals, and none came twice: the sender ignored its credits
-  std::uint64_t changed = 0;  // writes whose local bytes changed before they were done
+  std::uint64_t late = 0;      // writes that arrived after their sender had closed its end
+  std::uint64_t fenced = 0;    // writes to a closed end
+  std::uint64_t early = 0;     // completions before the bytes arrived
+  std::uint64_t overruns = 0;  // numbers beyond RailLimits::arrivals without duplicates: the sender ignored its credits
+  std::uint64_t changed = 0;   // writes whose local bytes changed before their completion
 };
 
 class FaultyWire;
 
-// One end. Meets Rail.
+// One end; implements Rail.
 class FaultyRail {
  public:
   FaultyRail(FaultyWire& wire, std::size_t end) noexcept : wire_(wire), end_(end) {}
@@ -100,11 +99,11 @@ class FaultyRail {
   RailState state_ = RailState::closed;
   std::vector<const Region*> regions_;
   std::deque<Completion> completions_;
-  std::uint32_t connection_ = 0;  // in which this end takes part
+  std::uint32_t connection_ = 0;  // the current connection of this end
   bool slot_used_[4096] = {};
 };
 
-// The wire between two ends, and all that is on it.
+// The wire between two ends, with all writes in flight.
 class FaultyWire {
  public:
   explicit FaultyWire(const RailFaults& faults);
@@ -112,18 +111,18 @@ class FaultyWire {
   FaultyWire& operator=(const FaultyWire&) = delete;
 
   [[nodiscard]] FaultyRail& end(std::size_t index) noexcept { return ends_[index]; }
-  // Moves what is due. Before the polls of an iteration.
+  // Moves everything that is due. Call it before the polls of an iteration.
   void step(MonotonicTime now) noexcept;
-  // No faults from here on; what is lost stays lost.
+  // Ends all faults; earlier losses remain.
   void heal() noexcept;
   // Ends the connection now, at one end or, with 2, at both.
   void cut(std::size_t end) noexcept;
-  // The card does nothing for this time, and is late afterwards.
+  // The card does nothing for this time, and delivers late afterwards.
   void vanish(Duration time) noexcept { vanished_until_ = now_ + time; }
-  // What this end sends over the present connection is done and never arrives.
+  // Completes everything that this end sends over the current connection, without delivering it.
   void mute(std::size_t end) noexcept { muted_[end] = connection_; }
   [[nodiscard]] const RailFaultCounters& counters() const noexcept { return counters_; }
-  // Writes that are on their way.
+  // Number of writes in flight.
   [[nodiscard]] std::size_t on_the_way() const noexcept { return flights_.size(); }
 
  private:
@@ -133,16 +132,16 @@ class FaultyWire {
     Write write;
     std::size_t from = 0;
     std::uint32_t connection = 0;
-    MonotonicTime half_at{};  // the first half of the bytes is written
+    MonotonicTime half_at{};  // when the first half of the bytes is written
     MonotonicTime land_at{};
     MonotonicTime done_at{};
     bool half = false;
     bool landed = false;
     bool done = false;
-    bool early = false;  // done before it lands
+    bool early = false;  // completes before it lands
     bool sender_closed = false;
-    std::vector<std::byte> copy;  // of its bytes, where they may change on the way: `early` and `sender_closed`
-    std::size_t sum = 0;          // of its bytes, when it was taken
+    std::vector<std::byte> copy;  // copy of its bytes, if they may change in flight: `early` and `sender_closed`
+    std::size_t sum = 0;          // checksum of its bytes when it was taken
   };
 
   // A number that arrives again.
@@ -179,7 +178,7 @@ class FaultyWire {
   MonotonicTime vanished_until_{};
   MonotonicTime opens_at_{};
   std::uint32_t connection_ = 0;
-  std::array<std::uint32_t, 2> muted_{};  // by end: the last connection over which nothing of it arrives
+  std::array<std::uint32_t, 2> muted_{};  // by end: the last connection over which nothing from it arrives
   RailFaultCounters counters_;
 };
 

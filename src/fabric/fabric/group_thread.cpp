@@ -1,4 +1,4 @@
-// Starts the thread of a group in the order that placement needs: name, pin, make.
+// Starts the thread of a group in the order that placement needs: name it, pin it, create its objects.
 #include "nexusfix/fabric/groups.hpp"
 
 #include <chrono>
@@ -29,7 +29,7 @@ GroupThread::GroupThread(const GroupOptions& options, std::function<std::unique_
     program_ = make();
     if (!program_) throw std::runtime_error("fabric group " + options.name + ": there is no program to run");
   };
-  // A peer that keeps sending must not keep a thread that is to end.
+  // A peer that keeps sending must not keep a stopping thread alive.
   const auto step = [this]() -> std::size_t {
     return stopping_.load(std::memory_order_relaxed) ? 0 : program_->step(std::chrono::steady_clock::now());
   };

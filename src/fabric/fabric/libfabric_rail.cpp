@@ -1,7 +1,6 @@
-// The one file that sees libfabric; libfabric_rail_absent.cpp takes its place in a build without it.
-//
-// It is loaded when the first rail is made. Linked, it would add 0.2 s to every start of every program: its providers'
-// libraries wait for devices, and install handlers for crashes.
+// The only file that uses libfabric; a build without it has libfabric_rail_absent.cpp instead. libfabric is loaded when
+// the first rail is created. Linking it would add 0.2 s to every start of every program, because its providers'
+// libraries wait for devices and install crash handlers.
 #include "nexusfix/fabric/rail_kinds.hpp"
 
 #ifdef NFX_WITH_LIBFABRIC
@@ -37,7 +36,7 @@ constexpr std::size_t max_address = 512;
 constexpr std::size_t max_name = 64;
 constexpr std::uint64_t page_of_flag = 4096;
 
-// What is not called through the objects.
+// Functions that are not called through an object.
 struct Library {
   decltype(&::fi_getinfo) getinfo = nullptr;
   decltype(&::fi_dupinfo) dupinfo = nullptr;
@@ -47,7 +46,7 @@ struct Library {
   std::string missing;  // why it could not be loaded
 
   Library() {
-    // Never unloaded: the handlers of its providers stay.
+    // Never unloaded, because the handlers of its providers stay.
     void* const file = ::dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL);
     const bool complete = file != nullptr && find(file, "fi_getinfo", getinfo) && find(file, "fi_dupinfo", dupinfo) &&
                           find(file, "fi_freeinfo", freeinfo) && find(file, "fi_fabric", fabric) &&
@@ -70,12 +69,12 @@ const Library& library() {
   return loaded;
 }
 
-// libfabric's shm names its memory "PID:UID:number". A process that was killed leaves 16 MiB for each endpoint, and to
-// a later one with its number libfabric reports them as busy. Before the first endpoint of a process, what has its
-// number is not its own.
+// libfabric's shm names its memory "PID:UID:number". A killed process leaves 16 MiB for each endpoint, and libfabric
+// reports them as busy to a later process with the same pid. Before a process creates its first endpoint, all memory
+// with its pid belongs to an earlier process.
 void remove_left_memory() {
   static std::mutex mutex;
-  static pid_t done = 0;  // in this process, and not in the one that it was forked from
+  static pid_t done = 0;  // in this process, not in the one it was forked from
   const std::lock_guard lock{mutex};
   if (std::exchange(done, ::getpid()) == ::getpid()) return;
   const std::string mine = std::to_string(::getpid()) + ':' + std::to_string(::getuid()) + ':';
@@ -88,7 +87,7 @@ std::string failure(std::string_view what, long error) {
   return std::string{what} + ": " + library().strerror(static_cast<int>(error < 0 ? -error : error));
 }
 
-// Every object of libfabric begins with a fid.
+// Every libfabric object begins with a fid.
 template <class Object>
 struct Closer {
   void operator()(Object* object) const noexcept { static_cast<void>(::fi_close(&object->fid)); }
@@ -101,7 +100,7 @@ struct InfoCloser {
 };
 using Info = std::unique_ptr<fi_info, InfoCloser>;
 
-// What the two ends exchange; between machines of one byte order.
+// Exchanged by the two ends; both machines must have the same byte order.
 struct PeerRegion {
   std::uint64_t base = 0;
   std::uint64_t key = 0;
@@ -135,7 +134,7 @@ class ClosedFlag {
     if (page_ != nullptr) ::munmap(page_, page_of_flag);
     page_ = nullptr;
   }
-  // Read after the bytes: what was read before it was set is whole.
+  // Read after the bytes: bytes read before it was set are valid.
   [[nodiscard]] bool is_set() const noexcept {
     if (page_ == nullptr) return false;
     std::atomic_thread_fence(std::memory_order_acquire);
@@ -155,7 +154,7 @@ std::string source_address(const LibfabricRailOptions& options) {
   return host;
 }
 
-// The card to use; null with a text where there is none.
+// Finds the card to use; a text if there is none.
 std::expected<Info, std::string> find_card(const LibfabricRailOptions& options, const std::string& provider) {
   const Info hints{library().dupinfo(nullptr)};
   if (!hints) return std::unexpected("libfabric: out of memory");
@@ -168,7 +167,8 @@ std::expected<Info, std::string> find_card(const LibfabricRailOptions& options, 
   hints->domain_attr->control_progress = hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
   const bool over_ip = provider.starts_with("tcp") || provider.starts_with("net") || provider.starts_with("sockets") ||
                        provider.starts_with("udp");
-  // An end that connects lets the routes choose its own address; one that listens, or has both ends here, states it.
+  // A connecting end lets routing choose its own address; a listening end, or one with both ends on this host,
+  // specifies it.
   const bool own =
       options.address.end == RailEnd::listens || !options.bind.empty() || options.address.place.starts_with('/');
   const std::string node = source_address(options);
@@ -176,7 +176,7 @@ std::expected<Info, std::string> find_card(const LibfabricRailOptions& options, 
   int result = library().getinfo(version, over_ip ? node.c_str() : nullptr, nullptr, over_ip && own ? FI_SOURCE : 0,
                                  hints.get(), &found);
   if (result != 0) {
-    // Some providers make progress by themselves and do not offer otherwise.
+    // Some providers make progress by themselves and offer nothing else.
     hints->domain_attr->control_progress = hints->domain_attr->data_progress = FI_PROGRESS_UNSPEC;
     result = library().getinfo(version, over_ip ? node.c_str() : nullptr, nullptr, over_ip && own ? FI_SOURCE : 0,
                                hints.get(), &found);
@@ -224,14 +224,14 @@ struct LibfabricRail::Parts {
 
   void free_text() { name = provider + ' ' + card + ' ' + rendezvous.place(); }
 
-  // What lives as long as the rail.
+  // Members that live as long as the rail.
   const LibfabricRailOptions options;
   const Info info;
   Rendezvous rendezvous;
   Owned<fid_fabric> fabric;
   Owned<fid_domain> domain;
   std::vector<const Region*> regions;
-  std::vector<fi_context2> contexts;  // one for each slot; a provider writes into it while the write is under way
+  std::vector<fi_context2> contexts;  // one per slot; a provider writes into it during the write
   Region own_flag;                    // over shm
   std::string provider;
   std::string card;
@@ -239,7 +239,7 @@ struct LibfabricRail::Parts {
   std::string last_error;
   std::uint64_t next_key = 0x1000;
 
-  // What one connection has. Members end in the reverse order: the endpoint first.
+  // The objects of one connection. Members are destroyed in reverse order, the endpoint first.
   struct Connection {
     std::vector<Owned<fid_mr>> registrations;
     std::vector<void*> descriptors;
@@ -250,7 +250,7 @@ struct LibfabricRail::Parts {
     std::vector<PeerRegion> peer_regions;
     ClosedFlag peer_closed;
     bool broken = false;  // a write failed, or the peer is gone: no further writes
-    bool gone = false;    // poll() returns `down` once it has returned what there is
+    bool gone = false;    // poll() returns `down` after all remaining completions
     int why = 0;
   };
   std::unique_ptr<Connection> connection;
@@ -302,7 +302,7 @@ struct LibfabricRail::Parts {
   bool register_regions(Connection& c) {
     for (const Region* region : regions) {
       fid_mr* mr = nullptr;
-      // A key of its own for each connection: one that is gone is not that of the next.
+      // A separate key for each connection, so that an old connection cannot use a later one's.
       const int e = ::fi_mr_reg(domain.get(), region->data(), region->size(), FI_WRITE | FI_REMOTE_WRITE, 0, next_key++,
                                 0, &mr, nullptr);
       if (e != 0) return fail("cannot register region '" + region->use() + "'; is 'ulimit -l' high enough?", e);
@@ -338,7 +338,7 @@ struct LibfabricRail::Parts {
     if (!make_queue(*made) || !register_regions(*made) || !make_card(*made, own)) return false;
     int file = -1;
     if (over_shm()) {
-      // A new page for each connection: the peer may still read the one before.
+      // A new page for each connection, because the peer may still read the previous one.
       auto flag_page = Region::make({.use = "fabric-closed", .size = page_of_flag, .node = -1, .huge_pages = false});
       if (!flag_page) {
         last_error = flag_page.error();
@@ -352,7 +352,7 @@ struct LibfabricRail::Parts {
     return true;
   }
 
-  // The peer's card has come.
+  // Handles the arrival of the peer's card.
   bool meet() {
     Connection& c = *connection;
     Rendezvous::PeerCard& from = rendezvous.peer();
@@ -364,7 +364,7 @@ struct LibfabricRail::Parts {
     if (peer.region_count > max_regions || peer.address_size > max_address) return refuse("its card is damaged");
     if (peer.region_count != regions.size()) return refuse("it has another number of regions");
     if (over_shm()) {
-      // Ends of one process share what the provider frees when the first of them is closed.
+      // Ends in one process share objects that the provider frees when the first of them is closed.
       if (peer.process == ::getpid()) return refuse("provider shm is for two processes, and it is this one");
       const int file = from.release_file(0);
       const bool mapped = file >= 0 && c.peer_closed.map(file);
@@ -383,8 +383,8 @@ struct LibfabricRail::Parts {
     return false;
   }
 
-  // ofi_rxm of libfabric 1.17 and later may crash when an endpoint is closed while completions of its connections are
-  // unread (github.com/ofiwg/libfabric/issues/11828).
+  // ofi_rxm of libfabric 1.17 and later may crash when an endpoint is closed with unread completions
+  // (github.com/ofiwg/libfabric/issues/11828).
   static void drain(Connection& c) noexcept {
     constexpr int most = 4096, in_vain_most = 64;
     std::array<fi_cq_data_entry, 32> entries;
@@ -422,7 +422,7 @@ struct LibfabricRail::Parts {
       out[0] = {.kind = CompletionKind::failed, .code = entry.err, .value = slot_of(entry.op_context)};
       return 1;
     }
-    // Not of a write: of the connection.
+    // An error of the connection, not of a write.
     c.gone = true;
     c.why = entry.err;
     return 0;
@@ -526,14 +526,14 @@ std::size_t LibfabricRail::poll(std::span<Completion> out) noexcept {
   Parts& p = *parts_;
   if (p.state != RailState::up || out.empty()) return 0;
   Parts::Connection& c = *p.connection;
-  // Provider shm of libfabric 1.17 crashes where it answers a peer that closed its endpoint before both were connected.
+  // Provider shm of libfabric 1.17 crashes if it answers a peer that closed its endpoint before both were connected.
   if (c.peer_closed.is_set()) [[unlikely]]
     return p.report_end(out);
   std::array<fi_cq_data_entry, 32> entries;
   const ssize_t count = ::fi_cq_read(c.completions.get(), entries.data(), std::min(out.size(), entries.size()));
   if (count > 0) {
     if (c.peer_closed.is_set()) [[unlikely]] {
-      // The peer may have used its memory again before it was read.
+      // The peer may have reused its memory before it was read.
       return p.report_end(out);
     }
     std::size_t filled = 0;

@@ -15,7 +15,7 @@ std::expected<std::unique_ptr<LibfabricRail>, std::string> LibfabricRail::make(c
   return std::unexpected(std::string{libfabric_unsupported});
 }
 
-// There is never one, so these are never called.
+// No object can exist, so these are never called.
 LibfabricRail::LibfabricRail(std::unique_ptr<Parts> parts) noexcept : parts_(std::move(parts)) {}
 LibfabricRail::~LibfabricRail() = default;
 std::expected<RegionIndex, std::string> LibfabricRail::add_region(const Region&) {

@@ -1,5 +1,4 @@
-// The public face of a link, its beginning and its end: sizes, the region of its own, and what is reported when all
-// rails are gone.
+// The public interface of a link, its start and end: sizes, its own region, and the reports when all rails are gone.
 #include "nexusfix/fabric/link.hpp"
 
 #include <algorithm>
@@ -189,7 +188,7 @@ std::size_t LinkCore::poll(MonotonicTime now) noexcept {
   return work;
 }
 
-// The callbacks that nothing of the link depends on any more.
+// Callbacks that no state of the link depends on any more.
 void LinkCore::report() noexcept {
   if (rails_report_) {
     rails_report_ = false;

@@ -1,13 +1,13 @@
-// The state of a link and its parts: rails and their statuses, the stream of records, transfers sent, transfers
-// received. A state machine over the rails: it reads no clock and makes no system call of its own.
+// The state of a link and its parts: rails and their statuses, the stream of records, sent transfers, received
+// transfers. A state machine over the rails: it reads no clock and makes no system call of its own.
 //
-// How a rail ends. Each end closes its side, which is a fence: nothing of that connection changes or reads its memory
-// any more. The ends report what they have closed with every status, over the other rails or by opening this one again.
-// Only when both sides are closed are writes that may have been lost sent again: records that the peer does not have,
-// and pages that a query finds missing. So one page is on its way over at most one connection, and a late write cannot
-// land in memory that has been reported.
+// How a rail ends: Each end closes its side, which is a fence: nothing of that connection changes or reads its memory
+// any more. With every status, the ends report what they have closed, over the other rails or by reopening this one.
+// Writes that may have been lost are sent again only when both sides are closed: records that the peer does not have,
+// and pages that a query finds missing. So a page is in flight over at most one connection, and a late write cannot
+// land in memory that was already reported.
 //
-// Thread: the owner of the link. Callbacks are made at the end of poll(), or where nothing depends on them any more.
+// Thread: the owner of the link. Callbacks are made at the end of poll(), or where no state depends on them any more.
 #pragma once
 
 #include <array>
@@ -29,11 +29,11 @@ namespace nfx::fabric {
 
 enum class RailPhase : std::uint8_t { closed, opening, greeting, up };
 
-// What a rail's operation slot is used for.
+// The use of a rail's operation slot.
 struct Operation {
   NumberKind kind = NumberKind::none;
-  std::uint32_t index = 0;  // of page: the transfer; of record: its slot; of status: its slot
-  std::uint32_t age = 0;    // write deadlines that have begun since
+  std::uint32_t index = 0;  // for a page: the transfer; for a record or status: its slot
+  std::uint32_t age = 0;    // number of write deadlines started since
 };
 
 struct LinkRail {
@@ -42,29 +42,29 @@ struct LinkRail {
   RailRef rail;
   RailLimits limits;
   RailPhase phase = RailPhase::closed;
-  bool awaits_peer = false;  // closed here, and the peer may still have writes of it in its memory
+  bool awaits_peer = false;  // closed here, but the peer may still have writes in its memory
   bool again = false;
   bool status_due = false;
   std::optional<RailChange> report;
 
-  std::uint32_t incarnation = 0;       // of this end, counts its openings
+  std::uint32_t incarnation = 0;       // number of openings of this end
   std::uint32_t closed = 0;            // the last one that was closed
-  std::uint32_t peer_incarnation = 0;  // of this connection, 0: not known yet
-  std::uint32_t fence = 0;             // with awaits_peer: what the peer has to have closed
+  std::uint32_t peer_incarnation = 0;  // of this connection; 0: unknown
+  std::uint32_t fence = 0;             // with awaits_peer: the incarnation that the peer must have closed
 
-  std::uint64_t posted = 0;         // numbers of pages and records since it was opened
-  std::uint64_t peer_consumed = 0;  // of them
-  std::uint64_t consumed = 0;       // the peer's
+  std::uint64_t posted = 0;         // numbers of pages and records since opening
+  std::uint64_t peer_consumed = 0;  // how many of them the peer has consumed
+  std::uint64_t consumed = 0;       // the peer's that this end has consumed
   std::uint64_t consumed_reported = 0;
   std::uint32_t peer_window = 0;
 
   std::uint64_t version = 0;        // the last status sent
-  std::uint64_t statuses_seen = 0;  // by the peer, all up to this one
-  std::uint64_t peer_version = 0;   // the last status that arrived, of those without a gap before it
-  std::uint32_t peer_versions = 0;  // bit i: version peer_version + 1 + i has arrived too
+  std::uint64_t statuses_seen = 0;  // received by the peer, up to this one without a gap
+  std::uint64_t peer_version = 0;   // the last status that arrived without a gap before it
+  std::uint32_t peer_versions = 0;  // bit i: version peer_version + 1 + i has also arrived
   std::uint64_t newest = 0;         // the highest version that arrived
   std::uint64_t version_reported = 0;
-  std::uint32_t status_busy = 0;  // bit per slot: its write has no completion yet
+  std::uint32_t status_busy = 0;  // bit per slot: its write is not completed
 
   MonotonicTime reopen_at{};
   MonotonicTime opened_at{};
@@ -72,7 +72,7 @@ struct LinkRail {
   MonotonicTime progress_at{};  // of posted writes
   MonotonicTime status_at{};
   MonotonicTime again_since{};
-  MonotonicTime aged_at{};  // when the age of the operations last rose
+  MonotonicTime aged_at{};  // when the age of the operations last increased
 
   std::vector<Operation> operations;
   std::vector<std::uint32_t> free;
@@ -82,16 +82,16 @@ enum class RecordState : std::uint8_t { free, queued, posted, suspect };
 
 struct RecordOut {
   RecordState state = RecordState::free;
-  bool busy = false;  // its write has no completion yet
+  bool busy = false;  // its write is not completed
   bool again = false;
   std::uint8_t rail = 0;
 };
 
-// What is known of a page that is sent: one of these, or `on` a rail, or `suspect` of a rail that this end has closed.
+// The state of a sent page: one of these, `on` a rail, or `suspect` of a rail that this end has closed.
 struct PageState {
   static constexpr std::uint8_t pending = 0;
   static constexpr std::uint8_t confirmed = 1;
-  static constexpr std::uint8_t lost = 2;  // its rail is closed at both ends: a query decides
+  static constexpr std::uint8_t lost = 2;  // its rail is closed at both ends; a query decides
   static constexpr std::uint8_t on(std::size_t rail) noexcept { return static_cast<std::uint8_t>(0x20 | rail); }
   static constexpr std::uint8_t suspect(std::size_t rail) noexcept { return static_cast<std::uint8_t>(0x40 | rail); }
 };
@@ -101,7 +101,7 @@ enum class SendPhase : std::uint8_t {
   free,
   waiting,  // for the peer's receive()
   sending,
-  draining,  // to be ended: nothing more is posted, and what is on its way has to arrive or be fenced
+  draining,  // is ending: nothing more is posted, and writes in flight must arrive or be fenced
   ended,     // only completions of this end are missing
 };
 
@@ -109,16 +109,16 @@ struct SendTransfer {
   SendPhase phase = SendPhase::free;
   TransferId id{};
   PageRange from;
-  std::uint8_t slot = 0;  // the peer's
+  std::uint8_t slot = 0;  // the peer's slot
   std::uint8_t generation = 0;
   RegionIndex remote_region{};
   std::uint64_t remote_offset = 0;
-  std::vector<std::uint8_t> states;  // of pages
+  std::vector<std::uint8_t> states;  // per page
   std::uint32_t next = 0;            // the first page that was never posted
-  std::uint32_t again = 0;           // pages before it that are pending
-  std::uint32_t scan = 0;            // none of them is before this one
+  std::uint32_t again = 0;           // number of pending pages before it
+  std::uint32_t scan = 0;            // no pending page is before this one
   std::uint32_t busy = 0;            // writes without a completion
-  std::uint32_t query = 0;           // of another number, when an answer to the one before would be wrong
+  std::uint32_t query = 0;           // its number changes when an answer to the previous query would be wrong
   bool query_due = false;
   bool query_open = false;
   bool cancelled = false;
@@ -132,9 +132,9 @@ struct SendTransfer {
   }
 };
 
-// What the peer's receive() offered, by its slot, and what it is still owed.
+// An offer of the peer's receive(), by its slot, and what this end still owes for it.
 struct Offer {
-  bool open = false;  // no send() has it yet
+  bool open = false;  // not yet matched by a send()
   bool ended_due = false;
   std::uint8_t generation = 0;
   TransferId id{};
@@ -145,7 +145,7 @@ struct Offer {
 enum class ReceivePhase : std::uint8_t {
   free,
   open,
-  complete,  // reported; the peer is owed the record `done`
+  complete,  // reported; this end still owes the peer the record `done`
   ended,     // to be reported
 };
 
@@ -212,12 +212,12 @@ class LinkCore {
   void come_up(std::size_t rail, const Status& status) noexcept;
   void close_rail(std::size_t rail, RailChange change) noexcept;
   void peer_has_closed(std::size_t rail) noexcept;
-  // `reserve` operation slots and credits are left for what matters more.
+  // Leaves `reserve` operation slots and credits for more important writes.
   [[nodiscard]] bool can_post(const LinkRail& rail, std::uint32_t reserve) noexcept;
   [[nodiscard]] static std::uint32_t window_of(const LinkRail& rail) noexcept {
     return rail.limits.arrivals - 2 * status_slots;
   }
-  // Whether a write of this size may go over this rail, which is up.
+  // Whether a write of this size may use this rail, which is up.
   [[nodiscard]] bool may_have(std::size_t rail, std::uint32_t size) const noexcept {
     const std::uint32_t preferred =
         size <= options_.choice.small_most ? options_.choice.small_rails : options_.choice.large_rails;
@@ -290,7 +290,7 @@ class LinkCore {
   std::vector<const Region*> regions_;
   MonotonicTime now_{};
 
-  // All below is of one session: restart() begins with begin().
+  // The members below belong to one session: restart() resets them from begin() on.
   bool begun_ = false;
   bool polled_ = false;
   std::optional<LossReason> loss_;
@@ -300,17 +300,17 @@ class LinkCore {
   std::uint64_t peer_session_ = 0;
   std::uint32_t fingerprint_ = 0;
   MonotonicTime maintain_at_{};
-  MonotonicTime up_at_{};  // when a rail was last up
+  MonotonicTime up_at_{};  // last time when a rail was up
 
   std::vector<RecordOut> out_;  // by slot
-  std::uint64_t sent_ = 0;      // the last sequence number that was used
-  std::uint64_t arrived_ = 0;   // at the peer
+  std::uint64_t sent_ = 0;      // the last used sequence number
+  std::uint64_t arrived_ = 0;   // up to here at the peer
   std::uint64_t queued_ = 0;
-  MonotonicTime records_at_{};  // when the oldest record that did not arrive became the oldest
+  MonotonicTime records_at_{};  // when the oldest record that has not arrived became the oldest
   std::uint64_t application_sent_ = 0;
   std::uint64_t application_acknowledged_ = 0;
 
-  std::vector<std::uint8_t> early_;  // by slot: the rail + 1 over which a record came that is not delivered yet
+  std::vector<std::uint8_t> early_;  // by slot: index + 1 of the rail that brought a record that is not delivered yet
   std::uint64_t delivered_ = 0;
   std::uint64_t application_received_ = 0;
   std::uint64_t acknowledged_ = 0;  // by this end's application

@@ -1,4 +1,4 @@
-// The life of a rail within a link: opened, greeted, up, closed, opened again; its operation slots, credits and
+// The life cycle of a rail within a link: opening, greeting, up, closed, reopened; its operation slots, credits and
 // deadlines.
 #include <algorithm>
 
@@ -33,7 +33,7 @@ std::size_t LinkCore::serve(std::size_t index) noexcept {
         case CompletionKind::failed:
         case CompletionKind::down: close_rail(index, RailChange::failed); break;
       }
-      // What came after is of a connection that is closed: the peer will send it again.
+      // Later completions belong to a closed connection: the peer will send them again.
       if (rail.phase == RailPhase::closed) return served + i + 1;
     }
     served += count;
@@ -70,7 +70,7 @@ void LinkCore::release(LinkRail& rail, std::uint32_t slot) noexcept {
       break;
     case NumberKind::record: out_[operation.index].busy = false; break;
     case NumberKind::status: rail.status_busy &= ~(1U << operation.index); break;
-    case NumberKind::none: return;  // completed before: a rail that reports a slot twice frees it once
+    case NumberKind::none: return;  // already completed: a rail that reports a slot twice frees it once
   }
   rail.free.push_back(slot);
 }
@@ -128,7 +128,7 @@ void LinkCore::come_up(std::size_t index, const Status& status) noexcept {
   rails_report_ = true;
   up_at_ = rail.progress_at = now_;
   add_shared(counters_.rails_opened, 1);
-  // The peer opens an end again only after it has closed it.
+  // The peer reopens an end only after it has closed it.
   if (rail.awaits_peer) peer_has_closed(index);
   status_everywhere();
 }
@@ -174,7 +174,7 @@ void LinkCore::maintain() noexcept {
   }
   if (up) up_at_ = now_;
   if (now_ - up_at_ > options_.lost_after) return lose(LossReason::no_rail);
-  // The oldest record that did not arrive keeps all later ones waiting.
+  // The oldest record that has not arrived delays all later ones.
   if (arrived_ != sent_ && now_ - records_at_ > options_.write_deadline) {
     const RecordOut& oldest = out_[(arrived_ + 1) % options_.record_slots];
     if (oldest.state == RecordState::posted) close_rail(oldest.rail, RailChange::silent);
@@ -205,12 +205,12 @@ void LinkCore::maintain_rail(std::size_t index) noexcept {
   const bool is_deaf = rail.posted != rail.peer_consumed && now_ - rail.progress_at > options_.write_deadline;
   const bool is_full = rail.again && now_ - rail.again_since > options_.write_deadline;
   const bool is_forgetful = has_lost_completion(rail);
-  // A peer that talks to this end's predecessor keeps the rail greeting, for another try.
+  // A peer that talks to this end's predecessor keeps the rail greeting, for another attempt.
   const bool is_strange = rail.phase == RailPhase::greeting && now_ - rail.opened_at > options_.silence;
   if (is_silent || is_deaf || is_full || is_forgetful || is_strange) close_rail(index, RailChange::silent);
 }
 
-// Whether a write has no completion for one to two write deadlines.
+// Whether a write has had no completion for one to two write deadlines.
 bool LinkCore::has_lost_completion(LinkRail& rail) noexcept {
   if (now_ - rail.aged_at < options_.write_deadline) return false;
   rail.aged_at = now_;

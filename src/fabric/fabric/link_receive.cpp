@@ -1,4 +1,5 @@
-// The receiving end of transfers: offers memory, counts each page once, and reports a transfer when all are there.
+// The receiving end of transfers: offers memory, counts each page once, and reports a transfer when all pages have
+// arrived.
 #include <algorithm>
 #include <cstring>
 
@@ -40,7 +41,7 @@ void LinkCore::cancel_receive(TransferId id) noexcept {
   }
 }
 
-// False: what no link sends.
+// False for something that no link sends.
 bool LinkCore::take_page(const Completion& completion) noexcept {
   const PageNumber number = decode_page(completion.value);
   if (number.slot >= options_.transfers) return false;
@@ -81,7 +82,7 @@ void LinkCore::take_ended(const TransferNote& note) noexcept {
 
 void LinkCore::take_query(const TransferNote& note) noexcept {
   ReceiveTransfer& transfer = receives_[note.slot];
-  // A transfer that is complete is answered by the record `done`.
+  // A complete transfer is answered by the record `done`.
   if (transfer.phase != ReceivePhase::open || transfer.generation != note.generation) return;
   transfer.have_due = receive_notes_due_ = true;
   transfer.query = note.query;

@@ -1,5 +1,5 @@
-// The stream of records: in order and once, over whichever rails are up. The link's own notes about transfers are
-// records too.
+// The stream of records: in order and exactly once, over any rails that are up. The link's own notes about transfers
+// are records too.
 #include <algorithm>
 #include <cstring>
 
@@ -61,7 +61,7 @@ bool LinkCore::post_record(std::uint64_t seq) noexcept {
                     .number = encode_record(seq, options_.record_slots)};
   const Operation operation{.kind = NumberKind::record,
                             .index = static_cast<std::uint32_t>(seq % options_.record_slots)};
-  // In the order that the application gave, so that the first one is the one for records.
+  // In the application's order, so that the first rail is the one for records.
   for (std::size_t index = 0; index < rails_.size(); ++index) {
     if (!may_have(index, header.length) || !can_post(rails_[index], rail_reserve) ||
         post(index, write, operation) != WriteResult::ok)
@@ -86,7 +86,7 @@ void LinkCore::take_record(std::size_t index, std::uint32_t number) noexcept {
   const std::uint32_t slots = options_.record_slots;
   const std::uint32_t slot = number & 0xffff;
   if (slot >= slots) return close_rail(index, RailChange::protocol);
-  // The one record of those that may be on their way which has this slot.
+  // The only record possibly in flight that has this slot.
   const std::uint64_t first = delivered_ + 1;
   const std::uint64_t seq = first + (slot + slots - first % slots) % slots;
   if (encode_record(seq, slots) != number || early_[slot] != 0) {
@@ -111,7 +111,7 @@ void LinkCore::deliver_records(std::size_t index) noexcept {
     RecordHeader header;
     const std::byte* const at = region_.data() + layout_.record_in(seq);
     std::memcpy(&header, at, sizeof header);
-    // Checked when it arrived; while it waited for earlier ones the peer could change it.
+    // It was checked on arrival; while it waited for earlier records, the peer could have changed it.
     if (header.seq != seq || header.length > options_.record_size) return lose(LossReason::protocol);
     const std::span body{at + sizeof header, header.length};
     if (header.kind != RecordKind::application) {

@@ -1,5 +1,5 @@
-// The sending end of transfers: pairs send() with the peer's offer, stripes pages over the rails that are up, and finds
-// out which ones were lost with a rail.
+// The sending end of transfers: pairs send() with the peer's offer, stripes pages over the rails that are up, and
+// determines which were lost with a rail.
 #include <algorithm>
 
 #include "fabric/link_core.hpp"
@@ -76,7 +76,7 @@ SendTransfer* LinkCore::send_of(const TransferNote& note) noexcept {
   return nullptr;
 }
 
-// False: what no link sends.
+// False for something that no link sends.
 bool LinkCore::take_note(RecordKind kind, const TransferNote& note, std::span<const std::byte> bits) noexcept {
   if (note.slot >= options_.transfers) return false;
   switch (kind) {
@@ -151,12 +151,12 @@ bool LinkCore::take_have(const TransferNote& note, std::span<const std::byte> bi
   return true;
 }
 
-// The answer is complete: a transfer that is to be ended can be, once nothing of it is on its way.
+// The answer is complete. A transfer that is to end can end once none of its writes is in flight.
 void LinkCore::settle_query(SendTransfer& transfer) noexcept {
   if (transfer.phase != SendPhase::draining) return;
   const std::span states = std::span{transfer.states}.first(transfer.from.pages);
   if (std::ranges::any_of(states, is_on_its_way)) return;
-  // All of them are there: the peer's record `done` is under way.
+  // All pages have arrived, so the peer's record `done` is under way.
   if (std::ranges::count(states, PageState::confirmed) == static_cast<std::ptrdiff_t>(states.size())) return;
   Offer& offer = offers_[transfer.slot];
   offer.generation = transfer.generation;
@@ -250,7 +250,7 @@ void LinkCore::suspect_pages(std::size_t index) noexcept {
   }
 }
 
-// Both ends are closed: what the peer does not have now never arrives, and a query finds out what that is.
+// Both ends are closed, so pages that the peer does not have now will never arrive; a query determines which.
 void LinkCore::lose_suspect_pages(std::size_t index) noexcept {
   for (SendTransfer& each : sends_) {
     if (each.phase != SendPhase::sending && each.phase != SendPhase::draining) continue;
@@ -261,7 +261,7 @@ void LinkCore::lose_suspect_pages(std::size_t index) noexcept {
       any = true;
     }
     if (!any) continue;
-    ++each.query;  // an answer that is under way may be older than the peer's closing
+    ++each.query;  // an answer in flight may be older than the peer's closing
     each.query_due = send_notes_due_ = true;
   }
 }

@@ -1,5 +1,5 @@
-// Statuses: each end's state, written whole to the other over every rail. They carry credits, acknowledgements,
-// heartbeats, and which rails an end has closed.
+// Statuses: each end writes its whole state to the other over every rail. They carry credits, acknowledgements,
+// heartbeats, and the rails that an end has closed.
 #include <algorithm>
 #include <cstring>
 
@@ -9,7 +9,7 @@ namespace nfx::fabric {
 
 void LinkCore::take_status(std::size_t index, std::uint32_t number) noexcept {
   LinkRail& rail = rails_[index];
-  // The one version of those that may be on their way which has these low bits.
+  // The only version possibly in flight that has these low bits.
   const std::uint64_t first = rail.peer_version + 1;
   const std::uint64_t ahead = (number - first) & version_mask;
   if (ahead >= status_slots || (rail.peer_versions >> ahead & 1U) != 0) {
@@ -27,14 +27,14 @@ void LinkCore::take_status(std::size_t index, std::uint32_t number) noexcept {
   apply_status(index, status);
 }
 
-// In a greeting: whether this is the peer that the link is with.
+// Checks in a greeting whether this is the link's peer.
 void LinkCore::greeted(std::size_t index, const Status& status) noexcept {
   if (peer_session_ != 0 && status.session != peer_session_) return lose(LossReason::peer_restarted);
   // The peer talks to the predecessor of this end, and will notice.
   if (status.peer_session != 0 && status.peer_session != session_) return;
   if (status.options != fingerprint_) return lose(LossReason::different_options);
   peer_session_ = status.session;
-  // A peer that does not know this end yet would take its records for those of the next one that greets it.
+  // A peer that does not know this end yet would attribute its records to the next one that greets it.
   if (status.peer_session == 0) {
     rails_[index].status_due = true;
     return;
@@ -52,13 +52,13 @@ void LinkCore::apply_status(std::size_t index, const Status& status) noexcept {
   rail.newest = std::max(rail.newest, status.version);
   rail.peer_window = status.window;
   rail.statuses_seen = std::max(rail.statuses_seen, status.statuses);
-  // A number that came twice is counted twice.
+  // A number that arrived twice was counted twice.
   const std::uint64_t consumed = std::min(status.consumed, rail.posted);
   if (consumed > rail.peer_consumed) {
     rail.peer_consumed = consumed;
     rail.progress_at = now_;
   }
-  // First: what arrived is not sent again when a rail was closed.
+  // Done first, so that records that arrived are not sent again when a rail was closed.
   if (status.arrived > arrived_) take_arrived(status.arrived);
   for (std::size_t other = 0; other < rails_.size(); ++other) {
     LinkRail& each = rails_[other];

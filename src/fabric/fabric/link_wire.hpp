@@ -1,4 +1,4 @@
-// What the two ends of a link write into each other's region, and which number announces what.
+// The data that the two ends of a link write into each other's region, and the numbers that announce it.
 //
 //   the link's region, of the same layout at both ends
 //   | statuses out | statuses in | records out | records in |
@@ -54,21 +54,22 @@ static_assert(kind_of(encode(PageNumber{63, 255, 65535})) == NumberKind::page);
 static_assert(kind_of(encode_record(~std::uint64_t{0}, 16384)) == NumberKind::record);
 static_assert(kind_of(encode_status(~std::uint64_t{0})) == NumberKind::status);
 
-// Statuses of one rail that may be on their way.
+// Maximum number of statuses of one rail in flight.
 inline constexpr std::uint32_t status_slots = 16;
 
-// The sender's state, whole, so that a later one replaces an earlier one. Sent up to the last rail of the link.
+// The sender's whole state, so that a later status replaces an earlier one. Sent up to the last rail of the link.
 struct Status {
   std::uint64_t session = 0;       // the sender's
-  std::uint64_t peer_session = 0;  // the receiver's, as the sender knows it; 0: not yet
-  std::uint64_t version = 0;       // of this rail since it was opened, from 1 on
-  std::uint64_t statuses = 0;      // the receiver's that arrived over this rail, all up to this version
+  std::uint64_t peer_session = 0;  // the receiver's, as the sender knows it; 0: unknown
+  std::uint64_t version = 0;       // number of this status on this rail since it was opened, from 1 on
+  std::uint64_t statuses = 0;      // the receiver's statuses that arrived over this rail, up to this version without a
+                                   // gap
   std::uint64_t consumed = 0;      // numbers of pages and records that arrived over this rail
-  std::uint64_t arrived = 0;       // the receiver's records that arrived, all up to this one
+  std::uint64_t arrived = 0;       // the receiver's records that arrived, up to this one without a gap
   std::uint64_t acknowledged = 0;  // by the application, of its records
-  std::uint32_t options = 0;       // fingerprint of what both ends have in common
-  std::uint32_t window = 0;        // numbers of pages and records that may be on their way over this rail
-  std::uint32_t incarnation = 0;   // counts the openings of the sender's end of this rail
+  std::uint32_t options = 0;       // fingerprint of the options that both ends must share
+  std::uint32_t window = 0;        // maximum of page and record numbers in flight over this rail
+  std::uint32_t incarnation = 0;   // number of openings of the sender's end of this rail
   std::uint32_t reserved = 0;
   std::array<std::uint32_t, max_rails> closed{};  // per rail: the last incarnation that the sender has closed
 };
@@ -81,11 +82,11 @@ static_assert(std::is_trivially_copyable_v<Status> && sizeof(Status) == 72 + 4 *
 enum class RecordKind : std::uint8_t {
   application,
   offer,   // receiver to sender: where pages may be written
-  done,    // receiver to sender: all pages are there
-  cancel,  // receiver to sender: end it
-  ended,   // sender to receiver: nothing of it is on its way any more, and nothing follows
-  query,   // sender to receiver: which pages are there?
-  have,    // the answer
+  done,    // receiver to sender: all pages have arrived
+  cancel,  // receiver to sender: end the transfer
+  ended,   // sender to receiver: nothing of it is in flight any more, and nothing follows
+  query,   // sender to receiver: which pages have arrived?
+  have,    // receiver to sender: the answer
 };
 inline constexpr std::uint8_t record_kinds = 7;
 
@@ -99,21 +100,21 @@ static_assert(sizeof(RecordHeader) == 16);
 
 // The body of every record that is not the application's; `slot` and `generation` are the receiver's.
 struct TransferNote {
-  std::uint64_t id = 0;      // of offer
-  std::uint64_t offset = 0;  // of offer
+  std::uint64_t id = 0;      // for offer
+  std::uint64_t offset = 0;  // for offer
   std::uint32_t page_size = 0;
-  std::uint32_t pages = 0;  // of offer; of have: how many pages the bits are about
-  std::uint32_t first = 0;  // of have: the page of the first bit
-  std::uint32_t query = 0;  // of query and have
+  std::uint32_t pages = 0;  // for offer; for have: the number of pages that the bits describe
+  std::uint32_t first = 0;  // for have: the page of the first bit
+  std::uint32_t query = 0;  // for query and have
   std::uint8_t slot = 0;
   std::uint8_t generation = 0;
-  std::uint8_t region = 0;                           // of offer
-  TransferResult result = TransferResult::complete;  // of ended
+  std::uint8_t region = 0;                           // for offer
+  TransferResult result = TransferResult::complete;  // for ended
   std::array<std::uint8_t, 4> reserved{};
 };
 static_assert(sizeof(TransferNote) == 40 && std::is_trivially_copyable_v<TransferNote>);
 
-// Where things are in the link's region.
+// Offsets in the link's region.
 struct LinkLayout {
   std::uint32_t rails = 0;
   std::uint32_t record_slots = 0;

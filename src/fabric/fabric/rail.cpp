@@ -1,4 +1,4 @@
-// The words of the rails' states and results, for reports and tests.
+// Names of the rails' states and results, for reports and tests.
 #include "nexusfix/fabric/rail.hpp"
 
 namespace nfx::fabric {

@@ -1,4 +1,4 @@
-// Groups of rails with their threads, memory and rates, out of a machine's topology.
+// Plans groups of rails with their threads, memory and rates from a machine's topology.
 #include "fabric/rail_plan.hpp"
 
 #include <algorithm>
@@ -66,7 +66,7 @@ class Planner {
     group.numa_node = from.numa_node;
     group.cores = from.cpus;
     group.gpus = from.gpus.size();
-    // Any one would do; the middle one is what the published measurements have.
+    // Any core would do; the published measurements used the middle one.
     if (!from.cpus.empty()) group.cpu = from.cpus[from.cpus.size() / 2];
     std::uint64_t switch_rate = 0;
     for (const std::size_t nic : from.nics) {
@@ -92,7 +92,7 @@ class Planner {
     return !topology_.devices[group.rails.front().device].pci_switch.empty();
   }
 
-  // A card carries what its link and its slot both do, and all cards together what the switch does.
+  // A card is limited by the slower of its link and its slot, and all cards together by the switch.
   static void set_reach(PlannedGroup& group) {
     std::uint64_t links = 0, cards = 0;
     for (const PlannedRail& rail : group.rails) {
@@ -110,7 +110,7 @@ class Planner {
     if (group.pcie_switch) {
       group.share_of_switch = static_cast<double>(reach) / static_cast<double>(group.pcie_switch->megabits_per_s);
     }
-    // Behind a switch that is too slow every card has the same part of what it could carry.
+    // Behind a slow switch, every card gets the same fraction of its own rate.
     const double carried = static_cast<double>(reach) / static_cast<double>(cards);
     for (PlannedRail& rail : group.rails) {
       const std::uint64_t link = rail.link->megabits_per_s;

@@ -1,5 +1,5 @@
-// The discrete events: the next step of each thread at one of its cards. Between two steps everything about a card
-// follows from the times at which its pages end, so that only threads need a place in the queue of events.
+// The discrete events: the next step of each thread at one of its cards. Between two steps, the completion times of a
+// card's pages determine its state, so that only threads need a place in the event queue.
 #include "fabric/rail_simulation.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace nfx::fabric {
 namespace {
 
-// The pages that a card has: the times at which their completions can be read, in order.
+// The pages of a card: the times at which their completions can be read, in order.
 class Card {
  public:
   explicit Card(std::size_t capacity) : ends_(capacity) {}
@@ -29,7 +29,7 @@ class Card {
     --count_;
   }
 
-  // Of a card that is full.
+  // For a full card.
   [[nodiscard]] double next_completion() const noexcept { return ends_[first_]; }
 
   double link_free = 0;
@@ -55,10 +55,10 @@ struct PollingThread {
   std::vector<std::size_t> cards;
   std::size_t next = 0;
   Phase phase = Phase::poll;
-  double arrived = 0;       // at the card
-  bool useful = false;      // something was done there
-  std::size_t to_post = 0;  // of this visit's batch
-  std::size_t in_vain = 0;  // visits since the last one that did something
+  double arrived = 0;       // when it arrived at the card
+  bool useful = false;      // did something there
+  std::size_t to_post = 0;  // left in this visit's batch
+  std::size_t in_vain = 0;  // visits since the last useful one
   double busy = 0;
   double waited = 0;
 };
@@ -92,11 +92,11 @@ class Simulation {
 
  private:
   [[nodiscard]] std::size_t group_of(std::size_t card) const noexcept {
-    // Fewer cards than there are: the first of each group first, so that groups are as even as can be.
+    // If fewer cards are used than exist: the first of each group first, so that groups are as even as possible.
     return card % machine_.groups;
   }
 
-  // One step of the thread's visit to a card: its poll, one completion, or one page. Returns when the next one begins.
+  // One step of the thread's visit to a card: its poll, one completion, or one page. Returns when the next step begins.
   double step(PollingThread& thread, double now) {
     const std::size_t index = thread.cards[thread.next];
     Card& card = cards_[index];
@@ -140,8 +140,8 @@ class Simulation {
     return thread.in_vain < thread.cards.size() ? now : skip_rounds(thread, now, now - thread.arrived);
   }
 
-  // All cards of the thread are full and none has a completion: nothing changes until the first one comes, so whole
-  // rounds of visits are passed over.
+  // All cards of the thread are full and none has a completion. Nothing changes until the first completion, so whole
+  // rounds of visits are skipped.
   [[nodiscard]] double skip_rounds(PollingThread& thread, double now, double of_a_visit) const noexcept {
     double first = cards_[thread.cards.front()].next_completion();
     for (const std::size_t card : thread.cards) first = std::min(first, cards_[card].next_completion());
@@ -168,14 +168,14 @@ class Simulation {
       free = through_switch;
       switch_busy_[group_of(index)] += on_switch;
     }
-    // The card sends what it has while the rest of the page comes through the switch.
+    // The card sends the bytes it has while the rest of the page comes through the switch.
     const double end = std::max(begin + on_link, through_switch);
     card.link_free = end;
     card.add(end + machine_.answer_ns);
     return now;
   }
 
-  // One thread at a time has the line; with one thread it is always here.
+  // Only one thread at a time has the line; a single thread always has it.
   double take_shared_line(PollingThread& thread, double now) {
     if (threads_.size() == 1) return now;
     const double until = std::max(now, line_free_) + costs_.shared_line_ns * factor_;
@@ -189,7 +189,7 @@ class Simulation {
     run.pages = pages_;
     run.gbps = static_cast<double>(pages_ * machine_.page_bytes) * 8 / duration;
     double switches = 0;
-    // What was posted and not sent by the end is not part of the time.
+    // Pages posted but not sent by the end do not count.
     run.link_busy = std::min(1.0, run.gbps / (machine_.link_gbps * static_cast<double>(cards_.size())));
     for (const double busy : switch_busy_) switches = std::max(switches, busy / duration);
     for (const PollingThread& thread : threads_) {
@@ -236,7 +236,7 @@ SimulatedRun simulate(const SimulatedMachine& machine, const SimulatedCosts& cos
                       double duration_ns) {
   NFX_REQUIRE(machine.groups > 0 && machine.rails_per_group > 0 && machine.queue > 0 && machine.page_bytes > 0);
   NFX_REQUIRE(machine.link_gbps >= 0.001 && program.rails > 0 && program.batch > 0 && program.window > 0);
-  NFX_REQUIRE(costs.poll_ns >= 1 && duration_ns > 0);  // a poll that takes no time would be repeated for ever
+  NFX_REQUIRE(costs.poll_ns >= 1 && duration_ns > 0);  // a poll that takes no time would repeat for ever
   return Simulation{machine, costs, program}.run(duration_ns);
 }
 

@@ -1,4 +1,4 @@
-// Takes the memory of a region: huge pages before small ones, on the node that was chosen, and all of it immediately.
+// Allocates the memory of a region: huge pages before small ones, on the chosen node, and all of it immediately.
 #include "nexusfix/fabric/rail.hpp"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint64_t small_page = 4096;
 constexpr std::uint64_t huge_page = std::uint64_t{2} << 20;
-constexpr int max_node = 1023;  // of any kernel
+constexpr int max_node = 1023;  // maximum of all kernels
 constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 std::uint64_t round_up(std::uint64_t size, std::uint64_t page) { return (size + page - 1) / page * page; }
@@ -52,7 +52,7 @@ Mapped map(const std::string& use, std::uint64_t size, unsigned flags) {
   mapped.file = ::memfd_create(use.substr(0, 200).c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING | flags);
   if (mapped.file < 0) return mapped;
   if (::ftruncate(mapped.file, static_cast<off_t>(size)) != 0) return mapped;
-  // Without it, a process that shares the memory could cut it off, and the next access would end this program.
+  // Without the seal, a process that shares the memory could truncate it, and the next access would end this program.
   if (::fcntl(mapped.file, F_ADD_SEALS, seals) != 0) return mapped;
   mapped.data = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, mapped.file, 0);
   return mapped;
@@ -75,7 +75,8 @@ int node_of(void* data) noexcept {
   return node;
 }
 
-// Writes to every page; false where the memory does not suffice, which would be SIGBUS at the first access.
+// Writes to every page. Returns false if the memory does not suffice, which would otherwise be SIGBUS at the first
+// access.
 bool take(void* data, std::uint64_t size) noexcept {
 #ifdef MADV_POPULATE_WRITE
   if (::madvise(data, size, MADV_POPULATE_WRITE) == 0) return true;

@@ -1,4 +1,4 @@
-// Listens or connects, exchanges the two cards, and notices the peer's end; in steps, none of which waits.
+// Listens or connects, exchanges the two cards, and notices the peer's end; in non-blocking steps.
 #include "fabric/rendezvous.hpp"
 
 #include <fcntl.h>
@@ -22,10 +22,10 @@
 namespace nfx::fabric {
 namespace {
 
-constexpr std::uint32_t magic = 0x4e46582d;  // so that a program of another kind is noticed at its first bytes
+constexpr std::uint32_t magic = 0x4e46582d;  // detects other programs by their first bytes
 constexpr std::uint32_t version = 1;
 constexpr Duration retry_after = std::chrono::milliseconds{20};
-constexpr Duration patience = std::chrono::seconds{2};  // for one exchange
+constexpr Duration patience = std::chrono::seconds{2};  // time limit of one exchange
 
 std::string system_text(std::string_view what, int error) {
   return std::string{what} + ": " + std::generic_category().message(error);
@@ -178,7 +178,7 @@ bool Rendezvous::send_card() {
   message.msg_iov = &part;
   message.msg_iovlen = 1;
   alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(max_card_files * sizeof(int))> space{};
-  if (sent_ == 0 && !own_files_.empty()) {  // the files go with the first byte
+  if (sent_ == 0 && !own_files_.empty()) {  // the files are sent with the first byte
     message.msg_control = space.data();
     message.msg_controllen = CMSG_SPACE(own_files_.size() * sizeof(int));
     cmsghdr* const control = CMSG_FIRSTHDR(&message);

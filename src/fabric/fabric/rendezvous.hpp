@@ -1,7 +1,7 @@
-// The connection on which the two ends of a rail exchange what they need of each other before the first write: sizes,
-// addresses and keys, and between processes of one host also files. Afterwards its end is the end of the peer.
-// Thread: one owner. Cost: system calls, none of which waits; not for every poll. Bounds: a card of 4,096 bytes, 24
-// files. Errors: failed() and error(); begin() starts again. What connects and is not an end of such a rail is dropped.
+// The connection that sets up a rail: before the first write its two ends exchange sizes, addresses and keys, and files
+// between processes of one host. Later its end signals the end of the peer.
+// Thread: one owner. Cost: non-blocking system calls; not for every poll. Bounds: a card of 4,096 bytes, 24 files.
+// Errors: failed() and error(); begin() starts again. Connections of other programs are dropped.
 #pragma once
 
 #include <array>
@@ -21,12 +21,12 @@ namespace nfx::fabric {
 inline constexpr std::size_t max_card = 4096;
 inline constexpr std::size_t max_card_files = 24;
 
-// Both ends of a rail are of one kind.
+// Both ends of a rail have the same kind.
 enum class CardKind : std::uint32_t { shm = 1, tcp = 2, libfabric = 3 };
 
 class Rendezvous {
  public:
-  // Files of the peer; closed with it.
+  // Files of the peer; closed by the destructor.
   struct PeerCard {
     std::vector<std::byte> bytes;
     std::vector<int> files;
@@ -36,7 +36,7 @@ class Rendezvous {
     PeerCard& operator=(const PeerCard&) = delete;
     ~PeerCard() { clear(); }
     void clear() noexcept;
-    // The caller closes it from now on.
+    // The caller owns and closes it from now on.
     [[nodiscard]] int release_file(std::size_t index) noexcept;
   };
 
@@ -45,21 +45,21 @@ class Rendezvous {
   Rendezvous(const Rendezvous&) = delete;
   Rendezvous& operator=(const Rendezvous&) = delete;
 
-  // Takes the address now, where this end listens. Port 0 means any free one; place() has it then.
+  // Binds the address now, if this end listens. Port 0 means any free port, which place() then returns.
   [[nodiscard]] std::expected<void, std::string> listen();
   [[nodiscard]] const std::string& place() const noexcept { return address_.place; }
 
-  // Ends the connection that there was, and starts with the next. `files` only with a Unix socket.
+  // Ends the current connection, and starts the next one. `files` only with a Unix socket.
   void begin(std::span<const std::byte> card, std::span<const int> files = {});
   void advance(MonotonicTime now);
-  // Both cards have arrived. Bytes that follow them are unread: the connection may be used for more.
+  // Both cards have arrived. Later bytes are unread, so the connection can be used further.
   [[nodiscard]] bool complete() const noexcept { return step_ == Step::complete; }
   [[nodiscard]] PeerCard& peer() noexcept { return peer_; }
-  // After complete(): whether the peer's end of the connection is gone. For rails that do not read it themselves.
+  // After complete(): whether the peer has closed the connection. For rails that do not read it themselves.
   [[nodiscard]] bool peer_is_gone() noexcept;
   [[nodiscard]] int socket() const noexcept { return socket_; }
   void end() noexcept;
-  // Of the last attempt that failed; attempts continue until end().
+  // The error of the last failed attempt; attempts continue until end().
   [[nodiscard]] std::string_view error() const noexcept { return error_; }
 
  private:

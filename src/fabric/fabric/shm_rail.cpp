@@ -1,7 +1,7 @@
-// Rings of writes in shared memory: the sender fills a slot, the receiver copies what it names and moves on.
+// Rings of writes in shared memory: the sender fills a slot, the receiver copies the named bytes and advances.
 //
 //   a ring   | consumed, by the receiver | revoked, by the sender | slot | slot | ...
-//   a slot   | filled | offsets | length | number | regions | payload, where it is short |
+//   a slot   | filled | offsets | length | number | regions | payload, if it is short |
 #include "nexusfix/fabric/rail_kinds.hpp"
 
 #include <fcntl.h>
@@ -27,14 +27,14 @@ namespace {
 constexpr std::size_t inline_bytes = 216;
 
 struct alignas(cache_line) ShmSlot {
-  std::atomic<std::uint64_t> filled{0};  // the write's place in the order of all, from 1 on
+  std::atomic<std::uint64_t> filled{0};  // the write's sequence number, from 1 on
   std::uint64_t local_offset = 0;
   std::uint64_t remote_offset = 0;
   std::uint32_t length = 0;
   std::uint32_t number = 0;
   std::uint8_t local_region = 0;
   std::uint8_t remote_region = 0;
-  std::uint8_t inlined = 0;  // not bool: the peer may write any byte
+  std::uint8_t inlined = 0;  // not bool, because the peer may write any byte
   std::array<std::byte, inline_bytes> payload{};
 };
 static_assert(sizeof(ShmSlot) == 256 && std::atomic<std::uint64_t>::is_always_lock_free);
@@ -45,8 +45,8 @@ struct ShmCard {
   std::array<std::uint64_t, max_regions> sizes{};
 };
 
-// Memory of the peer. It cannot become smaller; and its pages are the peer's: what it has not allocated is not
-// allocated here either, but for the pages that a write names.
+// Memory of the peer, which cannot shrink. Its pages belong to the peer: unallocated ones are not allocated here
+// either, except the pages that a write names.
 void* map_shared(int file, std::uint64_t size, int protection) noexcept {
   struct stat facts{};
   if (::fstat(file, &facts) != 0 || static_cast<std::uint64_t>(facts.st_size) < size) return nullptr;
@@ -62,7 +62,7 @@ void* map_shared(int file, std::uint64_t size, int protection) noexcept {
 
 struct ShmRing {
   alignas(cache_line) std::atomic<std::uint64_t> consumed{0};
-  alignas(cache_line) std::atomic<std::uint32_t> revoked{0};  // the sender's memory is not to be read any more
+  alignas(cache_line) std::atomic<std::uint32_t> revoked{0};  // the sender's memory must no longer be read
 
   [[nodiscard]] ShmSlot* slots() noexcept { return reinterpret_cast<ShmSlot*>(this + 1); }
   [[nodiscard]] static std::uint64_t size(std::uint32_t slots) noexcept {
@@ -101,7 +101,7 @@ std::expected<RegionIndex, std::string> ShmRail::add_region(const Region& region
   return RegionIndex{static_cast<std::uint8_t>(regions_.size() - 1)};
 }
 
-// A ring of its own for each connection, so that nothing of the one before is in it.
+// A new ring for each connection, so that it contains nothing from the previous one.
 bool ShmRail::start() {
   auto memory = Region::make({.use = "fabric-ring", .size = ShmRing::size(options_.slots), .huge_pages = false});
   if (!memory) {
@@ -168,7 +168,7 @@ void ShmRail::maintain(MonotonicTime now) noexcept {
     }
     state_ = RailState::up;
   } else if (state_ == RailState::up && !gone_ && rendezvous_->peer_is_gone()) {
-    gone_ = true;  // what it has written before is still taken
+    gone_ = true;  // earlier writes are still taken
     gone_code_ = ECONNRESET;
     error_ = name_ + ": the peer ended the connection";
   }
@@ -217,12 +217,12 @@ WriteResult ShmRail::try_write(const Write& write) noexcept {
 bool ShmRail::take_one(Completion& out) noexcept {
   ShmSlot& slot = ring_->slots()[read_ & (options_.slots - 1)];
   if (slot.filled.load(std::memory_order_acquire) != read_ + 1) return false;
-  // Copied first: the peer could change them between a check and the use.
+  // Copied first, because the peer could change them between check and use.
   const std::uint64_t from = slot.local_offset, to = slot.remote_offset;
   const std::uint32_t length = slot.length;
   const std::size_t region = slot.remote_region, peer_region = slot.local_region;
   const bool inlined = slot.inlined != 0;
-  std::atomic_signal_fence(std::memory_order_seq_cst);  // nor are they read again
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // prevents the compiler from reading them again
   const bool fits = region < regions_.size() && regions_[region]->contains(to, length) &&
                     (inlined ? length <= inline_bytes
                              : peer_region < peer_regions_.size() && from <= peer_regions_[peer_region].size &&
@@ -234,7 +234,7 @@ bool ShmRail::take_one(Completion& out) noexcept {
   }
   const std::byte* const bytes = inlined ? slot.payload.data() : peer_regions_[peer_region].data + from;
   if (length != 0) std::memcpy(regions_[region]->data() + to, bytes, length);
-  // A sender that closed its end meanwhile may have changed what was copied.
+  // If the sender closed its end meanwhile, the copied bytes may have changed.
   std::atomic_thread_fence(std::memory_order_acquire);
   if (ring_->revoked.load(std::memory_order_relaxed) != 0) [[unlikely]] {
     gone_ = true;
@@ -264,7 +264,7 @@ std::size_t ShmRail::poll(std::span<Completion> out) noexcept {
       ++done_;
     }
   }
-  // One poll after the end was noticed, so that all that came before it has been taken.
+  // One poll after the end was noticed, so that everything before it has been taken.
   if (gone_ && (was_gone || gone_code_ == EPROTO) && count < out.size()) {
     out[count++] = {.kind = CompletionKind::down, .code = gone_code_};
     if (gone_code_ == EPROTO) error_ = name_ + ": the peer wrote outside of a region";

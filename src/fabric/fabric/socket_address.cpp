@@ -1,4 +1,4 @@
-// Reads "/path", "10.0.0.2:7000" and "[::1]:7000". Host names are refused, because a poll thread opens rails again and
+// Parses "/path", "10.0.0.2:7000" and "[::1]:7000". Host names are refused, because a poll thread reopens rails and
 // must not wait for a name server.
 #include "fabric/socket_address.hpp"
 

@@ -1,5 +1,5 @@
-// The address of a rail as the kernel wants it, and back.
-// Thread: any. Cost: no look-up: literal addresses only. Errors: a text.
+// Converts the address of a rail to the kernel's format and back.
+// Thread: any. Cost: no look-up, because only literal addresses are accepted. Errors: a text.
 #pragma once
 
 #include <sys/socket.h>
@@ -22,7 +22,7 @@ struct SocketAddress {
 
 [[nodiscard]] std::expected<SocketAddress, std::string> parse_address(std::string_view place);
 
-// As check_address() takes it.
+// In the format of check_address().
 [[nodiscard]] std::string place_of(const SocketAddress& address);
 
 }  // namespace nfx::fabric

@@ -1,6 +1,6 @@
-// Frames over one TCP connection, gathered on the way out, and received into their place.
+// Frames over one TCP connection, collected for sending, and received directly into their place.
 //
-//   | remote offset | length | number | region | check | payload |   little-endian, as both hosts are
+//   | remote offset | length | number | region | check | payload |   little-endian, like both hosts
 #include "nexusfix/fabric/rail_kinds.hpp"
 
 #include <netinet/in.h>
@@ -23,8 +23,8 @@ namespace nfx::fabric {
 namespace {
 
 constexpr std::size_t staging = 64 * 1024;
-constexpr std::size_t gathered = 32;                          // frames of one send
-constexpr std::size_t sent_at_a_time = std::size_t{4} << 20;  // bytes of one send
+constexpr std::size_t gathered = 32;                          // frames per send
+constexpr std::size_t sent_at_a_time = std::size_t{4} << 20;  // bytes per send
 constexpr int receives_of_one_poll = 8;
 
 struct TcpCard {
@@ -187,7 +187,8 @@ void TcpRail::count_sent(std::size_t bytes) noexcept {
   NFX_ASSERT(head_sent_ == 0);
 }
 
-// The payload's rest goes to its place, what follows it into the staged bytes. False: nothing more now.
+// Receives the rest of the payload into its place, and later bytes into the staging buffer. False if nothing more is
+// available.
 bool TcpRail::receive_more() noexcept {
   NFX_ASSERT(staged_begin_ == staged_end_ || !in_payload_);
   if (staged_begin_ == staged_end_) staged_begin_ = staged_end_ = 0;
@@ -236,7 +237,7 @@ bool TcpRail::take_header() noexcept {
   return true;
 }
 
-// From what was received already.
+// Parses the bytes received so far.
 bool TcpRail::next_frame(Completion& out) noexcept {
   if (!in_payload_ && !take_header()) return false;
   if (payload_have_ < frame_.length) return false;
@@ -260,7 +261,7 @@ std::size_t TcpRail::poll(std::span<Completion> out) noexcept {
       break;
     }
   }
-  // A send that failed may be noticed while bytes of the peer are still unread: they are taken first.
+  // A failed send may be noticed while bytes of the peer are unread: they are taken first.
   if (gone_ && count < out.size()) {
     out[count++] = {.kind = CompletionKind::down, .code = gone_code_};
     close();

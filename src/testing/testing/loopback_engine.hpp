@@ -1,5 +1,5 @@
 // An engine's poll loop on a loopback network, with a clock that its owner moves.
-// Thread: one for the network and all of it. Lifetime: network, clock and application outlive the loop.
+// Thread: one for the network and everything on it. Lifetime: network, clock and application outlive the loop.
 #pragma once
 
 #include <optional>
@@ -30,7 +30,7 @@ class LoopbackEngine {
 
   EngineConfig config;
   LoopbackTransport transport;
-  std::optional<LoopbackLoop> loop;  // once started
+  std::optional<LoopbackLoop> loop;  // set once started
 
  private:
   ManualClock& clock_;

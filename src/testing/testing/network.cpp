@@ -1,4 +1,4 @@
-// Engines and peers take turns until nothing happens, and time moves to the next event.
+// Runs engines and peers in turns until nothing happens, and then moves the time to the next event.
 #include "nexusfix/testing/network.hpp"
 
 #include <algorithm>
@@ -13,9 +13,9 @@
 namespace nfx::testing {
 namespace {
 
-// What one round sends, the next one receives; so two without any event are the end.
+// A round receives what the previous round sent, so two rounds without an event are the end.
 constexpr int quiet_rounds = 2;
-// While an engine does not want to wait, as after an on_turn that always returns zero.
+// While an engine does not want to wait, for example because on_turn always returns zero.
 constexpr int quiet_rounds_of_the_busy = 64;
 constexpr Duration shortest_step = std::chrono::milliseconds{1};
 constexpr Duration longest_advance = std::chrono::years{20};

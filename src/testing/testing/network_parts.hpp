@@ -1,4 +1,4 @@
-// What is on a network: engines, peers, and the clock that all of them read.
+// The parts of a network: engines, peers, and their common clock.
 // Thread: the test's.
 #pragma once
 
@@ -23,7 +23,7 @@ class EngineParts {
   LoopbackEngine engine;
 };
 
-// Where a session of an engine is.
+// The place of an engine's session.
 struct SessionPlace {
   LoopbackLoop* loop;
   const SessionSettings* settings;
@@ -35,13 +35,13 @@ class NetworkParts {
 
   void run();
   void advance(Duration by);
-  // Throws within a callback; run() then throws too, because what a callback throws ends its session alone.
+  // Throws within a callback. run() then throws too, because an exception of a callback ends only its session.
   void refuse_in_callback();
 
-  // The session with these CompIDs, or the template that fits them.
+  // The session with these CompIDs, or the template that matches them.
   [[nodiscard]] std::optional<SessionPlace> find(Role role, std::string_view begin_string, std::string_view sender,
                                                  std::string_view target) const;
-  // Where the acceptors listen, each port once.
+  // The acceptors' listening ports, each once.
   [[nodiscard]] std::vector<std::uint16_t> listening() const;
   // "DESK->TRADER, DESK->*": for errors.
   [[nodiscard]] std::string session_names() const;
@@ -54,9 +54,9 @@ class NetworkParts {
   std::vector<PeerParts*> peers;
 
  private:
-  // Every engine and peer once. How much happened.
+  // Runs every engine and peer once. Returns the number of events.
   std::size_t round();
-  // Until the next event that an engine waits for.
+  // The time until the next event that an engine waits for.
   [[nodiscard]] Duration wanted_wait() const noexcept;
   [[nodiscard]] std::string busiest(const std::vector<std::vector<SessionFigures>>& before) const;
   [[nodiscard]] std::vector<std::vector<SessionFigures>> figures() const;

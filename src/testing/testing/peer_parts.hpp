@@ -1,4 +1,4 @@
-// A peer on a network: its connection, what waits to be sent, and what came.
+// A peer on a network: its connection, pending output, and received messages.
 // Thread: the network's.
 #pragma once
 
@@ -20,7 +20,7 @@ class PeerParts {
   PeerParts& operator=(const PeerParts&) = delete;
   ~PeerParts();
 
-  // Reads, answers, and sends what waits. How much happened.
+  // Reads, answers, and sends pending output. Returns the number of events.
   std::size_t take_turn();
 
   void connect();
@@ -35,7 +35,7 @@ class PeerParts {
   [[nodiscard]] Received receive(std::string_view msg_type);
 
  private:
-  std::shared_ptr<NetworkParts> network_;  // outlives what is on it
+  std::shared_ptr<NetworkParts> network_;  // outlives everything on it
 
  public:
   RawPeer raw;
@@ -47,11 +47,11 @@ class PeerParts {
  private:
   [[noreturn]] void fail(const std::string& text) const;
   void accept(Received message);
-  // Takes the header fields of the session's other side.
+  // Uses the header fields of the session's other side.
   void identify(Role role);
   [[nodiscard]] std::uint16_t port() const;
   [[nodiscard]] std::string logon_body(std::string_view fields) const;
-  // Why the engine has ended the connection, as far as it can be seen.
+  // Why the engine ended the connection, as far as the peer can tell.
   [[nodiscard]] std::string why_ended() const;
   void begin_connection();
 
@@ -60,7 +60,7 @@ class PeerParts {
   PeerOptions options_;
   SessionConfig config_;
   std::string unsent_;
-  std::string logout_text_;  // of the engine's Logout on this connection
+  std::string logout_text_;  // text of the engine's Logout on this connection
   bool was_connected_ = false;
   bool logon_sent_ = false;
   bool logon_received_ = false;

@@ -1,4 +1,4 @@
-// The other side of a session, whose messages somebody else writes.
+// The other side of a session, whose messages the caller writes.
 #include "testing/raw_peer.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ SessionConfig config_of(std::string name, std::string venue) {
   throw TestError(text);
 }
 
-// The messages at the start of `bytes`, and how long they are altogether.
+// Splits the messages at the start of `bytes`, and returns their total length.
 std::size_t split(std::string_view bytes, std::vector<std::string>& into) {
   std::size_t taken = 0;
   while (taken < bytes.size()) {

@@ -1,5 +1,5 @@
-// One side of a loopback connection whose bytes somebody else writes: it does nothing of its own accord.
-// Thread: the network's. Lifetime: network and clock outlive it. Errors: TestError for bytes that are no message.
+// One side of a loopback connection whose bytes the caller writes; it does nothing by itself.
+// Thread: the network's. Lifetime: network and clock outlive it. Errors: TestError for bytes that are not a message.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace nfx::testing {
 
-// "11=a|55=b" with SOH for '|' and at its end; unchanged when it has a SOH.
+// "11=a|55=b" with SOH for '|' and at its end; unchanged if it contains a SOH.
 [[nodiscard]] std::string fields_of(std::string_view text);
 
 class RawPeer {
@@ -24,11 +24,11 @@ class RawPeer {
   RawPeer(LoopbackNetwork& network, const ManualClock& clock, std::string name = "TRADER", LoopbackOptions options = {},
           std::string venue = "VENUE");
 
-  // Whose header the messages have.
+  // The messages have this configuration's header.
   void identify(const SessionConfig& config) { composer_.emplace(config); }
-  // From this address; empty: the network has none.
+  // From this address; if empty, from the network's default.
   void connect(std::uint16_t port = 9000, std::string from = {});
-  // Accepts one connection at a time. Throws TestError when the port is taken.
+  // Accepts one connection at a time. Throws TestError if the port is in use.
   void listen(std::uint16_t port);
   [[nodiscard]] bool connected() const noexcept { return id_ != no_connection && !closed; }
 
@@ -38,17 +38,17 @@ class RawPeer {
   // A message with a wrong CheckSum.
   [[nodiscard]] std::string garbled(std::string_view type, std::string_view body = {});
   [[nodiscard]] std::string logon(std::string_view more = {});
-  // How many bytes the network took.
+  // Returns the number of bytes that the network took.
   std::size_t send(std::string_view bytes);
-  // How much happened.
+  // Returns the number of events.
   std::size_t read();
   void close();
 
-  // The messages received so far, each as its bytes; take_messages() removes them.
+  // The bytes of each message received so far; take_messages() removes them.
   [[nodiscard]] std::vector<std::string> messages() const;
   [[nodiscard]] std::vector<std::string> take_messages();
   [[nodiscard]] static std::string get(const std::string& message, Tag tag);
-  // One field of every message received.
+  // One field of every received message.
   [[nodiscard]] std::vector<std::string> all(Tag tag) const;
 
   void on_accept(ListenerId, ConnectionId id, std::string_view);
