@@ -1,4 +1,4 @@
-// Parsing with CLI11, which no other unit includes: it costs ten seconds of compile time wherever it is seen.
+// Parses with CLI11, which no other file includes, because it takes ten seconds to compile.
 #include "cli/command_line.hpp"
 
 #include <CLI/CLI.hpp>
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 std::string in_quotes(std::string_view text) { return '"' + std::string{text} + '"'; }
 
-// Each check returns what is wrong with a value, or nothing.
+// Each check returns an error text for a value, or nothing.
 
 std::string check_word(const Option& option, const std::string& text) {
   for (const std::string_view each : option.one_of) {
@@ -125,14 +125,14 @@ using Commands = std::map<const CLI::App*, const Command*>;
 
 void build(CLI::App& app, const Command& command, Commands& commands) {
   commands[&app] = &command;
-  // One at most: a further word is an argument, though another command has its name.
+  // At most one: a further word is an argument, even if another command has its name.
   if (!command.commands.empty()) app.require_subcommand(0, 1);
   for (const Option& option : command.options) add_option(app, option);
   for (const Option& option : command.options) link(app, option);
   for (const Command& each : command.commands) build(*app.add_subcommand(std::string{each.name}), each, commands);
 }
 
-// The commands that the command line chose, as far as it was read.
+// The commands chosen by the command line, as far as it was read.
 Path chosen(const CLI::App& app, const Commands& commands) {
   Path path;
   for (const CLI::App* at = &app; at != nullptr;) {
@@ -166,7 +166,7 @@ std::string unknown_command(const Path& path, std::string_view word) {
          did_you_mean(word, names) + " ('" + full_name(path) + " --help' lists the commands)";
 }
 
-// A word where a command should be is wrong before anything else is, and deserves the nearest name.
+// A wrong word in the place of a command is reported first, with the nearest name.
 std::string wrong_command(const Command& program, int argc, const char* const* argv) {
   Path path{&program};
   for (int i = 1; i < argc && argv[i][0] != '-'; ++i) {
@@ -197,7 +197,7 @@ std::string unexpected(const CLI::App& app, const Path& path) {
   return "unknown option " + word.substr(0, word.find('=')) + did_you_mean(word, names);
 }
 
-// CLI11's message counts values; this one states what to write instead.
+// CLI11's message counts values; this one says what to write instead.
 std::string wrong_count(std::string_view text) {
   const std::string name{text.substr(0, text.find_first_of(": "))};
   if (text.ends_with("flag override")) return (name.size() == 1 ? "-" : "--") + name + " takes no value";
@@ -218,7 +218,7 @@ int show(const std::string& text) { return write(Stream::out, SafeText::lines(te
 
 struct Parsed {
   Path path;
-  std::optional<int> exit_code;  // nothing is left to do
+  std::optional<int> exit_code;  // set if nothing is left to do
 };
 
 Parsed read(const Command& program, int argc, const char* const* argv) {

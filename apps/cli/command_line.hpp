@@ -1,9 +1,8 @@
 // A program's command line as a table of plain structs. Parsing, help, shell completion, the manual page and a
-// machine-readable list all come from it, so that an option or a command is stated once.
-// Thread: one, at the start of a program. Cost: allocates. Lifetime: texts are borrowed (they are literals), and what
-// targets point to must outlive parse() and run().
-// Errors: wrong usage is one line on standard error and exit code 2. What a command throws passes through run(), except
-// UsageError.
+// machine-readable list are made from it, so that an option or a command is stated once.
+// Thread: one, at the start of a program. Cost: allocates. Lifetime: texts are borrowed (they are literals), and the
+// targets of pointers must outlive parse() and run(). Errors: wrong usage is one line on standard error and exit code
+// 2. Exceptions of a command pass through run(), except UsageError.
 #pragma once
 
 #include <array>
@@ -20,13 +19,13 @@ namespace nfx::cli {
 
 inline constexpr int exit_wrong_usage = 2;
 
-// Where an option's value goes, which also determines how it is read. bool is a flag without a value; a vector takes an
-// option given several times, or all further arguments.
+// The variable that receives an option's value; its type determines the syntax. bool is a flag without a value; a
+// vector takes an option given several times, or all further arguments.
 using Target =
     std::variant<bool*, std::string*, std::vector<std::string>*, double*, int*, std::uint16_t*, std::uint32_t*,
                  std::uint64_t*, std::optional<std::uint32_t>*, std::optional<std::uint64_t>*>;
 
-// What a text names: shells complete it, and what must exist is checked.
+// The meaning of a text: shells complete it, and existence is checked where required.
 enum class Kind : std::uint8_t { text, file, folder, existing_file, existing_folder };
 
 inline constexpr double unbounded = std::numeric_limits<double>::infinity();
@@ -39,14 +38,14 @@ struct Option {
   std::string_view names;  // "--count"; "-n,--last"; without hyphens an argument: "FILE"
   Target target;
   std::string_view help;
-  std::string_view value = {};  // the value's name in help; empty: from the type
+  std::string_view value = {};  // the value's name in help; empty: derived from the type
   bool required = false;
   Kind kind = Kind::text;
   std::vector<std::string_view> one_of = {};
   std::optional<Range> range = {};
-  std::string_view default_text = {};  // shown instead of what the target holds; zero and empty are not shown
-  char separator = '\0';               // between the values of a list: "a,b"
-  std::uint8_t max_values = 1;         // words that follow the option at most, for a vector
+  std::string_view default_text = {};  // shown instead of the target's value; zero and empty are not shown
+  char separator = '\0';               // separator of a list: "a,b"
+  std::uint8_t max_values = 1;         // maximum number of words after the option, for a vector
   std::vector<std::string_view> excludes = {};
   std::vector<std::string_view> needs = {};
 };
@@ -59,30 +58,30 @@ struct Example {
 struct Command {
   std::string_view name;
   std::string_view summary;  // one line
-  int (*run)() = nullptr;    // returns the exit code; null: one of its commands is needed
+  int (*run)() = nullptr;    // returns the exit code; null: one of its subcommands is required
   std::vector<Option> options = {};
   std::vector<Command> commands = {};
-  std::string_view details = {};       // paragraphs, wrapped by help; lines that begin with spaces stay as they are
-  std::string_view exit_codes = {};    // "0 done, 1 failed", where they differ from those of the program
-  std::vector<Example> examples = {};  // the first is shown in the help of the command above
-  std::string version = {};            // of a program: what --version prints
-  bool hidden = false;                 // left out of help and completion
+  std::string_view details = {};       // paragraphs, wrapped by help; lines that begin with spaces are not changed
+  std::string_view exit_codes = {};    // "0 done, 1 failed", if they differ from the program's
+  std::vector<Example> examples = {};  // the first one also appears in the help of the parent command
+  std::string version = {};            // for a program: the output of --version
+  bool hidden = false;                 // omitted in help and completion
 };
 
-// Wrong usage that only a command can find; the message has to be clear by itself.
+// Wrong usage that only a command can detect; the message must be understandable alone.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// Reads the command line and runs the command that it chooses; returns the exit code. `--help`, `-h` and, with a
-// version, `--version` and `-V` print and return 0. A program of commands that is called without one shows its help.
+// Parses the command line and runs the chosen command; returns the exit code. `--help`, `-h` and, with a version,
+// `--version` and `-V` print and return 0. A program with commands shows its help if none is given.
 [[nodiscard]] int run(const Command& program, int argc, const char* const* argv);
 
-// For a program without commands: reads its options. Returns the exit code to end with, or nothing to continue.
+// For a program without commands: parses its options. Returns the exit code to end with, or nothing to continue.
 [[nodiscard]] std::optional<int> parse(const Command& program, int argc, const char* const* argv);
 
-// The command that these words choose below `program`, program first. Throws UsageError when there is none.
+// The command that these words choose below `program`, program first. Throws UsageError if there is none.
 using Path = std::vector<const Command*>;
 [[nodiscard]] Path find_command(const Command& program, const std::vector<std::string>& words);
 

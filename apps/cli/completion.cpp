@@ -1,5 +1,5 @@
-// Completion for bash, zsh and fish: scripts that need nothing but the shell itself, and do not start the program. All
-// three are written from the same list of levels, one for each command.
+// Completion for bash, zsh and fish: scripts that need only the shell itself, and do not start the program. All three
+// are written from the same list of levels, one for each command.
 #include "cli/describe.hpp"
 
 namespace nfx::cli {
@@ -10,12 +10,12 @@ struct Word {
   std::string_view about;
 };
 
-// What may follow the words of one command.
+// The words that may follow one command.
 struct Level {
   std::string path;  // "nfx store ls"
   std::vector<Word> commands;
-  std::vector<Option> options;     // arguments too
-  std::vector<std::string> below;  // the paths of its commands
+  std::vector<Option> options;     // including arguments
+  std::vector<std::string> below;  // paths of its subcommands
 };
 
 void append_levels(std::vector<Level>& levels, Path& path) {
@@ -38,7 +38,7 @@ void append_levels(std::vector<Level>& levels, Path& path) {
   }
 }
 
-// In single quotes, for bash and zsh.
+// Quotes a word with single quotes, for bash and zsh.
 std::string shell_word(std::string_view text) {
   std::string out = "'";
   for (const char c : text) {
@@ -59,7 +59,7 @@ std::string_view first_sentence(std::string_view help) {
 
 // --- bash ---
 
-// What a value is completed with, as arguments of compgen; empty: nothing.
+// Arguments of compgen that complete a value; empty: none.
 std::string compgen_arguments(const Option& option) {
   if (!option.one_of.empty()) return "-W " + shell_word(joined(option.one_of, " "));
   switch (option.kind) {
@@ -72,7 +72,7 @@ std::string compgen_arguments(const Option& option) {
   return {};
 }
 
-// "'nfx store ls --last'|'nfx store ls -n'", as a pattern of case.
+// "'nfx store ls --last'|'nfx store ls -n'", as a pattern of a shell `case`.
 std::string value_pattern(const Level& level, const Option& option) {
   std::string pattern;
   for (const std::string_view name : names_of(option)) {
@@ -82,7 +82,7 @@ std::string value_pattern(const Level& level, const Option& option) {
   return pattern;
 }
 
-// The pattern of what lengthens a path, for case.
+// The `case` pattern for words that extend a path.
 std::string descend_pattern(const std::vector<Level>& levels) {
   std::string pattern;
   for (const Level& level : levels) {
@@ -100,7 +100,7 @@ std::string bash_script(const std::string& name, const std::vector<Level>& level
     for (const Option& option : level.options) {
       const std::string how = compgen_arguments(option);
       if (is_argument(option)) {
-        // Several arguments are completed alike: with everything that any of them may be.
+        // Several arguments are completed alike, with all of their possible values.
         if (!how.empty()) arguments += (arguments.empty() ? "" : " ") + how;
         continue;
       }
@@ -125,7 +125,7 @@ std::string bash_script(const std::string& name, const std::vector<Level>& level
 
 // --- zsh ---
 
-// "'--last:What it does'", as _describe reads it.
+// "'--last:What it does'", in the format of _describe.
 std::string described(std::string_view word, std::string_view about) {
   std::string text;
   for (const char c : word) {
@@ -135,7 +135,7 @@ std::string described(std::string_view word, std::string_view about) {
   return shell_word(text.append(":").append(first_sentence(about)));
 }
 
-// The command that completes a value; empty: nothing does.
+// The command that completes a value; empty: none.
 std::string zsh_values(const Option& option) {
   if (!option.one_of.empty()) {
     std::string words;
@@ -191,7 +191,7 @@ std::string fish_word(std::string_view text) {
   return out + '\'';
 }
 
-// How a value or an argument is completed, as options of complete; empty: not at all.
+// Options of fish's `complete` for a value or an argument; empty: no completion.
 std::string fish_values(const Option& option) {
   if (!option.one_of.empty()) return " -a " + fish_word(joined(option.one_of, " "));
   switch (option.kind) {

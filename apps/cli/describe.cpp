@@ -1,4 +1,4 @@
-// The words that help, the manual page and completion have in common, so that they cannot differ.
+// Texts shared by help, the manual page and completion, so that they cannot differ.
 #include "cli/describe.hpp"
 
 #include <cstdio>
@@ -74,7 +74,7 @@ std::string heading(const Option& option) {
 std::string range_text(const Option& option) {
   if (!option.range) return {};
   const auto [min, max] = *option.range;
-  // A limit that no user comes near would only be noise.
+  // A limit that no user reaches would only be noise.
   if (max > 1e15) return min == 0 ? std::string{} : "at least " + number_text(min);
   return number_text(min) + " to " + number_text(max);
 }

@@ -1,4 +1,4 @@
-// What help, the manual page and completion all state of an option: its names, its value, its limits.
+// The description of an option in help, manual page and completion: its names, its value, its limits.
 #pragma once
 
 #include <string>
@@ -31,7 +31,7 @@ namespace nfx::cli {
 [[nodiscard]] std::string full_name(const Path& path);
 // "[OPTIONS] CONFIG".
 [[nodiscard]] std::string synopsis(const Command& command);
-// Its own examples, or else the first of each of its commands.
+// Its own examples, otherwise the first example of each subcommand.
 [[nodiscard]] std::vector<Example> examples_of(const Command& command);
 // The options that every command has.
 [[nodiscard]] std::vector<Option> standard_options(const Command& command);

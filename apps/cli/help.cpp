@@ -1,4 +1,4 @@
-// What --help prints: usage, commands, options with their limits and defaults, details, exit codes and examples.
+// The output of --help: usage, commands, options with their limits and defaults, details, exit codes and examples.
 #include <algorithm>
 
 #include "cli/describe.hpp"
@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t line_width = 100;
 constexpr std::size_t widest_heading = 28;
 
-// Appends words, with a line break before each that would exceed the line. `column` is the current column of the text.
+// Appends words, and breaks lines that would be too long. `column` is the current column of the text.
 void append_wrapped(std::string& out, std::string_view text, std::size_t indent, std::size_t column) {
   while (!text.empty()) {
     const std::size_t end = std::min(text.find(' '), text.size());
@@ -29,7 +29,7 @@ void append_wrapped(std::string& out, std::string_view text, std::size_t indent,
   out += '\n';
 }
 
-// Paragraph by paragraph; lines that begin with spaces as they are.
+// Wraps paragraphs; lines that begin with spaces are not changed.
 void append_details(std::string& out, std::string_view text) {
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());

@@ -4,7 +4,7 @@
 namespace nfx::cli {
 namespace {
 
-// As roff prints it literally: hyphens that can be copied, no escapes, no line that is taken for a request.
+// Escapes text for roff: hyphens that can be copied, no escapes, no line that is read as a request.
 std::string escaped(std::string_view text) {
   std::string out;
   bool at_line_start = true;

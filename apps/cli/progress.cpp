@@ -1,4 +1,4 @@
-// The line of a command that takes long: percent where the total is known, and bytes in a unit that fits.
+// The progress line of a long command: percent if the total is known, and bytes in a suitable unit.
 #include "cli/progress.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace nfx::cli {
 namespace {
 
 constexpr TerminalControl rewrite_line{"\r\x1b[K"};
-// A line longer than the terminal is wide stays one line, which can be erased.
+// Without wrapping, a line longer than the terminal's width remains one line, which can be erased.
 constexpr TerminalControl wrap_off{"\x1b[?7l"};
 constexpr TerminalControl wrap_on{"\x1b[?7h"};
 

@@ -31,7 +31,7 @@ struct CodegenArguments {
   std::string out;
 };
 
-// "FIX44.xml with venue.xml": file names only, so that the same dictionary gives the same text in every folder.
+// "FIX44.xml with venue.xml": only file names, so that a dictionary gives the same text in every folder.
 std::string source_name(const DictionaryFiles& files) {
   std::string name = files.application.filename().string();
   if (!files.transport.empty()) name = files.transport.filename().string() + " and " + name;
@@ -73,7 +73,7 @@ void make_folder(const fs::path& folder) {
   if (error) cannot_write(folder, error.message());
 }
 
-// Leaves an up-to-date file untouched, so that what includes it is not compiled again. True when it was written.
+// Does not touch an up-to-date file, so that its includers are not recompiled. Returns true if it was written.
 bool write_file(const fs::path& path, const std::string& text) {
   if (read_text(path) == text) return false;
   make_folder(path.parent_path());
@@ -85,7 +85,7 @@ bool write_file(const fs::path& path, const std::string& text) {
   return true;
 }
 
-// Headers of messages that are no longer chosen would still compile, but be stale. Only generated files are removed.
+// Headers of messages that are no longer selected would still compile, but be stale. Removes only generated files.
 std::size_t remove_others(const fs::path& folder, const std::set<fs::path>& written) {
   std::size_t removed = 0;
   for (const fs::path& each : {folder, folder / "groups"}) {
@@ -117,7 +117,7 @@ int generate(const CodegenArguments& arguments) {
   const fs::path folder = arguments.out;
   std::size_t changed = 0;
   std::set<fs::path> written;
-  // fields.hpp last: whatever watches that file finds everything else in place.
+  // fields.hpp comes last: a program watching that file finds everything else in place.
   for (auto file = generated.rbegin(); file != generated.rend(); ++file) {
     const fs::path path = folder / file->name;
     if (write_file(path, file->text)) ++changed;

@@ -1,12 +1,12 @@
-// The commands of nfx: one row each. A command is added by a row here and a file that defines NAME_command().
-// Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, unless the command has its own.
-// Errors: a command may throw; main prints the one line and takes 2 for ConfigError and DictionaryError, 1 for others.
+// The commands of nfx: one row each. To add a command, add a row here and a file that defines NAME_command(). Exit
+// codes: 0 done, 1 failed, 2 wrong usage or configuration, unless the command has its own. Errors: a command may throw;
+// main prints the one line and returns 2 for ConfigError and DictionaryError, 1 for others.
 #pragma once
 
 #include "cli/command_line.hpp"
 #include "nexusfix/engine/run.hpp"
 
-// In the order in which help lists them.
+// In the order of help.
 #define NFX_COMMANDS(row)                                                                                             \
   row(demo) row(serve) row(connect) row(decode) row(config) row(schedule) row(dict) row(codegen) row(host) row(store) \
       row(session) row(engine) row(top) row(market) row(t2m) row(fabric) row(cluster) row(tls) row(version) row(help) \
@@ -14,15 +14,15 @@
 
 namespace nfx::app {
 
-// A command's options live as long as the program: each of these is called once to run, and again by what describes
-// the commands.
+// A command's options live as long as the program: each function is called once to run the command, and again to
+// describe it.
 #define NFX_DECLARE(name) cli::Command name##_command();
 NFX_COMMANDS(NFX_DECLARE)
 #undef NFX_DECLARE
 
-// The program with all of them.
+// The program with all commands.
 cli::Command nfx_command();
-// Gives the program's engines what is in libraries of their own: the control plane, the gateway of a cluster.
+// Registers parts in separate libraries with the program's engines: the control plane, the gateway of a cluster.
 void use_parts();
 
 inline constexpr int exit_done = ExitCode::done;

@@ -32,7 +32,7 @@ struct KeysOptions {
   bool quickfix = false;
 };
 
-// Creates a file that does not exist yet: an edited configuration must not be overwritten.
+// Creates a new file only: an edited configuration must not be overwritten.
 void write_new_file(const std::string& path, std::string_view text, bool secret) {
   const auto fail = [&](const char* fix) {
     throw std::runtime_error(path + ": cannot be written (" + std::generic_category().message(errno) + ')' + fix);

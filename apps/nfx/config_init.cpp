@@ -1,4 +1,4 @@
-// nfx config init: a configuration from a few answers, each key explained by the table of keys.
+// nfx config init: writes a configuration from a few answers, with explanations from the table of keys.
 #include "config_init.hpp"
 
 #include <grp.h>
@@ -48,9 +48,9 @@ struct InitOptions {
 constexpr std::string_view in_memory = "memory";
 constexpr int most_attempts = 5;
 constexpr std::size_t longest_answer = 4095;
-// Where nexusfix.service and the images may write: not below /etc.
+// The folder that nexusfix.service and the images may write to: not below /etc.
 constexpr std::string_view service_store = "/var/lib/nexusfix/store";
-// The control plane, where 'nfx top' looks for it.
+// The control socket, where 'nfx top' looks for it.
 constexpr std::string_view service_socket = "/run/nexusfix/control.sock", service_audit = "/var/log/nexusfix/audit.log";
 constexpr std::string_view own_audit = "audit.log";
 constexpr const char* service_group = "nexusfix";
@@ -63,7 +63,7 @@ Choices names_of() {
   for (const Enum each : enum_values<Enum>()) names.push_back(to_string(each));
   return names;
 }
-// The others need [cluster], which this does not write.
+// The others need [cluster], which this command does not write.
 Choices durabilities_of_one_host() {
   Choices names;
   for (const Durability each : enum_values<Durability>()) {
@@ -78,7 +78,7 @@ struct Question {
   std::string_view option;
   std::string Answers::* answer;
   Literal text;
-  std::string_view usual;  // the answer of an empty line; empty: there is none
+  std::string_view usual;  // used for an empty line; empty: none
   Choices (*choices)() = any_text;
 };
 
@@ -95,7 +95,7 @@ constexpr std::array questions{
     Question{"--placement", &Answers::placement, "Pin threads to CPUs", "no", yes_or_no},
 };
 
-// Whether a file that is written there is the service's.
+// Whether a file at this path is for the service.
 bool is_below_etc(const std::string& output) {
   if (output == "-") return false;
   std::error_code error;
@@ -104,12 +104,12 @@ bool is_below_etc(const std::string& output) {
   return std::mismatch(etc.begin(), etc.end(), file.begin(), file.end()).first == etc.end();
 }
 
-// The answer of an empty line, for a file that is written there.
+// The answer for an empty line, for a file at this path.
 std::string_view usual_of(const Question& question, const std::string& output) {
   return question.answer == &Answers::store && is_below_etc(output) ? service_store : question.usual;
 }
 
-// The answer of --defaults: names that every reader knows for placeholders.
+// The answer with --defaults: names that are obviously placeholders.
 std::string_view default_of(const Question& question, const InitOptions& options, const Answers& answers) {
   const bool acceptor = answers.side == "acceptor";
   if (question.answer == &Answers::sender) return acceptor ? "VENUE" : "CLIENT";
@@ -117,7 +117,7 @@ std::string_view default_of(const Question& question, const InitOptions& options
   return usual_of(question, options.output);
 }
 
-// A path of a socket has at most 107 bytes. Next to a file in a deeper folder there is no control plane.
+// A socket's path has at most 107 bytes. A file in a folder with a long path gets no control plane.
 bool has_room_for_socket(const std::string& output) {
   constexpr std::size_t longest = 107;
   std::error_code error;
@@ -142,7 +142,7 @@ std::vector<std::string_view> parts_of(std::string_view list) {
   }
 }
 
-// Version and application version as keys of a session.
+// The keys of a session for version and application version.
 ConfigSection session_of(std::string_view name) {
   const FixVersion* const version = find_version(name);
   const bool over_fixt = version != nullptr && !version->session;
@@ -190,7 +190,8 @@ std::string names_of_versions() {
 
 std::string too_long() { return "an answer has at most " + std::to_string(longest_answer) + " bytes"; }
 
-// Why these answers are not a configuration, without the place in a file that does not exist yet; empty: they are.
+// Why these answers are not a valid configuration, without a place in the file, which does not exist yet; empty if they
+// are.
 std::string problem_of(const Answers& answers) {
   if (answers.placement != "yes" && answers.placement != "no") return "expected yes or no";
   for (const std::string_view name : parts_of(answers.versions)) {
@@ -215,14 +216,14 @@ std::string problem_of(const Answers& answers) {
   return {};
 }
 
-// Good answers to every question, so that one answer can be checked before the others are known.
+// Valid answers to all questions, so that one answer can be checked before the others are known.
 constexpr std::string_view placeholder(const Question& question) {
   if (question.answer == &Answers::sender) return "US";
   if (question.answer == &Answers::target) return "THEM";
   return question.usual;
 }
 
-// The answers so far, and for the others what is good with them.
+// Checks the answers so far, with valid placeholders for the others.
 std::string problem_with(const Answers& known) {
   Answers probe = known;
   for (const Question& question : questions) {
@@ -233,8 +234,8 @@ std::string problem_with(const Answers& known) {
 
 struct Line {
   std::string text;
-  std::string problem;  // why it cannot be an answer; empty: it may be
-  bool ended = false;   // standard input has no further line
+  std::string problem;  // why the answer is invalid; empty: valid
+  bool ended = false;   // end of standard input
 };
 
 Line read_line() {
@@ -247,7 +248,7 @@ Line read_line() {
     std::cin.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
     return {.text = {}, .problem = too_long()};
   }
-  // The end of the line is counted, and does not belong to it.
+  // The newline is counted, but is not part of the line.
   const std::string_view text{bytes.data(), std::cin.eof() ? count : count - 1};
   if (text.contains('\0')) return {.text = {}, .problem = "an answer is text: this one has a byte that is 0"};
   return {.text = std::string{text}, .problem = {}};
@@ -283,7 +284,7 @@ void ask(const Question& question, const std::string& output, Answers& answers) 
                         std::string{question.option});
 }
 
-// The service reads the file as a user of its own.
+// The service runs as a separate user, who must be able to read the file.
 std::optional<unsigned> group_of_service(const std::string& output) {
   if (!is_below_etc(output)) return std::nullopt;
   const group* const found = ::getgrnam(service_group);  // NOLINT(concurrency-mt-unsafe): the only thread

@@ -1,4 +1,4 @@
-// The address of the control plane, and its answers.
+// Finds the control plane, and prints its answers.
 #include "control_access.hpp"
 
 #include <arpa/inet.h>
@@ -34,7 +34,7 @@ std::string token_of(const std::string& file) {
   return token;
 }
 
-// An engine listens on loopback; another host's is reached by a tunnel.
+// An engine listens only on loopback; an engine on another host is reached through a tunnel.
 Endpoint http_of(std::string_view text) {
   const std::size_t colon = std::min(text.rfind(':'), text.size());
   const std::string_view digits = text.substr(std::min(colon + 1, text.size()));
@@ -51,7 +51,7 @@ Endpoint http_of(std::string_view text) {
   return {std::move(host), port};
 }
 
-// That no other user has put there.
+// Whether no other user can have put it there.
 bool is_own_socket(const char* path) {
   struct stat facts{};
   return ::lstat(path, &facts) == 0 && S_ISSOCK(facts.st_mode) && (facts.st_uid == ::geteuid() || facts.st_uid == 0);

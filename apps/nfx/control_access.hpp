@@ -1,5 +1,5 @@
-// How `nfx session`, `nfx engine` and `nfx top` reach the control plane of a running engine, and read what it answers.
-// Thread: one. Errors: no engine that answers is a line on standard error and exit code 3.
+// Connects `nfx session`, `nfx engine` and `nfx top` to the control plane of a running engine, and reads its answers.
+// Thread: one. Errors: if no engine answers, prints a line on standard error and returns exit code 3.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 namespace nfx::app {
 
 inline constexpr int exit_no_engine = 3;
-// The socket of an engine that is started in the current folder, as 'nfx config init' names it.
+// The socket of an engine started in the current folder, as named by 'nfx config init'.
 inline constexpr const char* own_control_socket = "control.sock";
 inline constexpr std::string_view control_exit_codes =
     "0 done, or so already; 1 refused, failed or incomplete; 2 wrong usage; 3 no engine answered";
@@ -29,29 +29,29 @@ struct ControlOptions {
   std::string token_file;
   std::string tls_certificate, tls_key, tls_ca, tls_name;
   bool json = false;
-  std::uint32_t watch = 0;  // seconds between two answers; 0: one
+  std::uint32_t watch = 0;  // seconds between two answers; 0: a single answer
 };
 
-// How the engine is reached; control_options has --json besides.
+// The options for the engine's address; control_options also has --json.
 [[nodiscard]] std::vector<cli::Option> address_options(ControlOptions& options);
 [[nodiscard]] std::vector<cli::Option> control_options(ControlOptions& options);
 [[nodiscard]] cli::Option watch_option(ControlOptions& options);
-// A command without arguments of its own; more options can be added.
+// A command without arguments of its own; options can be added.
 [[nodiscard]] cli::Command control_command(std::string_view name, std::string_view summary, int (*run)(),
                                            ControlOptions& options, std::string_view example);
 
-// Sends the request, and prints the answer: as JSON with --json, otherwise what `show` adds. A problem is a line on
-// standard error. Returns the exit code: of an answer without a problem what `judge` returns, 0 without one. With
-// --watch it repeats that until Ctrl-C.
+// Sends the request and prints the answer: as JSON with --json, otherwise the text that `show` appends. A problem is a
+// line on standard error. Returns the exit code; for an answer without a problem this is the result of `judge`, or 0
+// without one. With --watch this repeats until Ctrl-C.
 using ShowAnswer = std::function<void(SafeText& out, const nlohmann::ordered_json& answer)>;
 using JudgeAnswer = std::function<int(const nlohmann::ordered_json& answer)>;
 [[nodiscard]] int ask_and_show(const ControlOptions& options, const ControlRequest& request, const ShowAnswer& show,
                                const JudgeAnswer& judge = {});
 
-// Throws cli::UsageError for an address or a token file that cannot be used.
+// Throws cli::UsageError for an unusable address or token file.
 [[nodiscard]] ControlAddress control_address(const ControlOptions& options);
 
-// Sends the request, and reads the JSON object of the answer into `json`: the result, or a problem document. Returns
+// Sends the request, and parses the answer's JSON object into `json`: the result, or a problem document. Returns
 // whether it is the result.
 struct NoAnswer {
   int exit_code = exit_no_engine;
@@ -60,20 +60,21 @@ struct NoAnswer {
 [[nodiscard]] std::expected<bool, NoAnswer> ask_json(ControlClient& client, const ControlRequest& request,
                                                      nlohmann::ordered_json& json);
 
-// A member as text, to be printed; "-" where it is not there.
+// A member as text for printing; "-" if it is missing.
 [[nodiscard]] std::string member_text(const nlohmann::ordered_json& object, const char* name);
-// A member that is a number and not negative; empty where it is not.
+// A member that is a non-negative number; otherwise empty.
 [[nodiscard]] std::optional<std::uint64_t> member_number(const nlohmann::ordered_json& object, const char* name);
 [[nodiscard]] bool member_is_true(const nlohmann::ordered_json& object, const char* name);
-// Calls visit(element) for each object in the array of this name; for none where there is no such array.
+// Calls visit(element) for each object in the array with this name, if there is one.
 void for_each_object(const nlohmann::ordered_json& object, const char* name,
                      const std::function<void(const nlohmann::ordered_json&)>& visit);
 // The text of a file. Throws cli::UsageError.
 [[nodiscard]] std::string file_text(const std::string& name);
-// The answer to a reload, or to a change of one session: what is added, removed and changed, and what it needs.
+// Prints the answer to a reload, or to a change of one session: added, removed and changed sessions, and what the
+// changes need.
 void append_changes(SafeText& out, const nlohmann::ordered_json& answer);
 
-// A member that is an object; null where it is not.
+// A member that is an object; otherwise null.
 [[nodiscard]] const nlohmann::ordered_json* member_object(const nlohmann::ordered_json& object, const char* name);
 
 }  // namespace nfx::app

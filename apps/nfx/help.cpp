@@ -31,7 +31,7 @@ int show_help(const HelpOptions& options) {
 int show_completion(std::string_view shell) {
   const auto& all = cli::shell_completions;
   const auto at = std::ranges::find(all, shell, &cli::ShellCompletion::shell);
-  NFX_ASSERT(at != all.end());  // the command line allows no other
+  NFX_ASSERT(at != all.end());  // the command line rejects any other
   return show(at->script(nfx_command()));
 }
 

@@ -1,4 +1,4 @@
-// nfx: the NexusFIX program. Runs the command that the command line chooses; errors are one line on stderr.
+// nfx: the NexusFIX program. Runs the command chosen on the command line; errors are one line on stderr.
 #include <string>
 
 #include "command.hpp"

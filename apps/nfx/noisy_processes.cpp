@@ -1,4 +1,4 @@
-// Forks processes that compute, walk memory and call the kernel: the load that the demonstration and tests run under.
+// Forks processes that compute, walk memory and call the kernel, as background load for the demonstration and tests.
 #include "noisy_processes.hpp"
 
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 namespace nfx::app {
 namespace {
 
-// Larger than a second-level cache, so that it takes its share of the last one too.
+// Larger than a second-level cache, so that it occupies its share of the last-level cache too.
 constexpr std::size_t memory_size = std::size_t{8} << 20;
 
 [[noreturn]] void make_noise() {

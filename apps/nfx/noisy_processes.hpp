@@ -1,6 +1,6 @@
-// Processes that use all the CPU time they get, as on a busy host: compute, walk through memory, call the
-// kernel. Thread: the owner's. Errors: std::system_error when a process cannot be made. Lifetime: they end with the
-// object, and with the process that made them, however that one ends.
+// Processes that use all available CPU time, as on a busy host: they compute, walk through memory, and call the kernel.
+// Thread: the owner's. Errors: std::system_error if a process cannot be created. Lifetime: they end with the object,
+// and with the process that created them, however that one ends.
 #pragma once
 
 #include <sys/types.h>

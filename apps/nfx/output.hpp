@@ -1,5 +1,6 @@
-// What a command prints: the types and functions of observe/print.hpp, and a text gathered and written in large pieces.
-// Thread: one owner. Cost: a write per 64 KiB or flush(). Errors: what cannot be written throws std::runtime_error.
+// Output of a command: the types and functions of observe/print.hpp, and a text that is collected and written in large
+// pieces.
+// Thread: one owner. Cost: a write per 64 KiB or flush(). Errors: a failed write throws std::runtime_error.
 #pragma once
 
 #include "observe/print.hpp"

@@ -1,7 +1,7 @@
-// Bytes to a file or to standard output, gathered and written in large pieces. A file that is not finished, because an
-// exception ended its writer, is removed.
+// Writes bytes to a file or to standard output, in large pieces. If an exception prevents finish(), the file is
+// removed.
 // Thread: one owner. Cost: a write per 64 KiB or flush(). Errors: ConfigError for a path that cannot be created,
-// std::runtime_error for what cannot be written; both name the path.
+// std::runtime_error for a failed write; both name the path.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ namespace nfx::app {
 
 struct OutputFileOptions {
   std::string path;                    // "-": standard output
-  bool overwrite = false;              // else an existing file is an error
-  bool secret = false;                 // only its owner may read the file, and the group if one is given
-  std::optional<unsigned> group = {};  // that the secret file is given to, where this user may do so
-  bool printable = false;  // lines of text: what is not printable is escaped when they go to standard output; else
-                           // standard output may not be a terminal
+  bool overwrite = false;              // otherwise an existing file is an error
+  bool secret = false;                 // readable only by its owner, and by the group if one is given
+  std::optional<unsigned> group = {};  // group of a secret file, if this user may set it
+  bool printable = false;  // lines of text: characters that are not printable are escaped on standard output; otherwise
+                           // standard output must not be a terminal
 };
 
 class OutputFile {
@@ -29,21 +29,21 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  std::string bytes;  // what is not written yet
+  std::string bytes;  // bytes not yet written
 
   void flush();
   void flush_when_large() {
     if (bytes.size() >= 64 * 1024) flush();
   }
-  // Writes these bytes over those at the beginning of a file.
+  // Overwrites the beginning of a file with these bytes.
   void rewrite_beginning(std::string_view begin);
-  // Flushes and closes: what could not be written is an error here at the latest.
+  // Flushes and closes: at the latest, this reports failed writes.
   void finish();
 
   [[nodiscard]] const std::string& path() const noexcept { return options_.path; }
 
  private:
-  void write_at(std::string_view what, std::int64_t offset);  // -1: at the end
+  void write_at(std::string_view what, std::int64_t offset);  // -1: appends
   [[noreturn]] void fail() const;
 
   OutputFileOptions options_;

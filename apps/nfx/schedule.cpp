@@ -1,4 +1,4 @@
-// nfx schedule: when the sessions of a configuration open, log on, close and reset in the days to come.
+// nfx schedule: prints when the sessions of a configuration open, log on, close and reset in the next days.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -34,7 +34,7 @@ struct ScheduleOptions {
 
 enum class EventKind : std::uint8_t { start, logon_end, session_end, clocks, session_begin, reset, logon_begin };
 
-// In JSON.
+// The name in JSON.
 std::string_view json_name(EventKind kind) {
   switch (kind) {
     case EventKind::start: return "start";
@@ -48,11 +48,11 @@ std::string_view json_name(EventKind kind) {
   return {};
 }
 
-// What happens at one instant.
+// The events of one instant.
 struct Row {
   sys_seconds time;
   std::vector<EventKind> events;
-  bool open = false;  // from then on
+  bool open = false;  // open from then on
   bool logon = false;
   std::string note;  // a clock change that affects it
 };
@@ -85,7 +85,7 @@ std::string_view day_name(weekday day) {
   return names.substr(std::size_t{3} * day.c_encoding(), 3);
 }
 
-// "-05:00", to the second where a zone needs it.
+// "-05:00", with seconds if a zone needs them.
 std::string offset_text(seconds offset) { return (offset < seconds{0} ? "-" : "+") + time_of_day(abs(offset)); }
 
 // The schedule in a line.
@@ -129,7 +129,7 @@ std::optional<seconds> configured_time(const ScheduleConfig& c, EventKind kind) 
     case EventKind::start:
     case EventKind::clocks: return std::nullopt;
     case EventKind::session_begin: return c.start_time;
-    case EventKind::session_end: return c.end_zone ? std::nullopt : c.end_time;  // notes are on clocks of `zone`
+    case EventKind::session_end: return c.end_zone ? std::nullopt : c.end_time;  // notes use clocks of `zone`
     case EventKind::logon_begin: return c.logon_time;
     case EventKind::logon_end: return c.logout_time;
     case EventKind::reset: return c.reset_time;
@@ -137,7 +137,7 @@ std::optional<seconds> configured_time(const ScheduleConfig& c, EventKind kind) 
   return std::nullopt;
 }
 
-// Notes clock changes, and which boundaries they moved or made ambiguous.
+// Adds notes about clock changes, and about boundaries that they moved or made ambiguous.
 void note_clocks(Row& row, const ScheduleConfig& config) {
   const TimeZone& zone = config.zone;
   const TimeZonePeriod& before = zone.period_at(row.time - seconds{1});
@@ -184,7 +184,7 @@ Row row_at(const Schedule& schedule, sys_seconds time) {
   return row;
 }
 
-// The state at `from` and what happens then, then all that happens before `to`.
+// The state and events at `from`, then all events before `to`.
 std::vector<Row> preview(const Schedule& schedule, sys_seconds from, sys_seconds to) {
   std::vector<Row> rows;
   Row first = row_at(schedule, from);
@@ -259,7 +259,7 @@ void print_json(SafeText& out, const std::string& head, const Schedule& schedule
 
 // The command.
 
-// "2026-03-01" or "2026-03-01T00:00", with seconds and Z if one likes; always UTC.
+// "2026-03-01" or "2026-03-01T00:00", optionally with seconds and Z; always UTC.
 sys_seconds parse_from(std::string text) {
   const ConfigError bad{"--from " + text +
                         ": expected a time in UTC from 1970 to 2100, such as 2026-03-01 or "

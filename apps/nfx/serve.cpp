@@ -1,4 +1,4 @@
-// nfx serve: an engine on a configuration file, with an application that echoes or rejects.
+// nfx serve: runs an engine with a configuration file, and an application that echoes or rejects.
 #include <array>
 #include <mutex>
 #include <set>
@@ -23,7 +23,7 @@ struct ServeOptions {
   bool messages = false;
 };
 
-// An optional header field that an echo copies: one that the session does not set by itself.
+// Whether an echo copies this optional header field, because the session does not set it by itself.
 bool is_echoed_header(Tag tag) noexcept {
   switch (tag) {
     case Tag::BeginString:
@@ -47,7 +47,7 @@ class Server final : public Application, public LineObserver {
   Server(const ServeOptions& options, LineLog& log, LineLog& refused)
       : LineObserver(log, refused), options_(options), log_(log) {}
 
-  // Each kind of violation once: a counterparty's extra tag comes with every message.
+  // Reports each kind of violation once, because a counterparty's extra tag is in every message.
   void on_violations(SessionHandle& session, const MessageView& message, const ValidationReport& report) override {
     for (const Violation& each : report.violations()) {
       std::string what = "delivered although: " + std::string{to_text(each.reason)};
@@ -109,7 +109,7 @@ class Server final : public Application, public LineObserver {
     return session.send({.msg_type = message.msg_type(), .body = body, .header_fields = header});
   }
 
-  // Callbacks of several poll threads each need a view of their own.
+  // Callbacks of several poll threads need a view each.
   static const MessageView& parsed(SessionHandle&, std::string_view message) {
     thread_local MessageView view{32768};
     view.parse_leniently(message);

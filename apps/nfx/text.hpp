@@ -1,4 +1,4 @@
-// Text output: bytes made safe to show, secrets masked, colours where a terminal shows them.
+// Text output: printable bytes, masked secrets, and colours on terminals.
 // Thread: any, no state. Cost: allocates; no part of a hot path.
 #pragma once
 
@@ -30,8 +30,7 @@ class Palette {
   bool on_;
 };
 
-// Whether to use colours by --color, for what is printed there: "auto" means a terminal, unless NO_COLOR is
-// set.
+// Whether --color means colours on this stream: "auto" means a terminal, unless NO_COLOR is set.
 [[nodiscard]] bool use_colour(std::string_view choice, Stream stream);
 
 // The option --color of commands that print to a terminal.
@@ -40,7 +39,7 @@ class Palette {
 // Appends `text` as a JSON string with its quotes: see json_text().
 void append_json_text(SafeText& out, std::string_view text);
 
-// Appends a field's value as it may be shown: printable, and *** for a secret unless show_secrets.
+// Appends a field's value: printable, and *** for a secret unless show_secrets.
 void append_value(SafeText& out, Tag tag, std::string_view value, bool show_secrets);
 
 // Appends all fields as "8=FIX.4.4|9=..|", printable and with secrets masked.

@@ -1,4 +1,4 @@
-// nfx version: what a bug report has to name: the version, the compiler and the instruction set in use.
+// nfx version: prints what a bug report needs: the version, the compiler and the instruction set in use.
 
 #include "command.hpp"
 #include "output.hpp"

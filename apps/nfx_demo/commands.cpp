@@ -1,5 +1,5 @@
-// The demonstration as a program of its own: `./dev demo` builds it in a fraction of the time that the whole of nfx
-// takes, because it needs nexusfix::engine alone.
+// The demonstration as a separate program. `./dev demo` builds it in a fraction of the time of nfx, because it needs
+// only nexusfix::engine.
 #include <stdexcept>
 
 #include "command.hpp"
@@ -15,10 +15,10 @@ cli::Command nfx_command() {
   return nfx;
 }
 
-// [control] and [cluster] are in libraries that this program is built without.
+// [control] and [cluster] are in libraries that this program does not link.
 void use_parts() {}
 
-// What changes the host is in nexusfix::host, which this program is built without.
+// Changes to the host need nexusfix::host, which this program does not link.
 std::unique_ptr<Isolation> isolate(std::uint32_t) {
   throw std::runtime_error("--isolate: this program cannot change the host; use nfx: ./dev build --target nfx");
 }

@@ -1,4 +1,4 @@
-// nfx connect: logs on, sends messages from standard input, shows the answers.
+// nfx connect: logs on, sends messages from standard input, and shows the answers.
 #include <unistd.h>
 
 #include <atomic>
@@ -34,7 +34,7 @@ struct ConnectOptions {
 
 Duration seconds(double count) { return Duration{std::llround(count * 1e9)}; }
 
-// The session, used by two threads: callbacks on the poll thread, the sender on its own.
+// The session, used by two threads: callbacks run on the poll thread, the sender on its own.
 class Client final : public Application, public Observer {
  public:
   enum class Sent : std::uint8_t { pending, sent, no_room, not_logged_on, refused };
@@ -76,8 +76,8 @@ class Client final : public Application, public Observer {
     if (!was_logged_on && !text.contains("SendingTime(52)")) text += clock_difference();
     event(session, text);
     if (was_logged_on) logon_deadline_ = MonotonicTime::min();
-    // A first Logon that is refused will be refused again, unless there are other addresses. One after a lost
-    // connection may be too early: the peer may not have noticed yet.
+    // If the first Logon is refused, it will be refused again, unless there are other addresses. A Logon after a lost
+    // connection may be too early, because the peer may not have noticed the loss yet.
     if (!was_logged_on && !logged_on_before_ && settings_.connect.size() == 1) fail(text);
     change([this] { up_ = false; });
   }
@@ -118,17 +118,17 @@ class Client final : public Application, public Observer {
 
   // For the sender's thread.
 
-  // False when the session will not be established any more.
+  // False if the session will never be established.
   [[nodiscard]] bool wait_until_up() {
     std::unique_lock lock{mutex_};
     changed_.wait(lock, [this] { return up_ || stopping_; });
     return !stopping_;
   }
-  // Submits one message and returns its result; pending when everything stops. Empty: it is too long.
+  // Submits one message and returns its result; pending if everything stops. Empty if it is too long.
   [[nodiscard]] std::optional<Sent> submit(const LineMessage& message) {
     std::unique_lock lock{mutex_};
     outcome_ = Sent::pending;
-    // One message at a time is in flight, so the queue is never full.
+    // Only one message at a time is in flight, so the queue is never full.
     const SubmitResult queued = engine_->submit(number_, {.msg_type = message.msg_type, .body = message.body});
     if (queued.status == SubmitStatus::not_logged_on || queued.status == SubmitStatus::unknown_session)
       return Sent::not_logged_on;
@@ -136,7 +136,7 @@ class Client final : public Application, public Observer {
     changed_.wait(lock, [this] { return outcome_ != Sent::pending || stopping_; });
     return outcome_;
   }
-  // Until the time is over, the session down or everything is stopping.
+  // Waits until the time is over, the session is down or everything is stopping.
   void linger(Duration time) {
     std::unique_lock lock{mutex_};
     changed_.wait_for(lock, time, [this] { return stopping_ || !up_; });
@@ -146,7 +146,7 @@ class Client final : public Application, public Observer {
     change([this] { stopping_ = true; });
     engine_->stop();
   }
-  // The engine has ended: the sender gets no more answers, and what it printed last may have found no reader.
+  // The engine has ended: the sender gets no more answers, and the last output may have had no reader.
   void engine_stopped() {
     change([this] {
       stopping_ = true;
@@ -154,13 +154,13 @@ class Client final : public Application, public Observer {
     });
   }
 
-  // A line about the input or the end, from any thread.
+  // Prints a line about the input or the end, from any thread.
   void complain(std::string_view text) {
     events_.add(made("nfx: {}\n", text));
     events_.flush();
   }
 
-  // Further lines to that.
+  // Prints further lines about it.
   void explain(const SafeText& lines) {
     events_.add(lines);
     events_.flush();
@@ -174,7 +174,7 @@ class Client final : public Application, public Observer {
     const std::lock_guard lock{mutex_};
     return failure_;
   }
-  // The engine has ended: whether the peer took our last Logon without sending anything.
+  // After the engine has ended: whether the peer took our last Logon without sending anything.
   [[nodiscard]] bool peer_was_silent() const { return silent_; }
 
  private:
@@ -195,15 +195,15 @@ class Client final : public Application, public Observer {
     });
     stop();
   }
-  // What the peer answers our Logon with has its time.
+  // The peer's answer to our Logon contains its time.
   void compare_clocks(UtcTime now) {
     using std::chrono::floor, std::chrono::seconds;
     const auto sent = view_.get_utc_timestamp(Tag::SendingTime);
     if (sent) peer_ahead_ = floor<seconds>(sent->time) - floor<seconds>(now);
   }
-  // A refusal may have this cause. Of the peer's own Logon the session states it.
+  // May explain a refusal. For the peer's own Logon, the session reports it.
   [[nodiscard]] std::string clock_difference() const {
-    constexpr std::chrono::seconds notable{10};  // less is the time that an answer takes, or accepted by most peers
+    constexpr std::chrono::seconds notable{10};  // a smaller difference is due to latency, or accepted by most peers
     const std::chrono::seconds difference = std::chrono::abs(peer_ahead_);
     if (difference < notable) return {};
     return "; the peer's clock is " + std::to_string(difference.count()) +
@@ -250,10 +250,10 @@ class Client final : public Application, public Observer {
   const SessionSettings& settings_;
   Engine* engine_ = nullptr;
   LineLog messages_, events_;
-  std::atomic<std::size_t> number_;  // of the session; changed under the mutex
+  std::atomic<std::size_t> number_;  // number of the session; changed under the mutex
   Palette out_, err_;
 
-  // The poll thread's own.
+  // Used only by the poll thread.
   MessageView view_{32768};
   MonotonicTime logon_deadline_ = MonotonicTime::min();
   bool logged_on_before_ = false;
@@ -264,14 +264,14 @@ class Client final : public Application, public Observer {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::atomic<bool> up_{false};  // changed under the mutex, read by the poll thread without
+  std::atomic<bool> up_{false};  // changed under the mutex; the poll thread reads it without
   std::atomic<bool> stopping_{false};
   bool was_up_ = false;
   Sent outcome_ = Sent::pending;
   std::string failure_;
 };
 
-// Sends line by line, in order; returns how many lines failed.
+// Sends line by line, in order; returns the number of failed lines.
 class Sender {
  public:
   Sender(Client& client, LineInput& input) : client_(client), input_(input) {}
@@ -303,7 +303,7 @@ class Sender {
     ++failed_lines_;
     client_.complain("line " + std::to_string(input_.line_number()) + ": " + text);
   }
-  // False when everything stops.
+  // False if everything stops.
   bool send(const LineMessage& message) {
     while (client_.wait_until_up()) {
       const auto outcome = client_.submit(message);
@@ -315,7 +315,7 @@ class Sender {
         case Client::Sent::sent: return true;
         case Client::Sent::refused: bad("not accepted as an application message"); return true;
         case Client::Sent::not_logged_on: continue;
-        // The peer does not read fast enough: wait for it.
+        // The peer reads too slowly: waits.
         case Client::Sent::no_room: client_.linger(std::chrono::milliseconds{10}); continue;
         case Client::Sent::pending: break;
       }
@@ -330,7 +330,7 @@ class Sender {
   std::uint64_t failed_lines_ = 0;
 };
 
-// The configuration reduced to the one selected session.
+// Loads the configuration with only the selected session.
 EngineConfig load_one_session(const ConnectOptions& options) {
   std::vector<std::string> warnings;
   EngineConfig config = load_any_config(options.config, &warnings);
@@ -357,7 +357,7 @@ EngineConfig load_one_session(const ConnectOptions& options) {
   }
   SessionSettings settings = std::move(config.sessions[chosen]);
   settings.poll_thread = 0;
-  // Nothing is remembered from one run to the next, so the sequence numbers of the last one are unknown.
+  // Nothing is remembered between runs, so the last run's sequence numbers are unknown.
   if (settings.is_replicated()) {
     use_program_store(settings, options.config);  // the cluster remembers them
   } else if (!options.no_reset) {

@@ -1,4 +1,4 @@
-// Reads lines from a terminal or pipe with poll(), so that stop() can end the wait, and turns a line into a message.
+// Reads lines from a terminal or pipe with poll(), so that stop() can end the wait, and parses a line as a message.
 #include "connect/input.hpp"
 
 #include <poll.h>
@@ -45,7 +45,7 @@ LineInput::~LineInput() { close(wake_fd_); }
 
 void LineInput::stop() noexcept {
   const std::uint64_t one = 1;
-  // Only an overflow of the counter could fail it.
+  // Only an overflow of the counter could make it fail.
   static_cast<void>(!::write(wake_fd_, &one, sizeof one));
 }
 

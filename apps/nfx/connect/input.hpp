@@ -1,5 +1,5 @@
-// What is typed or piped into nfx connect: lines, and the messages they mean.
-// Thread: one owner; stop() from any. Bounds: a line has max_line_size bytes at most.
+// The input of nfx connect: lines, and the messages in them.
+// Thread: one owner; stop() from any. Bounds: a line has at most max_line_size bytes.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ class LineInput {
   LineInput(const LineInput&) = delete;
   LineInput& operator=(const LineInput&) = delete;
 
-  // Waits for the next line. What was too long is skipped.
+  // Waits for the next line. Skips lines that are too long.
   [[nodiscard]] Status next(std::string& line);
   [[nodiscard]] std::uint64_t line_number() const noexcept { return line_number_; }
   // Ends a waiting next(), and every later one.
@@ -43,8 +43,8 @@ struct LineMessage {
   std::string body;  // complete fields; optional header fields first
 };
 
-// Reads "35=D|55=IBM|54=1", separated by '|' or SOH. Fields that the session sets are left out. The error names
-// what to write instead.
+// Parses "35=D|55=IBM|54=1", separated by '|' or SOH. Drops fields that the session sets itself. The error says what to
+// write instead.
 [[nodiscard]] std::expected<LineMessage, std::string> read_line_message(std::string_view line);
 
 }  // namespace nfx::app

@@ -1,4 +1,4 @@
-// What it probably means when a peer takes our Logon and sends nothing.
+// Explains why a peer may take our Logon and send nothing.
 // Thread: any, no state. Cost: allocates.
 #pragma once
 

@@ -79,7 +79,7 @@ class Input {
   std::unique_ptr<char[]> buffer_ = std::make_unique_for_overwrite<char[]>(buffer_size);
 };
 
-// How many messages of each type there were.
+// Counts messages by type.
 class Summary {
  public:
   void count(const DecodedMessage& message) {
@@ -128,11 +128,11 @@ class Decode {
 
   int run() {
     Input input{options_.file};
-    // Decoded messages on the terminal are the progress themselves.
+    // Decoded messages on the terminal already show the progress.
     cli::Progress progress{"decoding " + options_.file, cli::file_size_or_zero(options_.file),
                            !options_.summary && is_terminal(Stream::out)};
     for (bool settled = false;;) {
-      // What is known is shown before waiting; a message that seems complete does not wait indefinitely for more bytes.
+      // Prints everything known before waiting. A message that seems complete does not wait for ever for more bytes.
       if (!input.ready(0)) output_.flush();
       if (scanner_.waiting() && !settled && !input.ready(200)) {
         settled = true;

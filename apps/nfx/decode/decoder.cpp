@@ -1,4 +1,4 @@
-// Pairs the fields of a message with a dictionary's names and groups, and explains what cannot be read.
+// Matches the fields of a message with a dictionary's names and groups, and explains unreadable parts.
 #include "decode/decoder.hpp"
 
 #include <algorithm>
@@ -12,9 +12,9 @@
 namespace nfx::app {
 namespace {
 
-constexpr std::uint32_t max_fields = 32768;  // in one step; the rest is read in later ones
+constexpr std::uint32_t max_fields = 32768;  // per step; later steps read the rest
 
-// The tag and value of one piece of text without SOH; readable is false when it is not a field.
+// The tag and value of a piece of text without SOH; readable is false if it is not a field.
 DecodedField read_one(std::string_view text) noexcept {
   DecodedField field{.value = text, .readable = false};
   std::int32_t tag = 0;
@@ -34,13 +34,13 @@ std::string three_digits(unsigned number) {
   return text;
 }
 
-// One group that is open while fields are processed.
+// A group that is open during the pass over the fields.
 struct OpenGroup {
   const GroupDef* group;
   std::uint32_t first = 0;    // index of its first field in the message
-  std::int64_t declared = 0;  // entries that its count announces
-  Tag start{};                // what begins the first entry
-  std::uint32_t limit = 0;    // no field of the group is at or after it
+  std::int64_t declared = 0;  // number of entries according to its count
+  Tag start{};                // the tag that begins the first entry
+  std::uint32_t limit = 0;    // the group has no field at or after this index
   EntryRule rule = EntryRule::unknown;
   std::uint32_t entry = 0;
   std::vector<Tag> seen{};  // in this entry
@@ -48,8 +48,8 @@ struct OpenGroup {
   [[nodiscard]] bool has_seen(Tag tag) const { return std::ranges::find(seen, tag) != seen.end(); }
 };
 
-// Entries begin as GroupView has them. `message` is empty where it could not be read whole: then the delimiter begins
-// them.
+// Finds the starts of entries like GroupView. `message` is empty if it could not be read whole: then the delimiter
+// starts them.
 template <class IsAround>
 OpenGroup open_group(const GroupDef& group, std::string_view count, std::uint32_t first, const MessageView& message,
                      IsAround&& is_around) {
@@ -144,14 +144,14 @@ void Decoder::read_fields(std::string_view text) {
     text.remove_prefix(used);
     if (text.empty()) return;
     if (error != WireError::too_many_fields) {
-      // This piece is malformed; what follows may be readable again.
+      // This piece is malformed; the next one may be readable.
       const std::size_t end = text.find(soh);
       DecodedField field = read_one(text.substr(0, end));
-      // What is not a field after a password may be the rest of it.
+      // Bytes after a password that are not a field may belong to it.
       field.secret = field.readable ? is_secret(field.tag) : after_secret;
       after_secret = field.secret;
       if (!field.readable && !decoded_.fields.empty() && !decoded_.fields.back().readable) {
-        // One piece of garbage, however many separators are in it.
+        // One piece of garbage, however many separators it contains.
         std::string_view& before = decoded_.fields.back().value;
         before = {before.data(), static_cast<std::size_t>(field.value.data() + field.value.size() - before.data())};
       } else {
@@ -165,8 +165,8 @@ void Decoder::read_fields(std::string_view text) {
   }
 }
 
-// Follows the fields in wire order with the groups that are open, the innermost last. Lenient where the validator is
-// strict: a group that is wrong is still shown as one.
+// Processes the fields in wire order, with a stack of open groups. It is lenient where the validator is strict: a wrong
+// group is still shown as a group.
 void Decoder::find_groups(const MessageDef& message) {
   std::vector<OpenGroup> open;
   static const MessageView none;
@@ -179,7 +179,7 @@ void Decoder::find_groups(const MessageDef& message) {
     while (!open.empty() && field.readable) {
       OpenGroup& inner = open.back();
       const bool repeated = inner.has_seen(field.tag) && !begins_entry(inner, field.tag, whole);
-      // A member that occurs twice ends the group when the enclosing scope has that field too.
+      // A member that occurs twice ends the group if the enclosing scope has that field too.
       if (belongs(open.size()) && !(repeated && belongs(open.size() - 1))) break;
       open.pop_back();
     }

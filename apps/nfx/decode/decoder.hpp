@@ -1,5 +1,5 @@
-// A message decoded for output: every field that can be read, groups recognised, and errors explained.
-// Thread: one owner. Lifetime: a DecodedMessage borrows the text given and lasts until the next decode().
+// Decodes a message for output: every readable field, groups recognised, and errors explained.
+// Thread: one owner. Lifetime: a DecodedMessage borrows the given text and is valid until the next decode().
 #pragma once
 
 #include <map>
@@ -18,8 +18,8 @@ namespace nfx::app {
 struct DecodedField {
   Tag tag{};
   std::string_view value;
-  std::uint32_t entry = 0;  // of its group, counted from 1; 0 outside of groups
-  std::uint8_t depth = 0;   // groups around it
+  std::uint32_t entry = 0;  // number of the group's entry, from 1; 0 outside of groups
+  std::uint8_t depth = 0;   // number of groups around it
   bool starts_entry = false;
   bool readable = true;  // false: `value` is raw text that is not a field
   bool secret = false;
@@ -28,14 +28,14 @@ struct DecodedField {
 struct DecodedMessage {
   FoundMessage found;
   WireError error = WireError::none;
-  std::string problem;        // what is wrong with the bytes; empty: nothing
+  std::string problem;        // error in the bytes; empty: none
   std::string violation;      // the first violation of the dictionary; empty: none, or not validated
-  std::string not_validated;  // why it was not validated, though requested
+  std::string not_validated;  // why it was not validated although requested
   std::vector<DecodedField> fields;
   std::string_view begin_string, msg_type, sender, target, seq, time;
-  std::string_view type_name;  // empty when unknown
+  std::string_view type_name;  // empty if unknown
   const Dictionary* dictionary = nullptr;
-  bool exact_dictionary = false;  // of this very version
+  bool exact_dictionary = false;  // of exactly this version
 
   [[nodiscard]] bool bad() const noexcept { return !problem.empty(); }
 };
@@ -50,10 +50,10 @@ class Decoder {
   void find_groups(const MessageDef& message);
   void validate_message();
   [[nodiscard]] std::string explain() const;
-  // The ApplVerID of a FIXT message: its own, or that of its sender's Logon.
+  // The ApplVerID of a FIXT message: its own, otherwise from its sender's Logon.
   [[nodiscard]] std::string_view appl_ver_id(std::string_view own, std::string_view of_logon);
 
-  static constexpr std::size_t max_senders = 4096;  // of which the Logon is remembered
+  static constexpr std::size_t max_senders = 4096;  // maximum number of remembered Logons
 
   Dictionaries& dictionaries_;
   std::map<std::string, std::string, std::less<>> default_appl_ver_ids_;  // by SenderCompID

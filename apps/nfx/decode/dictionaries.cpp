@@ -1,4 +1,4 @@
-// Chooses and caches the dictionary of a message; FIXT.1.1 needs the session's and the application's combined.
+// Chooses and caches the dictionary of a message. FIXT.1.1 needs the dictionaries of session and application combined.
 #include "decode/dictionaries.hpp"
 
 #include "nexusfix/dictionary/load.hpp"
@@ -41,12 +41,12 @@ DictionaryChoice Dictionaries::find(std::string_view begin_string, std::string_v
     if (const Dictionary* found = over_transport(version)) return {found, true};
   }
   if (const auto given = given_.find(begin_string); given != given_.end()) return {&given->second, true};
-  // FIX 5.0 is not a BeginString, but logs may use it as one: the names are known then.
+  // FIX 5.0 is not a BeginString, but some logs use it as one.
   if (begin_string.starts_with("FIX.5.0")) {
     if (const Dictionary* found = over_transport(begin_string)) return {found, false};
   }
   if (const Dictionary* found = shipped(begin_string)) return {found, true};
-  // An unknown version is most likely a malformed one: the most common names are the best guess.
+  // An unknown version is most likely malformed, so the most common names are the best guess.
   return {shipped("FIX.4.4"), false};
 }
 
@@ -54,7 +54,7 @@ const Dictionary* Dictionaries::shipped(std::string_view version_name) {
   const auto known = shipped_.find(version_name);
   if (known != shipped_.end()) return known->second.get();
   const std::string_view file = shipped_file(version_name);
-  // Only known versions are cached, whatever a log contains.
+  // Caches only known versions, whatever a log contains.
   if (file.empty()) return nullptr;
   std::unique_ptr<Dictionary> loaded;
   if (const auto path = find_shipped_dictionary(file)) loaded = std::make_unique<Dictionary>(load_dictionary(*path));

@@ -1,6 +1,6 @@
-// The dictionary for each message of a log: given files first, then the shipped ones. Messages of FIXT.1.1 name
-// their version (ApplVerID), or their sender's Logon did (DefaultApplVerID).
-// Errors: DictionaryError for a file that cannot be used. Bounds: one dictionary per known version and given file.
+// Finds the dictionary for each message of a log: given files first, then the shipped ones. Messages of FIXT.1.1 name
+// their version (ApplVerID), or their sender's Logon did (DefaultApplVerID). Errors: DictionaryError for an unusable
+// file. Bounds: one dictionary per known version and given file.
 #pragma once
 
 #include <filesystem>
@@ -16,22 +16,23 @@ namespace nfx::app {
 
 struct DictionaryChoice {
   const Dictionary* dictionary = nullptr;
-  bool exact = false;  // of this very version; otherwise a near one, good for names only
+  bool exact = false;  // for exactly this version; otherwise a similar one, which is good only for names
 };
 
 class Dictionaries {
  public:
-  // A dictionary of FIX 5.0 and later without a header of its own is joined with the shipped FIXT11.xml.
+  // A dictionary of FIX 5.0 or later without a header is combined with the shipped FIXT11.xml.
   void add(const std::filesystem::path& file);
-  // appl_ver_id counts for FIXT.1.1; empty, or one unknown, means FIX 5.0 SP2.
+  // appl_ver_id is for FIXT.1.1; an empty or unknown one means FIX 5.0 SP2.
   [[nodiscard]] DictionaryChoice find(std::string_view begin_string, std::string_view appl_ver_id = {});
 
  private:
   [[nodiscard]] const Dictionary* shipped(std::string_view version_name);
   [[nodiscard]] const Dictionary* over_transport(std::string_view version_name);
 
-  std::map<std::string, Dictionary, std::less<>> given_;                     // by BeginString, or that and ApplVerID
-  std::map<std::string, std::unique_ptr<Dictionary>, std::less<>> shipped_;  // by version; null: there is none
+  std::map<std::string, Dictionary, std::less<>> given_;                     // by BeginString, with ApplVerID if there
+                                                                             // is one
+  std::map<std::string, std::unique_ptr<Dictionary>, std::less<>> shipped_;  // by version; null: none exists
 };
 
 }  // namespace nfx::app

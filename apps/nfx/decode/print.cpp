@@ -59,7 +59,7 @@ void append_header(SafeText& out, const DecodedMessage& message, const PrintOpti
   }
 }
 
-// The errors, each after `before`.
+// Appends the errors, each after `before`.
 void append_verdicts(SafeText& out, const DecodedMessage& message, const Palette& palette, Literal before,
                      Literal after) {
   const auto append = [&](Colour colour, std::string_view label, const std::string& text) {
@@ -143,7 +143,7 @@ void append_json_member(SafeText& out, std::string_view name, std::string_view t
   append_json_text(out, text);
 }
 
-// The fields from `at` on that are at this depth and in this entry; returns where they end.
+// Appends the fields from `at` on with this depth and entry; returns the index after the last one.
 std::size_t append_json_fields(SafeText& out, const DecodedMessage& message, std::size_t at, std::uint8_t depth,
                                bool show_secrets) {
   const auto& fields = message.fields;

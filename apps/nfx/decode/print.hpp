@@ -1,4 +1,4 @@
-// Decoded messages as text: one field per line, one message per line, or JSON.
+// Prints decoded messages: one field per line, one message per line, or JSON.
 // Thread: any, no state. Lifetime: appends to the caller's text.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace nfx::app {
 struct PrintOptions {
   bool show_secrets = false;
   Palette palette{false};
-  // Where the message is, when that is not a line of a log: in text instead of "line 3", in JSON as members
+  // The location of a message that is not from a line of a log: in text instead of "line 3", in JSON as members
   // ("\"number\":3") instead of "line".
   std::string place;
   std::string json_place;

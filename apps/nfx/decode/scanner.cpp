@@ -1,4 +1,4 @@
-// Finds FIX messages in text by "8=FIX", BodyLength and CheckSum, and recognises the separator of each.
+// Finds FIX messages in text by "8=FIX", BodyLength and CheckSum, and detects the separator of each.
 #include "decode/scanner.hpp"
 
 #include <algorithm>
@@ -12,11 +12,11 @@ namespace {
 constexpr std::string_view start_text = "8=FIX";
 constexpr std::size_t max_begin_string_size = 16;
 constexpr std::size_t max_separator_size = 12;
-// From "8=" to the '=' of the second field: what one attempt may need.
+// From "8=" to the '=' of the second field: the maximum that one attempt needs.
 constexpr std::size_t start_size = 2 + max_begin_string_size + max_separator_size + 11;
-constexpr std::size_t max_tag_size = 11;  // with a sign
+constexpr std::size_t max_tag_size = 11;  // including a sign
 constexpr std::size_t max_prefix_size = 200;
-constexpr std::size_t max_check_sums = 16;  // tried in one message
+constexpr std::size_t max_check_sums = 16;  // attempts per message
 constexpr std::array<std::string_view, 10> spellings_of_soh{"\x01", "\\x01", "\\u0001",      "\\001", "<SOH>",
                                                             "^A",   "&#1;",  "\xE2\x90\x81", "\\x1",  "%01"};
 
@@ -31,7 +31,7 @@ bool starts_with_tag(std::string_view text) noexcept {
   return digits != 0 && digits <= 10 && digits < text.size() && text[digits] == '=';
 }
 
-// The separator at the front of what follows BeginString; 0 when there is none.
+// The size of the separator after BeginString; 0 if there is none.
 std::size_t separator_size(std::string_view text) noexcept {
   for (const std::string_view spelling : spellings_of_soh) {
     if (text.starts_with(spelling)) return spelling.size();
@@ -45,7 +45,7 @@ std::size_t separator_size(std::string_view text) noexcept {
   return size != 0 && (text[0] == '|' || starts_with_tag(text.substr(size))) ? size : 0;
 }
 
-// "FIX.4.4", "FIXT.1.1" or "FIX.5.0SP2" at the front, when letters follow that are no part of it; 0: none.
+// The size of "FIX.4.4", "FIXT.1.1" or "FIX.5.0SP2" at the front, if letters follow that do not belong to it; 0: none.
 std::size_t plain_begin_string_size(std::string_view text) noexcept {
   std::size_t size = text.starts_with("FIXT.") ? 5 : text.starts_with("FIX.") ? 4 : 0;
   if (size == 0 || text.size() < size + 3 || !is_digit(text[size]) || text[size + 1] != '.' ||
@@ -58,15 +58,16 @@ std::size_t plain_begin_string_size(std::string_view text) noexcept {
 
 bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-// The text between BeginString and "9=", when it is short enough to be a separator: "[SOH]", U+2401, or the end of a
-// line with blanks around it; 0 when there is none.
+// The size of the text between BeginString and "9=", if it is short enough for a separator: "[SOH]", U+2401, or a line
+// end with blanks around it. 0 if there is none.
 std::size_t other_separator_size(std::string_view text) noexcept {
   text = text.substr(0, max_separator_size + 3);
   const std::size_t size = text.find("9=");
   if (size == 0 || size == std::string_view::npos || size > max_separator_size) return 0;
   if (text.size() > size + 2 && !is_digit(text[size + 2]) && text[size + 2] != '*') return 0;
   const std::string_view separator = text.substr(0, size);
-  const bool escaped = separator.contains('\\') || separator.contains('%');  // ends with the digits of a character
+  const bool escaped = separator.contains('\\') || separator.contains('%');  // ends with the digits of an escaped
+                                                                             // character
   if ((is_digit(separator.back()) && !escaped) || separator.contains('=')) return 0;
   const bool has_line_end = separator.contains('\n') || separator.contains('\r');
   return has_line_end && !std::ranges::all_of(separator, is_blank) ? 0 : size;
@@ -74,7 +75,7 @@ std::size_t other_separator_size(std::string_view text) noexcept {
 
 bool ends_line(std::string_view separator) noexcept { return separator.contains('\n') || separator.contains('\r'); }
 
-// The value of BodyLength, and where the body begins, in text separated by SOH.
+// The value of BodyLength, and the start of the body, in text separated by SOH.
 struct Body {
   std::size_t begin = 0;
   std::size_t size = 0;
@@ -109,9 +110,8 @@ bool verified(std::string_view text) noexcept {
   return text.ends_with(std::string_view{expected.data(), expected.size()});
 }
 
-// Whether the "8=FIX" after `lead`, the end of what precedes it on its line, belongs to a field: "|108=FIX",
-// "58=8=FIX". A key of a log ("msg=8=FIX"), a time ("03:04:05.1238=FIX") or the value of a field ("10=0358=FIX") belong
-// to none.
+// Whether the "8=FIX" after `lead`, the preceding text on its line, belongs to a field: "|108=FIX", "58=8=FIX". After a
+// log's key ("msg=8=FIX"), a time ("03:04:05.1238=FIX") or a field's value ("10=0358=FIX") it does not.
 bool continues_field(std::string_view lead, std::string_view separator) noexcept {
   constexpr std::size_t max_tag_digits = 10;
   if (lead.empty()) return false;
@@ -123,7 +123,7 @@ bool continues_field(std::string_view lead, std::string_view separator) noexcept
   if (in_value)
     return digits != 0 && (digits_at == 0 || (!is_letter(lead[before_digits]) && lead[before_digits] != '_'));
   if (digits == 0) return false;
-  // The separator can end with digits itself, as "\x01" does.
+  // The separator itself can end with digits, like "\x01".
   for (std::size_t at = digits_at; at < lead.size(); ++at) {
     if (lead.substr(0, at).ends_with(separator)) return true;
   }
@@ -173,7 +173,7 @@ void MessageScanner::finish() {
 }
 
 void MessageScanner::feed(std::string_view bytes) {
-  constexpr std::size_t enough = 4;  // to know the encoding
+  constexpr std::size_t enough = 4;  // enough bytes to detect the encoding
   if (!begun_) {
     beginning_ += bytes;
     if (beginning_.size() < enough) return;
@@ -219,7 +219,7 @@ std::optional<FoundMessage> MessageScanner::next() {
     looked_at_ = buffer_.size();
     line_decides_ = start.unsure || extent.line_decides;
     wanted_ = start.unsure ? looked_at_ + 1 : extent.wanted != 0 ? at_ + extent.wanted : at_ + 2 * rest().size();
-    // Each attempt may read everything buffered, so there must not be one for every few bytes.
+    // Each attempt may read the whole buffer, so there must not be one for every few bytes.
     wanted_ = std::min(wanted_, at_ + max_message_size_ + 1);
     return std::nullopt;
   }
@@ -244,7 +244,7 @@ auto MessageScanner::find_start(std::string_view text, std::optional<char> befor
   return {};
 }
 
-// Whether a message starts there although a digit or '=' precedes it; empty when more bytes are needed to decide.
+// Whether a message starts here although a digit or '=' precedes it; empty if more bytes are needed to decide.
 std::optional<bool> MessageScanner::starts_here(std::string_view text, const Start& start, bool on_line,
                                                 bool whole) const {
   constexpr std::size_t max_lead_size = 32;
@@ -272,7 +272,7 @@ auto MessageScanner::look_at(std::string_view text, std::size_t at, bool whole) 
   while (start.begin_string_size < here.size() && in_begin_string(here[start.begin_string_size]))
     ++start.begin_string_size;
   if (here.size() < start_size && !whole) {
-    // The line that begins now may be the second field.
+    // The next line may be the second field.
     const std::string_view then = here.substr(start.begin_string_size);
     const std::size_t line = then.find('\n');
     const bool at_line_end =
@@ -301,7 +301,7 @@ auto MessageScanner::measure(std::string_view text, std::string_view separator) 
   return measure_by_check_sum(text, separator);
 }
 
-// Where BodyLength leads. Neither size nor wanted are set when it leads nowhere.
+// Uses BodyLength. Sets neither size nor wanted if it is wrong.
 auto MessageScanner::measure_by_length(std::string_view text) const -> Extent {
   const auto body = declared_body(text);
   if (!body) return {};
@@ -313,8 +313,8 @@ auto MessageScanner::measure_by_length(std::string_view text) const -> Extent {
   return {.size = text.size() > end + 6 && text[end + 6] == soh ? total : end + 6};
 }
 
-// The text up to the end of its line or to the next message, if either is there; or to what may be the next message,
-// because this one does not reach beyond it where it is.
+// The text up to the end of its line or up to the next message, if there is one in the text. Also ends at a possible
+// next message, because this message cannot extend beyond it.
 std::string_view MessageScanner::up_to_line_or_message_end(std::string_view text, bool& bounded) const {
   const std::size_t line = text.find('\n');
   bounded = line != std::string_view::npos;
@@ -327,7 +327,7 @@ std::string_view MessageScanner::up_to_line_or_message_end(std::string_view text
   return text;
 }
 
-// With one field per line, the text up to the line that is none, if it is there.
+// With one field per line: the text up to the first line that is not a field, if there is one.
 std::string_view MessageScanner::up_to_last_field(std::string_view text, std::string_view separator,
                                                   bool& bounded) const {
   bounded = false;
@@ -358,10 +358,10 @@ auto MessageScanner::measure_by_check_sum(std::string_view text, std::string_vie
   std::size_t at = line.find(check_sum_start);
   for (std::size_t i = 0; i < max_check_sums && at != std::string_view::npos; ++i) {
     std::size_t end = at + check_sum_start.size();
-    // More than its three digits when it is a bad one.
+    // More than three digits, to show a wrong one.
     const std::size_t most = std::min(line.size(), end + 8);
     while (end < most && (is_digit(line[end]) || is_letter(line[end]))) ++end;
-    // Digits before a "=" are the tag of what follows without a separator, perhaps the next message.
+    // Digits before a "=" are the tag of the following text without a separator, perhaps the next message.
     const bool all_there = (end < line.size() && line[end] != '=') || bounded || ended_ || settled_;
     if (line.substr(end).starts_with(separator)) end += separator.size();
     if (first_end == 0 && all_there) first_end = end;
@@ -373,7 +373,7 @@ auto MessageScanner::measure_by_check_sum(std::string_view text, std::string_vie
   const bool decided = bounded || ended_ || settled_ || separator.front() == soh;
   if (first_end != 0 && (decided || too_long)) return {.size = first_end};
   if (bounded || ended_) {
-    // Without the line's end.
+    // Without the line end.
     const std::size_t last = line.find_last_not_of("\r \t");
     return {.size = last == std::string_view::npos ? line.size() : last + 1, .cut_off = true};
   }
@@ -385,7 +385,7 @@ void MessageScanner::take(const Extent& extent, std::string_view separator, Foun
   const std::string_view text = rest().substr(0, extent.size);
   to_soh(text, separator, true, message_);
   if (separator.front() != soh && !verified(message_)) {
-    // Perhaps none was part of a value: then the sum is right.
+    // Perhaps none of them was part of a value; then the sum is right.
     std::string other;
     to_soh(text, separator, false, other);
     if (verified(other)) message_ = std::move(other);
@@ -393,7 +393,7 @@ void MessageScanner::take(const Extent& extent, std::string_view separator, Foun
     message_.assign(text);
     if (message_.back() != soh) message_ += soh;
   }
-  // What follows a message that was skipped is the rest of it.
+  // Text after a skipped message is the rest of that message.
   const std::size_t first = skipping_ ? std::string::npos : prefix_.find_first_not_of(" \t");
   shown_prefix_ = first == std::string::npos ? std::string{} : prefix_.substr(first);
   skipping_ = extent.too_long;

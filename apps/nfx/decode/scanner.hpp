@@ -1,10 +1,10 @@
-// Finds FIX messages in whatever surrounds them: log prefixes, several to a line, streams without lines.
-// A message starts at "8=FIX" and ends where BodyLength leads to CheckSum; failing that after the first CheckSum, or
-// where the line ends or the next message starts. Fields may be separated by SOH, by one of its spellings (^A, \x01,
-// \u0001, \001, <SOH>), by up to three other characters, such as '|', ';' or " | ", or by any short text between
-// BeginString and BodyLength, such as "[SOH]", U+2401 or a line end. Input in UTF-16 is read as UTF-8. Thread: one
-// owner. Cost: one search over the text, and a copy of each message. Lifetime: a FoundMessage lasts until the next
-// call. Bounds: holds one message of max_message_size at most; text between messages is not stored.
+// Finds FIX messages in any surrounding text: log prefixes, several messages per line, streams without lines. A message
+// starts at "8=FIX" and ends with CheckSum where BodyLength says; otherwise after the first CheckSum, at the end of the
+// line or before the next message. Fields may be separated by SOH, by one of its spellings (^A, \x01, \u0001, \001,
+// <SOH>), by up to three other characters, such as '|', ';' or " | ", or by any short text between BeginString and
+// BodyLength, such as "[SOH]", U+2401 or a line end. Input in UTF-16 is converted to UTF-8.
+// Thread: one owner. Cost: one search over the text, and a copy of each message. Lifetime: a FoundMessage is valid
+// until the next call. Bounds: stores at most one message of max_message_size, and no text between messages.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,11 @@
 namespace nfx::app {
 
 struct FoundMessage {
-  std::string_view text;    // separated by SOH and ending with one, whatever it was in the input
-  std::string_view prefix;  // what precedes it on its line, the last 200 bytes
-  std::uint64_t line = 1;   // where it starts, counted from 1
+  std::string_view text;    // separated by SOH and ending with one, whatever the input used
+  std::string_view prefix;  // the last 200 bytes before it on its line
+  std::uint64_t line = 1;   // line number of its start, from 1
   bool cut_off = false;     // the line or the input ended before a CheckSum
-  bool too_long = false;    // longer than the maximum: text is its beginning, the rest was skipped
+  bool too_long = false;    // longer than the maximum: text is its start, the rest was skipped
 };
 
 class MessageScanner {
@@ -34,19 +34,19 @@ class MessageScanner {
   void feed(std::string_view bytes);
   // No more bytes will come.
   void finish();
-  // None arrived for a while: what looks complete is taken, though more bytes could extend it.
+  // No bytes have arrived for a while: accepts a message that looks complete, although more bytes could extend it.
   void settle() noexcept { settled_ = true; }
 
-  // The next message, or empty until more is fed.
+  // The next message; empty until more bytes are fed.
   [[nodiscard]] std::optional<FoundMessage> next();
 
-  // Whether the beginning of a message waits for its end.
+  // Whether an incomplete message is waiting for more bytes.
   [[nodiscard]] bool waiting() const noexcept { return waiting_; }
 
  private:
   struct Extent {
     std::size_t size = 0;       // of the message; 0: more bytes are needed
-    std::size_t wanted = 0;     // how many, when that is known
+    std::size_t wanted = 0;     // number of bytes, if known
     bool line_decides = false;  // a line end decides too
     bool cut_off = false;
     bool too_long = false;
@@ -58,8 +58,8 @@ class MessageScanner {
     bool unsure = false;  // more bytes are needed to decide
   };
 
-  // `before` is the byte before the text; none: the text is a message itself and another one is searched after its
-  // first byte. `whole`: nothing will follow the text.
+  // `before` is the byte before the text. If there is none, the text itself is a message, and another one is searched
+  // after its first byte. `whole`: nothing follows the text.
   [[nodiscard]] Start find_start(std::string_view text, std::optional<char> before, bool whole) const;
   [[nodiscard]] std::optional<bool> starts_here(std::string_view text, const Start& start, bool on_line,
                                                 bool whole) const;
@@ -75,27 +75,27 @@ class MessageScanner {
   void consume(std::size_t size);
 
   std::size_t max_message_size_;
-  std::string beginning_;  // of the input, until its encoding is known
+  std::string beginning_;  // start of the input, until its encoding is known
   bool begun_ = false;
   std::optional<Utf16Converter> utf16_;
   std::string buffer_;
   std::size_t at_ = 0;  // everything before it is processed
   char before_ = '\n';  // the byte before at_
   std::uint64_t line_ = 1;
-  std::string prefix_;  // the end of what was consumed of this line
+  std::string prefix_;  // the end of the consumed text of this line
   std::string shown_prefix_;
   std::string message_;
-  std::size_t looked_at_ = 0;  // size of buffer_ at the last attempt
-  std::size_t wanted_ = 0;     // size of buffer_ from which the next attempt may succeed
+  std::size_t looked_at_ = 0;  // size of buffer_ in the last attempt
+  std::size_t wanted_ = 0;     // size of buffer_ with which the next attempt may succeed
   bool line_decides_ = false;
   bool waiting_ = false;
-  bool skipping_ = false;  // after a message that was too long, on its last line
+  bool skipping_ = false;  // on the last line of a message that was too long
   bool ended_ = false;
   bool settled_ = false;
 };
 
-// The text with each separator turned into SOH, ending with one. `only_before_tags` leaves those alone that no
-// "digits=" follows: they are part of a value.
+// Replaces each separator by SOH; the text ends with one. `only_before_tags` keeps separators without a following
+// "digits=", because they are part of a value.
 void to_soh(std::string_view text, std::string_view separator, bool only_before_tags, std::string& out);
 
 }  // namespace nfx::app

@@ -1,4 +1,4 @@
-// Measures the round trip of the demonstration's bytes over plain TCP: what its latencies are compared with.
+// Measures the round trip of the demonstration's bytes over plain TCP, for comparison with its latencies.
 #include "demo/baseline.hpp"
 
 #include <arpa/inet.h>
@@ -31,7 +31,7 @@ class Socket {
 
 int flags_of(IdleMode idle) noexcept { return idle == IdleMode::block ? 0 : MSG_DONTWAIT; }
 
-// False when the connection broke.
+// False if the connection is broken.
 bool send_all(int fd, const std::vector<char>& bytes, IdleMode idle) {
   for (std::size_t sent = 0; sent < bytes.size();) {
     const ssize_t n = ::send(fd, bytes.data() + sent, bytes.size() - sent, flags_of(idle) | MSG_NOSIGNAL);
@@ -103,7 +103,7 @@ std::optional<LatencyHistogram> measure_baseline(const BaselinePlan& plan) {
     if (i >= plan.warm_up || begin - start > plan.at_most / 4)
       result.record(Duration{std::chrono::steady_clock::now() - begin});
   }
-  ::shutdown(client.fd(), SHUT_RDWR);  // ends the other side's thread, if it has not all requests
+  ::shutdown(client.fd(), SHUT_RDWR);  // ends the other side's thread, if it has not received all requests
   return result.count() != 0 ? std::optional{result} : std::nullopt;
 }
 

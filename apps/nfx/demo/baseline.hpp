@@ -1,6 +1,6 @@
-// The baseline of every round trip: the same bytes through a plain TCP connection between two threads, which wait as
-// the two sides of the demonstration do. Thread: starts one of its own and waits for it. Errors: an empty result when
-// the sockets cannot be created.
+// The baseline of every round trip: the same bytes through a plain TCP connection between two threads that wait like
+// the two sides of the demonstration.
+// Thread: starts one of its own and waits for it. Errors: an empty result if the sockets cannot be created.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ struct BaselinePlan {
   IdleMode idle = IdleMode::block;
   std::size_t round_trips = 20000;
   std::size_t warm_up = 2000;  // not counted
-  // It ends after this time with fewer: where other work shares every CPU, each round trip waits for the scheduler
+  // Stops after this time with fewer round trips: if other work shares every CPU, each one waits for the scheduler
   // twice.
   Duration at_most = std::chrono::seconds{3};
 };

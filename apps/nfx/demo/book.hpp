@@ -15,7 +15,7 @@ inline constexpr std::uint32_t no_order = UINT32_MAX;
 
 enum class Side : std::uint8_t { buy, sell };
 
-// What the book needs of an order. `previous` and `next` are its neighbours at the same price.
+// The book's part of an order. `previous` and `next` are its neighbours at the same price.
 struct BookOrder {
   std::uint32_t price_ticks = 0;
   std::uint32_t leaves = 0;
@@ -29,8 +29,8 @@ class Book {
  public:
   explicit Book(std::uint32_t levels) : bids_(levels), asks_(levels), best_ask_(levels), levels_(levels) {}
 
-  // Matches `order` against the other side, best price and oldest first, then lets the rest stay. For every match
-  // on_fill(resting order, quantity, price in ticks) is called with both orders' leaves already lowered.
+  // Matches `order` against the other side, best price and oldest first, and adds the rest to the book. For every match
+  // calls on_fill(resting order, quantity, price in ticks), after lowering both orders' leaves.
   template <class OnFill>
   void add(std::span<BookOrder> orders, std::uint32_t id, OnFill&& on_fill) {
     BookOrder& order = orders[id];
@@ -50,7 +50,7 @@ class Book {
     if (order.leaves != 0) rest(orders, id);
   }
 
-  // Takes a resting order out.
+  // Removes a resting order.
   void remove(std::span<BookOrder> orders, std::uint32_t id) noexcept {
     BookOrder& order = orders[id];
     Level& level = side_of(order.side)[order.price_ticks];

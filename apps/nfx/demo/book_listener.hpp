@@ -1,4 +1,4 @@
-// What hears of every change of the demonstration venue's order books: its market data.
+// Receives every change of the demonstration venue's order books: its market data.
 // Thread: the venue's. Errors: its functions do not throw. Lifetime: it outlives the venue.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace nfx::app::demo {
 
-// An order as it rests, or the part of one that traded.
+// A resting order, or the traded part of one.
 struct BookChange {
   std::uint32_t order = 0;
   std::uint32_t symbol = 0;
@@ -24,12 +24,12 @@ class BookListener {
  public:
   virtual ~BookListener() = default;
   virtual void added(const BookChange& change) = 0;    // last in the queue of its price
-  virtual void reduced(const BookChange& change) = 0;  // to this quantity, at its place
+  virtual void reduced(const BookChange& change) = 0;  // to this quantity, without losing its place
   virtual void removed(const BookChange& change) = 0;
   virtual void traded(const BookChange& change) = 0;  // side: the aggressor's
-  // A request is complete.
+  // All changes of a request have been reported.
   virtual void done() = 0;
-  // A message that is not about orders. False: the listener does not take it either.
+  // A message that is not about orders. False if the listener does not handle it either.
   virtual bool on_message(SessionHandle& session, const MessageView& message) = 0;
   virtual void on_logout(SessionHandle& session) = 0;
 };

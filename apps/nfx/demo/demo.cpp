@@ -42,7 +42,7 @@ struct Options {
   std::string control;
 };
 
-// In the open loop, whose due requests wait in the trader then, and not in buffers that the reports need too.
+// In the open loop. Due requests then wait in the trader, not in buffers that the reports need too.
 constexpr std::uint32_t most_unanswered = 4096;
 
 std::vector<PhasePlan> plan_of(const Options& options) {
@@ -67,7 +67,7 @@ std::vector<PhasePlan> plan_of(const Options& options) {
   };
 }
 
-// Shows progress on stderr, from its own thread, which sleeps nearly all the time: rarely when stderr is not a
+// Shows progress on stderr, from a thread of its own that sleeps nearly all the time; rarely if stderr is not a
 // terminal.
 class ProgressLine {
  public:
@@ -90,7 +90,7 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
 
  private:
-  // Without wrapping: in a narrow terminal too it is one line.
+  // Turns wrapping off, so that it is one line in a narrow terminal too.
   static constexpr TerminalControl line_start{"\r\x1b[?7l"};
   static constexpr TerminalControl line_end{"\x1b[K\x1b[?7h"};
 
@@ -119,7 +119,7 @@ class ProgressLine {
   std::thread thread_;
 };
 
-// The engine of one side on its CPU; unpinned when there is none.
+// Pins the engine of one side to its CPU; unpinned if there is none.
 PlacementRequest placement_on(const Isolation* isolation, std::size_t side) {
   PlacementRequest request;
   if (isolation == nullptr) return request;
@@ -130,7 +130,7 @@ PlacementRequest placement_on(const Isolation* isolation, std::size_t side) {
   return request;
 }
 
-// Runs the trader's engine until it has logged out. False when nothing moved for ten seconds.
+// Runs the trader's engine until it has logged out. False if nothing happened for ten seconds.
 bool trade(Engine& engine, const Trader& trader, const Isolation* isolation) {
   constexpr std::chrono::seconds patience{10};
   auto last_change = std::chrono::steady_clock::now();
@@ -155,7 +155,7 @@ bool trade(Engine& engine, const Trader& trader, const Isolation* isolation) {
   return true;
 }
 
-// As an engine chooses for "auto": each side knows of its own CPU only, so that the choice is made here for both.
+// Chooses like an engine with "auto". The choice is made here for both sides, because each side knows only its own CPU.
 PollIdle choose_idle(const std::string& wanted, const Isolation* isolation) {
   const IdleMode mode = *parse_enum<IdleMode>(wanted);
   if (mode != IdleMode::automatic) return {.mode = mode, .why = "from --idle"};
@@ -165,7 +165,7 @@ PollIdle choose_idle(const std::string& wanted, const Isolation* isolation) {
   return {.mode = IdleMode::spin, .why = "each side has a CPU for itself"};
 }
 
-// Twice, where the first run was spoilt.
+// Measures twice if the first run was disturbed.
 void add_baseline(Outcome& outcome, const BaselinePlan& plan) {
   DisturbanceMeter meter{0, plan.idle};
   for (int runs = 0; runs < 2; ++runs) {
@@ -231,7 +231,7 @@ int run(const Options& options) {
   outcome.trader_session = session.counters();
   outcome.trader_next_inbound = value(session.next_inbound());
   outcome.trader_next_outbound = value(session.next_outbound());
-  // Among noisy processes, or on one CPU, two threads that busy-poll sockets measure the scheduler.
+  // Next to noisy processes, or on one CPU, two threads that busy-poll sockets would measure the scheduler.
   if (!noise && !isolation && (idle == IdleMode::block || CpuAffinity::get().size() > 1)) {
     add_baseline(
         outcome,

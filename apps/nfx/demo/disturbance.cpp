@@ -1,4 +1,4 @@
-// Reads /proc/stat, and the switches and waits of both sides.
+// Reads /proc/stat, and the context switches and waits of both sides.
 #include "demo/disturbance.hpp"
 #include "base/clocks.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 constexpr double most_steal_percent = 1;
 constexpr double most_wait_percent = 1;
 constexpr double most_switches_per_s = 10;
-constexpr std::uint64_t fewest_switches = 3;  // of a row that is over in a moment
+constexpr std::uint64_t fewest_switches = 3;  // minimum for a very short row
 
 }  // namespace
 
@@ -35,7 +35,7 @@ DisturbanceMeter::Sample DisturbanceMeter::sample() const {
     sample.steal += cpu.steal;
     sample.ticks += cpu.user + cpu.system + cpu.idle + cpu.interrupt + cpu.softirq + cpu.steal;
   }
-  rusage own{};  // of all its threads: the baseline has two
+  rusage own{};  // of all its threads, because the baseline has two
   if (::getrusage(RUSAGE_SELF, &own) == 0) sample.involuntary_switches = static_cast<std::uint64_t>(own.ru_nivcsw);
   for (const pid_t side : {::getpid(), other_side_}) {
     const auto thread = side != 0 ? sample_thread(HostFiles{}, side, side) : std::nullopt;

@@ -1,7 +1,8 @@
-// What the host took from the demonstration while a row was measured: time that a hypervisor gave to others (steal),
-// how long a side waited for its CPU while another task had it, and how often that interrupted it (involuntary
-// switches; a thread that blocks has them also where it loses no time). Thread: one owner. Cost: begin() and
-// end() read some files under /proc, between rows. Errors: what the kernel does not show counts as nothing.
+// Measures how much the host disturbed the demonstration during a row: time that a hypervisor gave to others (steal),
+// how long a side waited for its CPU while another task ran, and how often it was interrupted (involuntary switches; a
+// blocking thread has them even if it loses no time).
+// Thread: one owner. Cost: begin() and end() read some files under /proc, between rows. Errors: values that the kernel
+// does not report count as zero.
 #pragma once
 
 #include <sys/types.h>
@@ -14,20 +15,20 @@
 namespace nfx::app::demo {
 
 struct Disturbance {
-  double steal_percent = 0;                // of the time of all CPUs
-  double wait_percent = 0;                 // of the time of both sides
+  double steal_percent = 0;                // of all CPUs' time
+  double wait_percent = 0;                 // of both sides' time
   std::uint64_t involuntary_switches = 0;  // of both sides
   Duration elapsed{};
   IdleMode idle = IdleMode::spin;
 
-  // The percentiles of such a row are those of the scheduler: a hundredth of the time was taken or waited for, or a
-  // side that busy-polls was interrupted ten times per second or more.
+  // The row's percentiles are the scheduler's, not the engine's: a hundredth of the time was stolen or spent waiting,
+  // or a busy-polling side was interrupted ten times per second or more.
   [[nodiscard]] bool spoilt() const noexcept;
 };
 
 class DisturbanceMeter {
  public:
-  // This process, and the other side's; 0: there is none.
+  // This process and the other side's process; 0: none.
   DisturbanceMeter(pid_t other_side, IdleMode idle) noexcept : other_side_(other_side), idle_(idle) {}
 
   void begin();

@@ -1,4 +1,4 @@
-// What trader and venue of the demonstration agree on outside FIX: symbols, price grid, how orders are counted.
+// Conventions between trader and venue of the demonstration outside FIX: symbols, price grid, order summaries.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ inline constexpr std::uint32_t max_quantity = 1000;
 
 enum class OrderState : std::uint8_t { none, open, partly_filled, filled, canceled, rejected };
 
-// One order as one side sees it at the end; both sides' must be equal, byte for byte.
+// One order as seen by one side at the end; both sides' summaries must be equal, byte for byte.
 struct OrderSummary {
   std::uint32_t price_ticks = 0;
   std::uint32_t quantity = 0;

@@ -1,4 +1,4 @@
-// Formats the results of the demonstration as a table and as JSON, and compares what both sides counted.
+// Formats the results of the demonstration as a table and as JSON, and compares the counts of both sides.
 #include "demo/report.hpp"
 #include "output.hpp"
 
@@ -49,7 +49,7 @@ std::optional<std::uint64_t> difference(std::optional<std::uint64_t> after, std:
 
 constexpr std::string_view baseline_title = "same bytes over TCP, no FIX";
 
-// One line: the rows that other work of the machine has changed.
+// One line about the rows that other work on the machine has disturbed.
 void append_note(SafeText& out, const Outcome& outcome) {
   SafeText rows;
   const auto add = [&](std::string_view title, const Disturbance& disturbance) {

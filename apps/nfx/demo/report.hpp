@@ -1,4 +1,4 @@
-// What the demonstration shows at its end: one table as text, one JSON file for programs, and the result of its check.
+// The demonstration's results: one table as text, one JSON file for programs, and the result of its check.
 #pragma once
 
 #include <filesystem>
@@ -23,16 +23,16 @@ struct Outcome {
   std::optional<Disturbance> baseline_first_run;
   std::string idle;
   std::string idle_reason;
-  unsigned noise = 0;         // noisy processes started
-  std::string isolated_cpus;  // empty: nothing was isolated
+  unsigned noise = 0;         // number of noisy processes
+  std::string isolated_cpus;  // empty: none was isolated
 };
 
-// Everything that does not agree between the two sides; empty when all does.
+// All differences between the two sides; empty if they agree.
 [[nodiscard]] std::vector<std::string> disagreements(const Outcome& outcome);
 
 [[nodiscard]] SafeText table(const Outcome& outcome, const std::vector<std::string>& problems);
 
-// Throws std::runtime_error naming the file when it cannot be written.
+// Throws std::runtime_error naming the file if it cannot be written.
 void write_json(const std::filesystem::path& file, const Outcome& outcome, const std::vector<std::string>& problems);
 
 }  // namespace nfx::app::demo

@@ -87,8 +87,8 @@ Duration Trader::on_turn(Instant) {
   return phase_start_ + Duration{std::int64_t{1'000'000'000} * sent_in_phase_ / plan.rate_per_s} - now;
 }
 
-// Sends what is due: by the schedule in the open loop, by free places in the window in the closed one. When the send
-// buffer or the window is full in the open loop, the rest stays due, and its latency counts from then.
+// Sends due requests: by the schedule in the open loop, by free places in the window in the closed one. If the send
+// buffer or the window is full in the open loop, the rest stays due, and its latency counts from its due time.
 void Trader::send_due(MonotonicTime now) {
   const PhasePlan& plan = phases_[phase_].plan;
   while (sent_in_phase_ < plan.requests && !is_window_full()) {
@@ -176,7 +176,7 @@ Handled Trader::on_message(SessionHandle&, const MessageView& message) {
   ++counts_.rejects;
   const auto request = static_cast<std::uint32_t>(*id);
   orders_[requests_[request].order].pending = false;
-  // The callback's time is that of the bytes' arrival; a latency ends when the program sees the answer.
+  // The callback's time is when the bytes arrived; a latency ends when the program sees the answer.
   answered(request, read_monotonic());
   return Handled::done;
 }

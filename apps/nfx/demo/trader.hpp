@@ -1,7 +1,7 @@
 // The demonstration's trader: an initiator that sends new orders, replaces and cancels, first at a set rate, then as
-// fast as answers come, and records the result of each. Thread: the engine's poll thread; progress() from any. Cost: no
-// allocation after construction. Latency is counted from the moment a request was due, not from when it was sent: a
-// stall shows in every request it delays.
+// fast as answers come, and records the result of each.
+// Thread: the engine's poll thread; progress() from any. Cost: no allocation after construction. Latency is counted
+// from the moment when a request was due, not from when it was sent: a stall shows in every request that it delays.
 #pragma once
 
 #include <atomic>
@@ -22,8 +22,8 @@
 
 namespace nfx::app::demo {
 
-// A stretch of requests, of which at most `window` are unanswered at a time: at `rate_per_s` when that is not 0 (open
-// loop), else as fast as answers come (closed loop).
+// A phase of requests, at most `window` of them unanswered at a time: at `rate_per_s` if it is not 0 (open loop),
+// otherwise as fast as answers come (closed loop).
 struct PhasePlan {
   std::string_view name;  // for programs
   std::string title{};    // for people
@@ -31,7 +31,7 @@ struct PhasePlan {
   std::uint32_t rate_per_s = 0;
   std::uint32_t window = 0;
   bool reported = true;     // false: warm-up
-  bool may_repeat = false;  // once, where the scheduler spoilt it
+  bool may_repeat = false;  // repeated once if the scheduler disturbed it
 };
 
 struct PhaseResult {
@@ -41,7 +41,7 @@ struct PhaseResult {
   std::uint64_t messages_out = 0;
   Duration elapsed{};
   Disturbance disturbance;
-  std::optional<Disturbance> first_run;  // which was spoilt, so that this is the second one
+  std::optional<Disturbance> first_run;  // if the first run was disturbed, and this is the second one
 
   [[nodiscard]] double messages_per_s() const noexcept {
     const double seconds = std::chrono::duration<double>(elapsed).count();
@@ -55,13 +55,13 @@ struct TraderCounts {
   std::uint64_t cancels = 0;
   std::uint64_t fills = 0;
   std::uint64_t rejects = 0;
-  std::uint64_t unexpected = 0;  // reports that match none of our requests: the demonstration fails then
+  std::uint64_t unexpected = 0;  // reports that match none of our requests; the demonstration then fails
 };
 
 class Trader final : public Application, public Observer {
  public:
   Trader(std::vector<PhasePlan> plan, std::uint64_t seed);
-  // Before the engine begins: what disturbs each phase is measured. It outlives this.
+  // Measures what disturbs each phase. Call it before the engine starts; the meter outlives the trader.
   void measure_with(DisturbanceMeter& meter) noexcept { meter_ = &meter; }
 
   void on_logon(SessionHandle& session) override;
@@ -74,19 +74,20 @@ class Trader final : public Application, public Observer {
   [[nodiscard]] bool done() const noexcept { return done_.load(std::memory_order_acquire); }
   [[nodiscard]] bool completed() const noexcept { return phase_ == phases_.size(); }
   [[nodiscard]] std::uint32_t progress() const noexcept { return answered_total_.load(std::memory_order_relaxed); }
-  // As planned at this time; most_requests() with all phases that may be repeated.
+  // The number planned at this time; most_requests() includes all possible repetitions.
   [[nodiscard]] std::uint32_t total_requests() const noexcept { return planned_total_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint32_t most_requests() const noexcept {
     return static_cast<std::uint32_t>(requests_.size() - 1);
   }
 
-  // After done().
+  // Requires done().
   [[nodiscard]] const std::vector<PhaseResult>& phases() const noexcept { return phases_; }
   [[nodiscard]] const TraderCounts& counts() const noexcept { return counts_; }
   [[nodiscard]] const ThreadStats& thread_before() const noexcept { return thread_before_; }
   [[nodiscard]] const ThreadStats& thread_after() const noexcept { return thread_after_; }
   [[nodiscard]] std::vector<OrderSummary> summaries() const;
-  // Of whole messages, session header included: what a raw connection has to carry to be compared with this one.
+  // Mean size of whole messages, including the session header: a raw connection has to carry as many bytes for a fair
+  // comparison.
   [[nodiscard]] std::size_t mean_request_bytes() const noexcept { return traffic_out_.mean(); }
   [[nodiscard]] std::size_t mean_answer_bytes() const noexcept { return traffic_in_.mean(); }
 
@@ -106,7 +107,7 @@ class Trader final : public Application, public Observer {
     std::uint32_t quantity = 0;
     std::uint32_t filled = 0;
     std::uint32_t cl_ord_id = 0;
-    std::uint32_t place = no_order;  // in open_
+    std::uint32_t place = no_order;  // index in open_
     std::uint8_t symbol = 0;
     Side side = Side::buy;
     OrderState state = OrderState::none;

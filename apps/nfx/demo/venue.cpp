@@ -18,7 +18,7 @@ char order_status(OrderState state) noexcept {
   return '0';
 }
 
-// A price on the venue's grid, in ticks; price_levels when it is not.
+// A price in ticks of the venue's grid; price_levels if it is not on the grid.
 std::uint32_t ticks_of(const MessageView& message) {
   const auto price = message.get_decimal(Tag::Price);
   if (!price || price->scale() > 2) return price_levels;
@@ -89,7 +89,7 @@ Venue::Request Venue::read_request(const MessageView& message) const {
   return request;
 }
 
-// The session's open order that OrigClOrdID names by its latest ClOrdID, or no_order.
+// The session's open order whose latest ClOrdID is the message's OrigClOrdID, or no_order.
 std::uint32_t Venue::find_open(const SessionHandle& session, const MessageView& message) const {
   const auto id = message.get_int(Tag::OrigClOrdID);
   if (!id || *id < 1 || *id >= static_cast<std::int64_t>(orders_.size())) return no_order;
@@ -227,7 +227,7 @@ void Venue::report(std::uint32_t id, char exec_type, std::uint32_t orig_cl_ord_i
   if (last_quantity != 0) body.append(Tag::LastQty, last_quantity).append(Tag::LastPx, price_of(last_ticks));
   body.append(Tag::LeavesQty, order.state == OrderState::canceled ? 0 : order.quantity - order.filled);
   body.append(Tag::CumQty, order.filled);
-  // To four digits, rounded down: an average need not be a decimal.
+  // Rounded down to four digits, because an average may have no finite decimal form.
   const std::uint64_t average = order.filled == 0 ? 0 : order.notional_ticks * 100 / order.filled;
   body.append(Tag::AvgPx, Decimal{static_cast<std::int64_t>(average), 4})
       .append(Tag::TransactTime, session.now().utc, 6);

@@ -1,7 +1,7 @@
-// The demonstration's venue: an acceptor that matches orders in price-time books and reports the results to the
-// sessions that sent them. It may have orders of its own, without reports, and publish its books. Thread:
-// the engine's poll thread. Cost: no allocation after construction but by the listener. Bounds: as many requests as it
-// was constructed for; more are rejected with a text.
+// The demonstration's venue: an acceptor that matches orders in price-time books and sends the results to the sessions
+// that sent them. It may have orders of its own, without reports, and publish its books.
+// Thread: the engine's poll thread. Cost: no allocation after construction, except by the listener. Bounds: the number
+// of requests given to the constructor; further ones are rejected with a text.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ struct VenueCounts {
   std::uint64_t orders = 0;
   std::uint64_t replaces = 0;
   std::uint64_t cancels = 0;
-  std::uint64_t fills = 0;  // execution reports with ExecType Trade, both sides of a match counted
+  std::uint64_t fills = 0;  // execution reports with ExecType Trade, counting both sides of a match
   std::uint64_t rejects = 0;
-  std::uint64_t unsent = 0;  // reports that found the send buffer full: the demonstration fails then
+  std::uint64_t unsent = 0;  // reports that did not fit into the send buffer; the demonstration then fails
 };
 
 class Venue final : public Application, public Observer {
  public:
-  // Requests are numbered by ClOrdID from 1 to max_requests, those of all sessions together. `listener` may be null.
+  // ClOrdIDs are numbers from 1 to max_requests, shared by all sessions. `listener` may be null.
   explicit Venue(std::uint32_t max_requests, BookListener* listener = nullptr);
 
   Handled on_message(SessionHandle& session, const MessageView& message) override;
@@ -36,10 +36,10 @@ class Venue final : public Application, public Observer {
   void on_logout(SessionHandle& session, std::string_view reason) override;
   void on_removed(SessionHandle& session) override;
 
-  // An order of the venue's own under a number that no request has: it is `id` until it is filled or cancelled.
+  // Adds an order of the venue's own, with a number that no request has: its `id` until it is filled or cancelled.
   void add_own(std::uint32_t id, std::uint32_t symbol, Side side, std::uint32_t price_ticks, std::uint32_t quantity,
                UtcTime at);
-  // False: it is filled.
+  // False if it is already filled.
   bool cancel_own(std::uint32_t id, UtcTime at);
   [[nodiscard]] bool is_open(std::uint32_t id) const noexcept {
     return orders_[id].state == OrderState::open || orders_[id].state == OrderState::partly_filled;
@@ -57,10 +57,10 @@ class Venue final : public Application, public Observer {
     std::uint32_t quantity = 0;
     std::uint32_t filled = 0;
     std::uint64_t notional_ticks = 0;  // price x quantity of the fills
-    std::uint32_t cl_ord_id = 0;       // the latest accepted
+    std::uint32_t cl_ord_id = 0;       // the latest accepted one
     std::uint8_t symbol = 0;
     OrderState state = OrderState::none;
-    SessionHandle* owner = nullptr;  // null: the venue's own, or its session is gone
+    SessionHandle* owner = nullptr;  // null: the venue's own, or its session has ended
   };
   struct Request {
     std::uint32_t id = 0;
@@ -87,7 +87,7 @@ class Venue final : public Application, public Observer {
   void send(SessionHandle& session, std::string_view type, const FieldWriter& body);
 
   std::vector<Order> orders_;           // by the request that opened it
-  std::vector<BookOrder> book_orders_;  // the same orders, as the order books have them
+  std::vector<BookOrder> book_orders_;  // the same orders in the order books' form
   std::vector<std::uint32_t> order_of_request_;
   std::vector<Book> books_;
   BookListener* listener_;

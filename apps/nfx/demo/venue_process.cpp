@@ -52,7 +52,7 @@ bool read_value(int fd, T& value) {
   return read_all(fd, &value, sizeof value);
 }
 
-// Everything of a report but its orders, in the order both sides write and read it.
+// All members of a report except its orders, in the order in which both sides write and read them.
 template <class Report, class Each>
 bool for_each_part(Report& report, Each&& each) {
   return each(report.counts) && each(report.session) && each(report.next_inbound) && each(report.next_outbound) &&
@@ -118,7 +118,7 @@ VenueProcess::VenueProcess(const VenueOptions& options) {
   if (pid_ < 0) throw std::system_error{errno, std::generic_category(), "fork"};
   if (pid_ == 0) {
     ::close(fds[0]);
-    // Never outlives the trader, however that one ends.
+    // The child never outlives the trader, however that one ends.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(1);
     ::prctl(PR_SET_NAME, "nfx-venue");

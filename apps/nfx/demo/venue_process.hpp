@@ -1,5 +1,5 @@
-// The venue in a process of its own: forked before any thread exists, which reports through a pipe.
-// Errors: the child reports them on stderr; the parent sees an early end of the pipe.
+// The venue in a separate process, forked before any thread exists; it reports through a pipe. Errors: the child prints
+// them on stderr; the parent sees an early end of the pipe.
 #pragma once
 
 #include <sys/types.h>
@@ -16,7 +16,7 @@
 
 namespace nfx::app::demo {
 
-// What the venue reports when it is done.
+// The venue's report at its end.
 struct VenueReport {
   VenueCounts counts;
   SessionCounters session;
@@ -37,16 +37,16 @@ struct VenueOptions {
 
 class VenueProcess {
  public:
-  // Forks; the child serves one session and never returns from here.
+  // Forks; the child serves one session and never returns.
   explicit VenueProcess(const VenueOptions& options);
   ~VenueProcess();
   VenueProcess(const VenueProcess&) = delete;
   VenueProcess& operator=(const VenueProcess&) = delete;
 
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
-  // The port it listens on; empty when it could not start.
+  // The port it listens on; empty if it could not start.
   [[nodiscard]] std::optional<std::uint16_t> port();
-  // Waits for its end. Empty when it ended in another way than with its report.
+  // Waits for its end. Empty if it ended without its report.
   [[nodiscard]] std::optional<VenueReport> report();
 
  private:
@@ -54,10 +54,10 @@ class VenueProcess {
   int read_fd_ = -1;
 };
 
-// Throws std::runtime_error when a thread of the engine is not where it was planned to be.
+// Throws std::runtime_error if a thread of the engine does not run where planned.
 void require_in_place(const Engine& engine);
 
-// The session of both sides; addresses and roles are filled in by each.
+// The session of both sides; each fills in addresses and role.
 [[nodiscard]] SessionSettings demo_session(Role role);
 
 }  // namespace nfx::app::demo

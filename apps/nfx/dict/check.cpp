@@ -1,4 +1,4 @@
-// nfx dict check: loads a dictionary with its overlays and lists every problem, or a summary when there is none.
+// nfx dict check: loads a dictionary with its overlays and lists every problem, or prints a summary if there is none.
 #include <algorithm>
 
 #include "command.hpp"
@@ -49,7 +49,7 @@ int check_dictionary(const CheckOptions& options) {
   try {
     model = load_model(files, &problems);
   } catch (const DictionaryError& error) {
-    // The dictionary cannot be loaded; problems found before that come first.
+    // The dictionary cannot be loaded; problems found before come first.
     problems.push_back(error.what());
   }
   Repairs repairs;

@@ -1,4 +1,4 @@
-// nfx dict: checks and compares dictionaries, and finds what a log has that they do not.
+// nfx dict: checks and compares dictionaries, and finds the parts of a log that they lack.
 
 #include "command.hpp"
 #include "dict/commands.hpp"

@@ -20,7 +20,7 @@ class Diff {
  public:
   Diff(const Dictionary& a, const Dictionary& b) : a_(a), b_(b) {}
 
-  // Prints the differences, and returns how many there are.
+  // Prints the differences, and returns their number.
   std::size_t run() {
     if (a_.begin_string() != b_.begin_string()) changed("BeginString", a_.begin_string(), b_.begin_string());
     if (a_.version_name() != b_.version_name()) changed("version", a_.version_name(), b_.version_name());
@@ -92,7 +92,7 @@ class Diff {
       if (message.admin != other->admin) {
         changed("message " + what + " is the session's", yes_no(message.admin), yes_no(other->admin));
       }
-      // Header and trailer are those of every message.
+      // All messages have the same header and trailer.
       if (!around_compared) {
         compare(section(message.scope, Section::header), section(other->scope, Section::header), "header");
         compare(section(message.scope, Section::trailer), section(other->scope, Section::trailer), "trailer");
@@ -150,7 +150,7 @@ class Diff {
     compare_order(a, b, where);
   }
 
-  // The first of the common members that is elsewhere.
+  // Finds the first common member in a different place.
   void compare_order(const Members& a, const Members& b, const std::string& where) {
     std::size_t at = 0;
     for (const MemberDef* member : a) {

@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint32_t max_fields = 32768;
 constexpr std::size_t read_size = 256 * 1024;
 
-// The message with the BodyLength and CheckSum that its fields have; empty when its frame is not that of a message.
+// The message with a corrected BodyLength and CheckSum; empty if its frame is not a message's.
 std::string corrected(std::string_view message) {
   const std::size_t begin_string = message.find(soh), trailer = message.rfind(
                                                           "\x01"

@@ -1,4 +1,4 @@
-// nfx dict learn: reads a log twice, to write an overlay and to count the violations that remain with it.
+// nfx dict learn: reads a log twice: once to write an overlay, once to count the remaining violations.
 #include <algorithm>
 #include <map>
 #include <stdexcept>
@@ -19,7 +19,8 @@ namespace {
 constexpr std::size_t max_kinds_shown = 20;
 constexpr std::string_view no_message = "no FIX message found: a message starts with 8=FIX";
 
-// The base's file as an overlay names it: by its name when it is shipped, from the overlay's folder otherwise.
+// The base's file as written into the overlay: a bare name if it is shipped, otherwise relative to the overlay's
+// folder.
 std::string base_name(const std::string& given, const std::string& out) {
   if (given.empty()) return {};
   std::error_code ignored;
@@ -30,7 +31,7 @@ std::string base_name(const std::string& given, const std::string& out) {
   return std::filesystem::proximate(std::filesystem::absolute(path), std::filesystem::absolute(folder)).string();
 }
 
-// Counts the versions of a log's messages, to choose the dictionary that they are compared with.
+// Counts the versions of a log's messages, to choose the dictionary for comparison.
 class Versions {
  public:
   void see(const MessageView& message) {
@@ -44,7 +45,7 @@ class Versions {
     if (!of_logon.empty()) ++defaults_[std::string(of_logon)];
   }
 
-  // The options with base and transport of the most frequent version.
+  // The options with base and transport for the most frequent version.
   LearnOptions choose(LearnOptions options) const {
     if (sessions_.empty()) {
       throw std::runtime_error(options.log +
@@ -63,7 +64,7 @@ class Versions {
   }
 
  private:
-  using Counts = std::map<std::string, std::uint64_t>;  // no more entries than there are versions
+  using Counts = std::map<std::string, std::uint64_t>;  // at most one entry per version
 
   static std::string_view most_frequent(const Counts& counts) {
     return std::ranges::max_element(counts, {}, &Counts::value_type::second)->first;
@@ -86,7 +87,7 @@ LearnOptions with_base(const LearnOptions& options) {
   return versions.choose(options);
 }
 
-// The violations that remain once the overlay is applied, counted by kind.
+// Counts the violations that remain with the overlay, by kind.
 class Rest {
  public:
   explicit Rest(const Dictionary& dictionary) : dictionary_(dictionary) {}
@@ -103,7 +104,7 @@ class Rest {
     if (kinds_.size() < max_kinds_shown || kinds_.contains(kind)) ++kinds_[kind];
   }
 
-  // Whether there are none.
+  // Returns whether there are none.
   bool append_to(SafeText& out) const {
     out.add("{} of {} messages are valid with the overlay\n", messages_ - invalid_, messages_);
     for (const auto& [kind, count] : kinds_) out.add("  {}, {} messages\n", kind, count);
@@ -143,7 +144,7 @@ int learn_dictionary(const LearnOptions& given) {
   overlay.base = base_name(options.base, options.out);
   overlay.transport = base_name(options.transport, options.out);
   const std::string xml = overlay_to_xml(overlay);
-  // The overlay is the result: other lines go to standard error where both would go to standard output.
+  // The overlay is the result. If it goes to standard output, other lines go to standard error.
   const auto say = [&](const SafeText& text) { options.out.empty() ? print_error(text) : print(text); };
   if (options.out.empty()) {
     print(SafeText::lines(xml));

@@ -1,4 +1,4 @@
-// Collects the fields, values, messages and groups of a log that a dictionary lacks, and writes them as an overlay.
+// Collects fields, values, messages and groups of a log that a dictionary lacks, and writes them as an overlay.
 #include "dict/learner.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ void collect_groups(const Scope& scope, std::map<Tag, const GroupDef*>& into) {
   }
 }
 
-// The number of entries of a count field; 0 when it is not a number.
+// The number of entries in a count field; 0 if it is not a number.
 std::size_t entry_count(std::string_view value) {
   if (value.size() > 4 || !has_format(value, FieldType::num_in_group)) return 0;
   std::size_t count = 0;
@@ -62,7 +62,7 @@ void Learner::see(const MessageView& message) {
     const std::size_t frame = frame_of(field.tag);
     const MemberDef* member = frame == none ? nullptr : frames_[frame].scope->find(field.tag);
     if (member == nullptr && strange_ && groups_.contains(field.tag)) {
-      // A group that other messages have.
+      // A group of other messages.
       pending_.push_back(field);
       take_pending(0, Section::body);
       frames_.resize(1);
@@ -78,7 +78,7 @@ void Learner::see(const MessageView& message) {
   }
 }
 
-// A member that occurs twice in an entry ends the group when the enclosing scope has that field too.
+// A member that occurs twice in an entry ends the group if the enclosing scope has that field too.
 std::size_t Learner::frame_of(Tag tag) const {
   for (std::size_t i = frames_.size(); i-- > 0;) {
     const std::uint16_t position = frames_[i].scope->position(tag);
@@ -125,7 +125,7 @@ void Learner::take_value(const FieldDef& field, std::string_view value) {
   }
 }
 
-// `frame` has the field after those that are pending; `next` is that field's section.
+// `frame` contains the field after the pending ones; `next` is that field's section.
 void Learner::take_pending(std::size_t frame, Section next) {
   if (pending_.empty()) return;
   std::vector<Candidate> candidates;
@@ -143,7 +143,7 @@ void Learner::take_pending(std::size_t frame, Section next) {
   pending_.clear();
 }
 
-// A count of two or more, and the field after it as many times: that is a group. One that is known may count one.
+// A count of two or more, followed by a field that occurs as many times, is a group. A known group may count one.
 std::size_t Learner::take_new_group(std::size_t at, const Path& path) {
   const std::size_t count = entry_count(pending_[at].value);
   if (count == 0 || at + 1 >= pending_.size()) return 0;
@@ -162,7 +162,7 @@ std::size_t Learner::take_new_group(std::size_t at, const Path& path) {
   NewGroup& group = new_groups_[key];
   ++group.count;
   for (std::size_t i = 0; i + 1 < starts.size(); ++i) take_entries(group, starts[i], starts[i + 1]);
-  // The last entry ends at the first field that the others do not have.
+  // The last entry ends at the first field that the other entries lack.
   std::size_t end = starts.back();
   std::vector<Tag> in_entry;
   while (end < pending_.size() && std::ranges::find(group.members, pending_[end].tag) != group.members.end() &&

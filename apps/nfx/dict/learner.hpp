@@ -1,10 +1,10 @@
-// Finds what a log has and a dictionary does not: fields, fields of messages, listed values, message types, and groups
-// of undeclared fields; and writes that down as an overlay.
-// Where an undeclared field belongs depends on what follows it. Between two members of a group's entry it is the
-// group's, placed after the last member that it was seen after. After the last entry it is the group's only if it
-// was seen within an entry elsewhere. Before a header field it is the header's.
-// Thread: one owner. Lifetime: the dictionary outlives it. Bounds: max_findings, and max_per_scope of them in one
-// message or group, so that the overlay stays within a dictionary's bounds; more are counted.
+// Finds parts of a log that a dictionary lacks: fields, fields of messages, listed values, message types, and groups of
+// undeclared fields; and writes them as an overlay. The place of an undeclared field depends on the next fields.
+// Between two members of a group's entry it belongs to the group, after the last member that it was seen after. After
+// the last entry it belongs to the group only if it was also seen within an entry. Before a header field it belongs to
+// the header.
+// Thread: one owner. Lifetime: the dictionary outlives it. Bounds: max_findings in total and max_per_scope in one
+// message or group, so that the overlay stays within a dictionary's bounds; further findings are counted.
 #pragma once
 
 #include <cstdint>
@@ -25,14 +25,14 @@ class Learner {
  public:
   static constexpr std::size_t max_findings = 10'000;
   static constexpr std::size_t max_per_scope = 300;
-  static constexpr std::size_t max_values = 200;  // per field; one with more gets allowOtherValues
+  static constexpr std::size_t max_values = 200;  // per field; a field with more gets allowOtherValues
 
   explicit Learner(const Dictionary& base);
 
   // One message of the dictionary's BeginString.
   void see(const MessageView& message);
 
-  // All of it, for the dictionary given. The overlay names no base: the caller knows its file.
+  // The overlay for the given dictionary. It names no base, because the caller knows the file.
   [[nodiscard]] OverlayModel overlay() const;
   // One line per finding.
   [[nodiscard]] std::vector<std::string> describe() const;
@@ -44,11 +44,11 @@ class Learner {
   using Key = std::pair<Path, Tag>;
 
   struct Finding {
-    std::int32_t after = -1;  // the position of the last member before it; -1: none
+    std::int32_t after = -1;  // position of the last member before it; -1: none
     std::uint64_t count = 0;
-    std::uint64_t order = 0;  // of the first occurrence
+    std::uint64_t order = 0;  // order of the first occurrence
   };
-  // A group that the dictionary does not have, the first of its members first.
+  // A group that the dictionary lacks, with its first member first.
   struct NewGroup {
     std::vector<Tag> members;
     std::uint64_t count = 0;
@@ -57,7 +57,7 @@ class Learner {
     Path path;
     std::int32_t after;
   };
-  // A field that could belong to one of several scopes, the innermost first.
+  // A field that could belong to several scopes, innermost first.
   struct Doubt {
     Tag tag;
     std::vector<Candidate> candidates;
@@ -68,7 +68,7 @@ class Learner {
     std::uint64_t count = 0;
     bool too_many = false;
   };
-  // A scope whose fields are being processed: the message, or a group's entry.
+  // A scope being processed: the message, or a group's entry.
   struct Frame {
     const Scope* scope;
     Path path;
@@ -77,12 +77,12 @@ class Learner {
   };
   using Findings = std::map<Key, Finding>;
 
-  // Which frame this field belongs to, the innermost that can have it; or none.
+  // The innermost frame that can contain this field; or none.
   [[nodiscard]] std::size_t frame_of(Tag tag) const;
   void take_member(const Field& field, std::size_t frame, const MemberDef& member);
   void take_value(const FieldDef& field, std::string_view value);
   void take_pending(std::size_t frame, Section next);
-  // The members of a new group that `pending_` has at this index; returns how many fields they are, 0: there is none.
+  // Returns the number of fields of a new group in `pending_` at this index; 0: there is none.
   std::size_t take_new_group(std::size_t at, const Path& path);
   void take_entries(NewGroup& group, std::size_t begin, std::size_t end);
   void take_single(const Field& field, const std::vector<Candidate>& candidates);
@@ -100,21 +100,21 @@ class Learner {
 
   const Dictionary& base_;
   Scope strange_scope_;                    // header and trailer, for messages of unknown types
-  std::map<Tag, const GroupDef*> groups_;  // all of the dictionary's, for the same
-  std::map<Path, const Scope*> scopes_;    // of the groups that were found
+  std::map<Tag, const GroupDef*> groups_;  // all groups of the dictionary, for the same purpose
+  std::map<Path, const Scope*> scopes_;    // scopes of the groups that were found
   Findings findings_;
   std::map<std::string, Doubt> doubts_;
   std::map<Key, NewGroup> new_groups_;          // by the enclosing path and the count
-  std::map<Tag, ValueGuess> guesses_;           // of fields the dictionary does not have
-  std::map<Tag, Values> values_;                // that are not listed
-  std::map<std::string, std::uint64_t> types_;  // that are not known
-  std::map<Path, std::size_t> in_scope_;        // how many findings each scope has
+  std::map<Tag, ValueGuess> guesses_;           // for fields that the dictionary lacks
+  std::map<Tag, Values> values_;                // values that are not listed
+  std::map<std::string, std::uint64_t> types_;  // types that are not known
+  std::map<Path, std::size_t> in_scope_;        // number of findings per scope
   std::uint64_t seen_ = 0;
   std::uint64_t left_out_ = 0;
 
-  // Of the current message.
+  // For the current message.
   std::vector<Frame> frames_;
-  std::vector<Field> pending_;  // those that no frame has, since the last one that one had
+  std::vector<Field> pending_;  // fields without a frame, since the last field with one
   std::string msg_type_;
   Section section_ = Section::header;
   bool strange_ = false;

@@ -1,4 +1,4 @@
-// What the learner found, as an overlay and as lines of text.
+// Writes the learner's findings as an overlay and as lines of text.
 #include <algorithm>
 #include <charconv>
 
@@ -12,7 +12,7 @@ std::string times(std::uint64_t count) { return count == 1 ? "once" : std::to_st
 
 std::vector<std::string_view> split(std::string_view path) {
   std::vector<std::string_view> parts;
-  // A message type may be a slash itself.
+  // A message type itself may be a slash.
   for (std::size_t begin = 0;;) {
     const std::size_t end = path.find('/', begin + 1);
     parts.push_back(path.substr(begin, end == std::string_view::npos ? end : end - begin));
@@ -65,7 +65,7 @@ Learner::Findings Learner::settled() const {
     at->second.count += doubt.finding.count;
     at->second.order = std::min(at->second.order, doubt.finding.order);
   }
-  // Members of a new group that were seen alone before the group was recognised.
+  // Members of a new group that were seen before the group was recognised.
   std::erase_if(all, [this](const auto& finding) {
     const auto& [path, tag] = finding.first;
     return std::ranges::any_of(new_groups_, [&](const auto& group) {
@@ -80,7 +80,7 @@ OverlayModel Learner::overlay() const {
   OverlayModel overlay;
   const Findings findings = settled();
   write_fields(overlay, findings);
-  // Unknown types come first, even those with no further findings.
+  // Unknown types come first, even without further findings.
   for (const auto& [type, count] : types_) static_cast<void>(members_at(overlay, type));
   write_findings(overlay, findings);
   write_new_groups(overlay);
@@ -115,7 +115,7 @@ void Learner::write_fields(OverlayModel& overlay, const Findings& findings) cons
   }
 }
 
-// The list for this path's members, with the enclosing elements.
+// The list for this path's members; creates the enclosing elements.
 std::vector<OverlayMember>& Learner::members_at(OverlayModel& overlay, const Path& path) const {
   const auto parts = split(path);
   std::vector<OverlayMember>* members = parts[0] == "header"    ? &overlay.header
@@ -170,7 +170,7 @@ OverlayMember Learner::whole_group(const GroupDef& group) const {
 void Learner::write_findings(OverlayModel& overlay, const Findings& findings) const {
   std::vector<const Findings::value_type*> ordered;
   for (const auto& each : findings) ordered.push_back(&each);
-  // Places matter within groups only; elsewhere a length stays before its data as they were found.
+  // Places matter only within groups; elsewhere a length stays before its data in the order found.
   std::ranges::sort(ordered, {}, [this](const Findings::value_type* each) {
     return std::tuple(each->first.first, scopes_.contains(each->first.first) ? each->second.after : 0,
                       each->second.order);
@@ -180,7 +180,7 @@ void Learner::write_findings(OverlayModel& overlay, const Findings& findings) co
     const auto& [key, finding] = *each;
     const auto& [path, tag] = key;
     std::vector<OverlayMember>& members = members_at(overlay, path);
-    // A group of the dictionary, in a message that it does not have.
+    // A group of the dictionary, in a message that lacks it.
     if (!is_around(path) && base_.find_message(path) == nullptr && groups_.contains(tag) && !scopes_.contains(path)) {
       static_cast<void>(members_at(overlay, path + "/" + std::to_string(value(tag))));
       continue;

@@ -1,4 +1,4 @@
-// nfx dict show: what a dictionary defines, with the conditions and scenarios of an Orchestra file.
+// nfx dict show: prints a dictionary's definitions, with the conditions and scenarios of an Orchestra file.
 #include <charconv>
 #include <string>
 
@@ -15,7 +15,7 @@ class Show {
  public:
   Show(const DictionaryModel& model, const Dictionary& dictionary) : model_(model), dictionary_(dictionary) {}
 
-  // Whether there is such a thing.
+  // Returns whether `what` exists.
   bool run(const std::string& what) {
     bool found = what.empty();
     for (const MessageDef& message : dictionary_.messages()) {

@@ -1,4 +1,4 @@
-// Which type a field may have, by the values seen: the narrowest that accepts all of them, and text when in doubt.
+// Guesses a field's type from its values: the narrowest type that accepts all of them, and text when in doubt.
 // Thread: one owner. Bounds: constant size.
 #pragma once
 
@@ -14,7 +14,7 @@ class ValueGuess {
   void see(std::string_view value) noexcept {
     if (value.empty()) return;
     ++seen_;
-    // Numbers that begin with zeros are more likely to be names than numbers.
+    // Numbers with leading zeros are more likely to be names.
     const std::string_view digits = value.substr(value.starts_with('-') ? 1 : 0);
     const bool padded = digits.size() > 1 && digits[0] == '0' && digits[1] != '.';
     integers_ = integers_ && !padded && has_format(value, FieldType::integer);

@@ -66,7 +66,7 @@ void append_result(SafeText& out, const Json& answer) {
   }
 }
 
-// Both questions, or one of them; the first that is answered with no decides.
+// Checks both conditions, or one of them; the first failure decides.
 int health() {
   const auto show = [](Literal fine) {
     return [fine](SafeText& out, const Json&) { out.add("{}\n", SafeText{fine}); };

@@ -1,4 +1,4 @@
-// nfx fabric bench: the rate and the latency of rails between two processes of this host.
+// nfx fabric bench: measures rate and latency of rails between two processes of this host.
 #include <algorithm>
 #include <string>
 
@@ -25,7 +25,7 @@ void append_latency(SafeText& out, Literal name, std::uint32_t bytes, const Late
           microseconds(histogram.percentile(99.9)), microseconds(histogram.max()));
 }
 
-// Counters of the thread between connecting and the end.
+// The thread's counters from connecting to the end.
 void append_thread(SafeText& out, Literal name, const ThreadReport& thread) {
   const auto between = [](const auto& after, const auto& before) {
     return after && before ? std::to_string(*after - *before) : std::string{"unknown"};

@@ -1,4 +1,4 @@
-// Rails by name: those of libfabric, and those that need no library.
+// Creates rails by name: libfabric's, and the ones that need no library.
 #include "fabric/bench_rail.hpp"
 
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// Numbers as the commands below `nfx fabric` print them.
+// Formats numbers for the commands below `nfx fabric`.
 // Thread: any; pure.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace nfx::app::fabric {
 
 [[nodiscard]] inline std::string microseconds(std::uint64_t ns) { return decimal(static_cast<double>(ns) / 1000, 2); }
 
-// At the right end of a column.
+// Right-aligned in a column.
 inline void append_right(SafeText& out, const std::string& text, std::size_t width) {
   if (text.size() < width) out.append_spaces(width - text.size());
   out += text;

@@ -1,4 +1,4 @@
-// nfx fabric ladder: the published steps as switches, one after the other on this machine.
+// nfx fabric ladder: the published steps as options, run one after the other on this machine.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -66,8 +66,8 @@ BenchOptions bench_of(const LadderOptions& options, const Column& column, const 
   return bench;
 }
 
-// The model of this machine has one cost taken from the measurement: what a page takes one thread with one rail. A copy
-// is made by a CPU here, so no link is ever the limit.
+// The model of this machine takes one cost from the measurement: the time per page with one thread and one rail. A CPU
+// makes the copy here, so a link is never the limit.
 void compute_model(const LadderOptions& options, Column& column) {
   const double bits = static_cast<double>(options.page_bytes) * 8;
   nfx::fabric::SimulatedMachine machine{.groups = options.groups,
@@ -92,7 +92,7 @@ std::vector<Column> measure(const LadderOptions& options) {
       column.noise = noise;
     }
   }
-  // All of them in turn, so that a slow phase of the machine slows all alike.
+  // All steps in turn, so that a slow phase of the machine affects all of them.
   for (std::uint32_t repeat = 0; repeat < options.repeats; ++repeat) {
     for (Column& column : columns) {
       for (std::size_t i = 0; i < ladder_steps; ++i)

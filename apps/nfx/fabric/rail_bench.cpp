@@ -1,4 +1,4 @@
-// The parent: forks both ends, waits, and makes the report out of the memory that all three share.
+// The parent process: forks both ends, waits, and makes the report from their shared memory.
 #include "fabric/rail_bench.hpp"
 
 #include <signal.h>
@@ -82,7 +82,7 @@ class Child {
       ::waitpid(pid_, nullptr, 0);
     }
   }
-  // Whether it has ended, and how.
+  // Whether it has ended; remembers how.
   [[nodiscard]] bool ended() {
     if (pid_ <= 0) return true;
     if (::waitpid(pid_, &status_, WNOHANG) != pid_) return false;
@@ -100,7 +100,7 @@ class Child {
   int status_ = 0;
 };
 
-// Noisy processes inherit where their maker may run.
+// Noisy processes inherit the CPU mask of their creator.
 std::unique_ptr<NoisyProcesses> make_noise(const BenchOptions& options) {
   if (options.noisy == 0) return nullptr;
   const CpuSet before = CpuAffinity::get();

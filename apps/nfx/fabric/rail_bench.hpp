@@ -1,9 +1,9 @@
-// Pages and small writes between two processes of this host over rails: what `nfx fabric bench`, `nfx fabric ladder`
-// and bench/fabric measure. Both processes are children, with a polling thread for each group that is pinned before it
-// makes its rails and memory. Every page carries its number and stamps at both ends, which the receiver checks, and
-// after the last one all memory is compared. Thread: the caller's; it waits for the children. Cost: the seconds that
-// were requested, and one to connect. Errors: std::runtime_error with one line, for what a provider lacks, a wrong
-// answer, or a child that ended.
+// Measures pages and small writes between two processes of this host over rails, for `nfx fabric bench`, `nfx fabric
+// ladder` and bench/fabric. Both processes are children, with one polling thread per group that is pinned before it
+// creates its rails and memory. Every page carries its number and stamps at both ends, which the receiver checks; after
+// the last page all memory is compared.
+// Thread: the caller's; it waits for the children. Cost: the requested seconds, and one to connect. Errors:
+// std::runtime_error with one line, for a missing feature of a provider, a wrong answer, or a child that ended.
 #pragma once
 
 #include <array>
@@ -20,44 +20,44 @@
 namespace nfx::app::fabric {
 
 enum class Pinning : std::uint8_t {
-  none,   // where the kernel puts them
+  none,   // placed by the kernel
   pair,   // both threads of group g on the g-th CPU
-  split,  // the sender's thread of group g on the 2g-th CPU, the receiver's on the one after it
+  split,  // the sender's thread of group g on the 2g-th CPU, the receiver's on the next one
   one,    // all on the last CPU
 };
 inline constexpr std::array<std::string_view, 4> pinning_names{"none", "pair", "split", "one"};
 
 enum class Noise : std::uint8_t {
-  free,      // noisy processes run where the kernel puts them
-  confined,  // on every CPU but the last
+  free,      // noisy processes are placed by the kernel
+  confined,  // on all CPUs except the last
 };
 
 inline constexpr std::size_t max_bench_rails = 32;
 inline constexpr std::size_t max_bench_groups = 16;
 
 struct BenchOptions {
-  std::string provider = "shm";  // of libfabric, or "ring" and "socket" for the rails that need none
+  std::string provider = "shm";  // of libfabric, or "ring" and "socket" for rails without it
   std::uint32_t rails = 4;
   std::uint32_t groups = 2;
   std::uint32_t page_bytes = 65536;
-  std::uint32_t window = 32;  // pages of a rail without the receiver's credit
+  std::uint32_t window = 32;  // pages of a rail that may be sent without the receiver's credit
   std::uint32_t batch = 16;
   double seconds = 1;
-  std::uint32_t round_trips = 5000;  // of a page, and of a small write; 0: none
+  std::uint32_t round_trips = 5000;  // for a page, and for a small write; 0: none
   std::uint32_t small_bytes = 64;
   Pinning pinning = Pinning::none;
   IdleMode idle = IdleMode::spin;  // block: sleeps for 50 us
-  bool warm_up = true;             // connections are used once before time is taken
-  bool lazy = true;                // a rail that is full is left, not tried for each page of the batch
-  bool shared_counters = false;    // all groups count into the same atomics
-  std::uint32_t noisy = 0;         // processes that take all the CPU time they get
+  bool warm_up = true;             // uses connections once before the measurement starts
+  bool lazy = true;                // leaves a full rail, instead of trying it for each page of the batch
+  bool shared_counters = false;    // all groups increment the same atomics
+  std::uint32_t noisy = 0;         // number of processes that use all available CPU time
   Noise noise = Noise::free;
 };
 
 struct RailReport {
   double gbps = 0;
   std::uint64_t pages = 0;
-  std::uint64_t refused = 0;  // writes that the rail did not take
+  std::uint64_t refused = 0;  // writes that the rail refused
 };
 
 struct ThreadReport {
@@ -76,8 +76,8 @@ struct BenchReport {
   double pages_per_s = 0;
   std::vector<RailReport> rails;
   std::vector<GroupReport> groups;
-  LatencyHistogram page_ns;   // half of the time until a page is answered by a number
-  LatencyHistogram small_ns;  // the same for small writes, each answered by one
+  LatencyHistogram page_ns;   // half of the time until a number answers a page
+  LatencyHistogram small_ns;  // the same for small writes, each answered by another
 };
 
 [[nodiscard]] BenchReport run_bench(const BenchOptions& options);

@@ -1,4 +1,4 @@
-// The two ends: each thread pins itself, makes its rails and their memory, connects, and then sends or receives.
+// The two ends: each thread pins itself, creates its rails and their memory, connects, and then sends or receives.
 #include "fabric/rail_bench_end.hpp"
 
 #include <time.h>
@@ -43,15 +43,15 @@ struct Track {
   Region region;
   std::uint64_t pages = 0;
   std::vector<std::uint32_t> free_slots;
-  // Of the sender.
+  // Used by the sender.
   std::uint64_t posted = 0;
   std::uint64_t credited = 0;
   std::uint64_t refused = 0;
-  // Of the receiver.
+  // Used by the receiver.
   std::uint64_t received = 0;
   std::uint64_t credit_sent = 0;
   std::vector<std::uint32_t> last_number;  // by page
-  bool has_answer = false;                 // to send
+  bool has_answer = false;                 // has an answer to send
   std::uint32_t answer = 0;
 };
 
@@ -100,7 +100,7 @@ class End {
   }
 
   void make_tracks() {
-    tracks_.reserve(options_.rails);  // rails refer to regions by their address
+    tracks_.reserve(options_.rails);  // rails refer to regions by address, so the vector must not reallocate
     for (std::uint32_t r = group_; r < options_.rails; r += options_.groups) {
       Track track;
       track.index = r;
@@ -167,7 +167,7 @@ class End {
     ::nanosleep(&pause, nullptr);
   }
 
-  // What is not for every iteration.
+  // Work that is not needed in every iteration.
   void tend() {
     if (++turns_ % 1024 != 0) return;
     check_others();
@@ -234,7 +234,7 @@ class End {
   }
 
   void take_credit(Track& track, const Completion& each) {
-    // Of all pages that arrived, the low 32 bits.
+    // The low 32 bits of the number of all pages that arrived.
     const std::uint32_t more = each.value - static_cast<std::uint32_t>(track.credited);
     if (more > track.posted - track.credited) throw std::runtime_error("wrong answer: a credit for pages never sent");
     track.credited += more;
@@ -377,7 +377,7 @@ class End {
     ++track.received;
   }
 
-  // All but the stamps of every page that came.
+  // Compares every page that arrived, except the stamps.
   void compare(const Track& track) const {
     const std::uint64_t used = std::min(track.pages, track.received);
     for (std::uint64_t page = 0; page < used; ++page) {

@@ -1,5 +1,5 @@
-// nfx fabric simulate: the published steps from one card to thirty-two, computed from costs that were measured here,
-// and from the cost that the published rates themselves imply.
+// nfx fabric simulate: computes the published steps from one card to thirty-two, with the costs measured here and with
+// the cost that the published rates imply.
 #include <array>
 #include <string>
 
@@ -27,7 +27,7 @@ struct SimulateOptions {
 struct Row {
   const LadderStep* step = nullptr;
   SimulatedRun here;    // with the given costs
-  SimulatedRun fitted;  // with the cost of a post that gives the rate of chapter 10
+  SimulatedRun fitted;  // with the cost of a post that results in the rate of chapter 10
   double implied_ns = 0;
 };
 
@@ -39,7 +39,7 @@ struct Results {
 Results compute(const SimulateOptions& options) {
   const double duration = options.milliseconds * 1e6;
   const auto& steps = published_ladder();
-  // Chapter 10 is one thread with nothing but its own costs in the way: no other thread, and all cards connected.
+  // Chapter 10 is limited only by one thread's own costs: no other thread, and all cards connected.
   constexpr std::size_t one_thread_alone = 2;
   Results results;
   results.fitted_post_ns = implied_post_ns(options.machine, options.costs, steps[one_thread_alone].program,

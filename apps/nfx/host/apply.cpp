@@ -57,7 +57,7 @@ int apply_now(const ApplyCommand& command, const Situation& seen) {
     if (const auto problem = find_apply_problem(plan, seen.facts, seen.files, command.while_trading))
       return refuse(problem->exit, problem->text);
     std::optional<RecordContent> record;
-    // Only its owner may read it; without it, changes refused before are listed again.
+    // Only its owner can read it. Without it, changes that were refused before are listed again.
     if (may_change(seen.files)) record = ChangeRecord::load(options.record);
     std::vector<std::string> notes;
     const auto changes = runtime_changes(plan, seen.facts, seen.files, record ? &*record : nullptr, &notes);
@@ -99,7 +99,7 @@ int write_below(const std::filesystem::path& folder, const std::vector<BootArtef
 int apply_at_boot(const ApplyCommand& command, const Situation& seen) {
   const PlacementPlan& plan = *seen.plan;
   const bool json = command.format == "json";
-  // Files for the next boot do not affect an engine that trades now.
+  // Files for the next boot do not affect an engine that is trading now.
   if (const auto problem = find_apply_problem(plan, seen.facts, seen.files, true))
     return refuse(problem->exit, problem->text);
   const std::vector<BootArtefact> artefacts = boot_artefacts(plan, seen.topology, seen.facts);

@@ -1,4 +1,4 @@
-// nfx host collect: copies what the other commands read, so that a host can be examined elsewhere.
+// nfx host collect: copies the files that the other commands read, so that a host can be examined elsewhere.
 #include <string>
 #include <utility>
 

@@ -1,4 +1,4 @@
-// nfx host doctor and nfx host explain: what adds latency jitter on this host, and why.
+// nfx host doctor and nfx host explain: find causes of latency jitter on this host, and explain them.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -24,7 +24,7 @@ struct DoctorOptions {
 int run_doctor(const DoctorOptions& options) {
   Situation seen = look(options.place);
   if (!options.place.topology.empty() && options.place.root.empty()) {
-    // Another machine's topology, but this host's settings.
+    // Another machine's topology, with this host's settings.
     seen.facts = read_host_facts(seen.files);
     if (seen.config) seen.plan = plan_engine(*seen.config, seen.topology, seen.facts);
   }

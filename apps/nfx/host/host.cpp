@@ -1,4 +1,4 @@
-// nfx host: how this machine affects latency, and how to configure it.
+// nfx host: examines how this machine affects latency, and configures it.
 #include "host/host.hpp"
 
 #include "command.hpp"

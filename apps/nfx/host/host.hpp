@@ -1,6 +1,6 @@
-// The commands below `nfx host`, and their common input: a machine, its kernel's settings, and a configuration's
-// plan. Exit codes: nfx::HostExit (0 ok, 1 warnings, 2 failures, 3 cannot tell, 4 reboot pending, 5 policy invalid, 6
-// partly applied); wrong usage is 2 as everywhere.
+// The commands below `nfx host`, and their common input: a machine, its kernel's settings, and a configuration's plan.
+// Exit codes: nfx::HostExit (0 ok, 1 warnings, 2 failures, 3 cannot tell, 4 reboot pending, 5 policy invalid, 6 partly
+// applied); wrong usage is 2 as everywhere.
 #pragma once
 
 #include <filesystem>
@@ -17,10 +17,10 @@
 
 namespace nfx::app::host {
 
-// Which host and configuration: options that several commands share.
+// The host and configuration: options that several commands share.
 struct Place {
   std::string config;    // the engine's configuration; empty: none
-  std::string topology;  // hwloc XML or a folder; empty: the machine that `root` describes
+  std::string topology;  // hwloc XML or a folder; empty: the machine described by `root`
   std::string root;      // copied /proc and /sys of another host; empty: this one
 };
 
@@ -35,14 +35,14 @@ struct Situation {
   Topology topology;
   HostFacts facts;
   std::optional<EngineConfig> config;
-  std::optional<PlacementPlan> plan;  // of the configuration
+  std::optional<PlacementPlan> plan;  // the configuration's plan
 };
 
-// Throws TopologyError and ConfigError. When the topology is another machine's and no root is given, the facts are
-// empty but for its CPUs.
+// Throws TopologyError and ConfigError. If the topology is another machine's and no root is given, the facts contain
+// only its CPUs.
 [[nodiscard]] Situation look(const Place& place);
 
-// Where records of changes are: the value of --state, or the usual folder, below the root.
+// The folder of change records: the value of --state, or the usual folder, below the root.
 [[nodiscard]] std::filesystem::path state_folder(const std::string& option, const HostFiles& files,
                                                  std::string_view usual);
 

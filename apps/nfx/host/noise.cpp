@@ -1,4 +1,4 @@
-// nfx host noise: how long each CPU keeps a thread waiting, and for what.
+// nfx host noise: measures how long each CPU keeps a thread waiting, and why.
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -36,7 +36,7 @@ struct Options {
   unsigned load = 0;
 };
 
-// Ctrl-C and SIGTERM end the measurement, so that its setup is removed and its results are reported.
+// Ctrl-C and SIGTERM end the measurement in order, so that its setup is removed and its results are reported.
 std::atomic<bool> stop_measuring{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only use what takes no lock");
 
@@ -59,7 +59,7 @@ class StopMeasuringOnSignal {
   }
 };
 
-// The isolated ones; else all but the first, which is left to the host.
+// The isolated CPUs; if there are none, all except the first, which is left to the host.
 CpuSet chosen_cpus(const Options& options, const HostFacts& facts) {
   if (!options.cpus.empty()) {
     auto cpus = CpuSet::parse_list(options.cpus);
@@ -112,7 +112,7 @@ NoiseReport measure(const Options& options) {
 }
 
 int run_noise(const Options& options) {
-  // Before the measurement, which takes its time.
+  // Loaded before the measurement, which takes a while.
   const std::string earlier = options.compare.empty() ? std::string{} : read_text(options.compare);
   if (!options.html.empty()) write_text(options.html, "");
   const NoiseReport report = measure(options);
@@ -129,7 +129,7 @@ int run_noise(const Options& options) {
     if (!compared) throw ConfigError(options.compare + ": " + compared.error());
     comparison = *std::move(compared);
   }
-  // Formats read by programs stay unchanged.
+  // Formats for programs are not changed.
   if (options.format == "text") out += comparison;
   print(SafeText::lines(out));
   if (options.format != "text") print_error(SafeText::lines(comparison));

@@ -1,4 +1,4 @@
-// nfx host plan: which thread runs where on this machine or another, why, and what is wrong with that.
+// nfx host plan: shows which thread runs where on this machine or another, why, and the plan's problems.
 #include <string>
 #include <utility>
 

@@ -1,4 +1,4 @@
-// nfx host revert: restores what apply has changed.
+// nfx host revert: undoes the changes of apply.
 #include <unistd.h>
 
 #include <memory>

@@ -1,4 +1,4 @@
-// nfx host topology: what the machine is made of, and with a configuration which thread is where on it.
+// nfx host topology: shows the parts of the machine and, with a configuration, the place of each thread.
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -39,7 +39,7 @@ HostExit write_to(const std::string& file, const std::string& content) {
 HostExit show_topology(const TopologyOptions& options) {
   Place place;
   place.config = options.config;
-  // A folder has the kernel's settings, too; XML does not.
+  // A folder also has the kernel's settings; XML does not.
   std::error_code ignored;
   (std::filesystem::is_directory(options.from, ignored) ? place.root : place.topology) = options.from;
   const Situation seen = look(place);

@@ -1,4 +1,4 @@
-// nfx host verify: whether this host follows the plan now.
+// nfx host verify: checks whether this host follows the plan now.
 #include <optional>
 #include <string>
 

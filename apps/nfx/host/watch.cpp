@@ -43,7 +43,7 @@ struct WatchCommand {
   std::string format = "text";
   bool alerts_only = false;
   std::string html;
-  std::size_t width = 0;  // 0: the terminal's
+  std::size_t width = 0;  // 0: the terminal's width
   std::string color = "auto";
 };
 
@@ -54,7 +54,7 @@ int give_up(std::string_view text, HostExit exit) {
   return exit_as(exit);
 }
 
-// In a frame a byte of this list begins a colour. No other text there has control characters.
+// In a frame, a byte of this list begins a colour. Other text has no control characters.
 constexpr std::array<std::pair<char, Colour>, 7> colour_marks{{{'\1', Colour::plain},
                                                                {'\2', Colour::bold},
                                                                {'\3', Colour::dim},
@@ -75,7 +75,7 @@ void append_coloured(SafeText& out, std::string_view frame, const Palette& palet
 
 enum class Wake : std::uint8_t { due, quit, resized };
 
-// Signals and keys while waiting for the next sample. Signals that end the program only request it, so that the
+// Receives signals and keys while waiting for the next sample. A signal to end only sets a request, so that the
 // terminal is restored and a report written.
 class Events {
  public:
@@ -84,7 +84,7 @@ class Events {
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP, SIGPIPE}) {
       struct sigaction action{};
       sigaction(signal, nullptr, &action);
-      // A signal that nohup or a shell ignores stays ignored; blocked, it would be received all the same.
+      // A signal that nohup or a shell ignores stays ignored; if it were blocked, it would be received anyway.
       if (action.sa_handler != SIG_IGN) sigaddset(&mask_, signal);
     }
     sigprocmask(SIG_BLOCK, &mask_, &before_);
@@ -99,7 +99,7 @@ class Events {
 
   void listen_to_keys() { keys_ = STDIN_FILENO; }
 
-  // `stop` is called for Ctrl-Z, and returns when the program continues.
+  // Calls `stop` for Ctrl-Z; it returns when the program continues.
   template <typename Stop>
   Wake wait(Clock::time_point due, Stop&& stop) {
     while (true) {
@@ -137,7 +137,7 @@ class Events {
   int keys_ = -1;
 };
 
-// The terminal's alternate screen. The previous contents are restored when this ends.
+// The terminal's alternate screen. The destructor restores the previous contents.
 class Screen {
  public:
   Screen() { enter(); }
@@ -153,7 +153,7 @@ class Screen {
       raw.c_cc[VTIME] = 0;
       changed_ = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
     }
-    // The alternate screen, without a cursor and without wrapping long lines.
+    // The alternate screen, without a cursor and without line wrapping.
     put(TerminalControl{"\033[?1049h\033[?25l\033[?7l\033[2J"});
   }
   void leave() {
@@ -162,7 +162,7 @@ class Screen {
     changed_ = false;
   }
 
-  // Each line ends with what clears the rest of it, so that nothing flickers.
+  // Each line ends with a sequence that clears its rest, so that nothing flickers.
   bool draw(std::string_view frame, const Palette& palette) {
     SafeText out;
     out += TerminalControl{"\033[H"};
@@ -199,7 +199,7 @@ Size frame_size() {
   return {.width = size.columns, .height = size.rows};
 }
 
-// What is watched, and what it is compared with.
+// The watched process or host, and the plan to compare it with.
 struct Subject {
   HostFiles files;
   std::optional<PlacementPlan> plan;
@@ -235,7 +235,7 @@ Subject find_subject(const WatchCommand& command) {
   return subject;
 }
 
-// Why nothing of the requested process or host can be read; else empty.
+// Why nothing of the requested process or host can be read; otherwise empty.
 std::string blind(const Subject& subject, const WatchSample& sample) {
   if (sample.counters.cpus.empty())
     return subject.files.path("/proc/stat").string() + ": cannot be read, so nothing is known about the CPUs";
@@ -246,7 +246,7 @@ std::string blind(const Subject& subject, const WatchSample& sample) {
          "the user who runs it";
 }
 
-// A file of metrics has each name once: of several intervals one after the other it would not be valid.
+// A metrics file has each name once, so several intervals in a row would be invalid.
 void require_one_interval(const WatchCommand& command) {
   const bool one = command.once || command.count == 1 || !command.root_after.empty();
   if (command.format == "prometheus" && !one)
@@ -274,7 +274,7 @@ class Watch {
       screen->draw(cut("nfx host watch  " + subject_.title) + cut("measuring the first interval; q quits"), palette_);
     }
     const milliseconds interval{command_.interval_ms};
-    // The first interval is short, so that the screen is not empty for long.
+    // The first interval is short, so that the screen does not stay empty for long.
     Clock::time_point due = Clock::now() + (screen ? std::min(interval, milliseconds{300}) : interval);
     const std::uint64_t count = command_.once ? 1 : command_.count;
     std::optional<WatchInterval> last;
@@ -289,7 +289,7 @@ class Watch {
         before = std::move(after);
         ++done;
         if (gone) break;
-        // A sample that took longer than the interval does not make the following ones come without a pause.
+        // A sample that takes longer than the interval must not make the next ones follow without a pause.
         due = std::max(due + interval, Clock::now() + interval / 2);
       }
       if (screen && last && !screen->draw(frame(*last, frame_size()), palette_)) break;
@@ -299,7 +299,7 @@ class Watch {
   }
 
  private:
-  // Its own work would be noise on the CPUs that it watches.
+  // Its own work would be noise on the watched CPUs.
   void keep_off_isolated_cpus() const {
     const CpuSet rest = CpuAffinity::get() - subject_.target.isolated_cpus;
     if (!subject_.target.isolated_cpus.empty() && !rest.empty()) (void)CpuAffinity::set(rest);

@@ -1,4 +1,4 @@
-// Lines of best prices, and their hash.
+// Formats lines of best prices, and hashes them.
 #include "market/best_prices.hpp"
 
 #include <openssl/evp.h>
@@ -35,7 +35,7 @@ std::string Sha256Stream::hex() {
 
 BestPrices::BestPrices(std::uint32_t instruments) : tops_(map_array<Top>(instruments, "best prices")) {}
 
-// Always as much as most texts have, so that it is a few moves; `out` has space for it.
+// Always copies a fixed size that covers most texts, so that it takes a few moves; `out` has space for it.
 char* BestPrices::copy(char* out, const Written& written) noexcept {
   std::memcpy(out, written.text.data(), 32);
   if (written.size > 32) [[unlikely]]

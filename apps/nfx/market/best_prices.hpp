@@ -1,6 +1,7 @@
-// The best prices of each instrument at the end of each event: how often they changed, and the SHA-256 of all changes
-// as text lines, "instrument receive-time bid size ask size". Thread: one owner. Cost: a compare per event end; a line
-// and its part of the hash per change. Errors: std::runtime_error where the crypto library fails.
+// Hashes the best prices of each instrument at the end of each event: counts the changes, and computes the SHA-256 of
+// all changes as text lines, "instrument receive-time bid size ask size".
+// Thread: one owner. Cost: a compare per event end; a line and its part of the hash per change. Errors:
+// std::runtime_error if the crypto library fails.
 #pragma once
 
 #include <array>
@@ -15,7 +16,7 @@
 
 namespace nfx::app::market {
 
-// SHA-256 by the crypto library, in pieces.
+// SHA-256 of a stream, by the crypto library.
 class Sha256Stream {
  public:
   Sha256Stream();
@@ -34,7 +35,7 @@ class BestPrices {
  public:
   explicit BestPrices(std::uint32_t instruments);
 
-  // An event has ended in this book.
+  // Called at the end of an event in this book.
   void check(nfx::market::InstrumentIndex index, const nfx::market::OrderBook& book, const nfx::market::Event& event) {
     using nfx::market::Side;
     const auto bid = book.best(Side::bid), ask = book.best(Side::ask);
@@ -57,7 +58,7 @@ class BestPrices {
   }
 
   [[nodiscard]] std::uint64_t changes() const noexcept { return changes_; }
-  [[nodiscard]] std::string sha256();  // ends it
+  [[nodiscard]] std::string sha256();  // ends the stream
 
  private:
   static constexpr std::uint64_t seen = 1, has_bid = 2, has_ask = 4;
@@ -70,7 +71,7 @@ class BestPrices {
     friend bool operator==(const Top&, const Top&) noexcept = default;
   };
 
-  // A text that is written again only when its number changes: from line to line few do.
+  // A text that is rewritten only if its number changes, which is rare from line to line.
   struct Written {
     std::uint64_t number = ~std::uint64_t{0};
     std::size_t size = 0;
@@ -83,8 +84,8 @@ class BestPrices {
                                         std::uint64_t quantity) noexcept;
   [[nodiscard]] char* write_time(char* out, std::uint64_t nanoseconds) noexcept;
 
-  static constexpr std::size_t line_max = 256;  // with what the writers of digits need after a line
-  PageArray<Top> tops_;                         // zero at first: not seen
+  static constexpr std::size_t line_max = 256;  // including space that the digit writers need after a line
+  PageArray<Top> tops_;                         // initially zero: not seen
   std::uint64_t changes_ = 0;
   Written instrument_;  // with the space after it
   Written time_;        // all but its last eight digits

@@ -1,4 +1,4 @@
-// nfx market book: the order books at the end of a recording, or at a time in it.
+// nfx market book: prints the order books at the end of a recording, or at a time in it.
 #include <optional>
 #include <vector>
 
@@ -111,7 +111,7 @@ void print_text(BookReplay& replay, const MarketFile& file, const BookOptions& o
   output.flush();
 }
 
-// What makes a book something else than that of the exchange.
+// Warns about everything that makes a book differ from the exchange's.
 void print_warnings(const BookReplay& replay, const MarketFile& file) {
   using nfx::market::Applied;
   const nfx::market::OrderBooks& books = replay.books();

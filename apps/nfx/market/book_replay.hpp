@@ -1,7 +1,8 @@
-// A recording of market data to order books: events, or bytes of DBN, in; books, best prices and counts out.
-// Thread: one owner. Cost: bounded by the cache misses of the books; no allocation after construction. Errors: those of
-// DbnReader, as values; events that do not fit, counted by OrderBooks. Bounds: the limits given; an event of one
-// instrument too many is counted.
+// Applies a recording of market data to order books: takes events, or bytes of DBN, and provides books, best prices and
+// counts.
+// Thread: one owner. Cost: bounded by the cache misses of the books; no allocation after construction. Errors:
+// DbnReader's, as values; OrderBooks counts events that do not fit. Bounds: the given limits; events of further
+// instruments are counted.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ namespace nfx::app::market {
 struct ReplayOptions {
   nfx::market::BookLimits limits{
       .instruments = 1u << 17, .orders = 1u << 24, .levels = 1u << 22, .orders_expected = 1u << 13};
-  std::optional<UtcTime> until = {};  // events received later end the replay
+  std::optional<UtcTime> until = {};  // a later event ends the replay
   bool hash_best_prices = true;
 };
 
@@ -33,14 +34,14 @@ class BookReplay {
  public:
   explicit BookReplay(const ReplayOptions& options);
 
-  // The next bytes of DBN, for callers that have no reader of their own. False: the replay has ended, by `until` or by
-  // reader().error().
+  // Takes the next bytes of DBN, for callers without a reader of their own. False if the replay has ended, by `until`
+  // or by reader().error().
   bool read(std::span<const std::byte> chunk) { return reader_.read(chunk, sink()); }
 
-  // One event. False: it is later than `until`.
+  // Takes one event. False if it is later than `until`.
   bool take(const nfx::market::Event& event);
 
-  // take() for a reader of events, with expect() for one that looks ahead.
+  // Passes events from a reader to take(), with expect() for a reader that looks ahead.
   struct Sink {
     BookReplay& replay;
     bool operator()(const nfx::market::Event& event) const { return replay.take(event); }
@@ -59,12 +60,12 @@ class BookReplay {
   [[nodiscard]] BestPrices& best_prices() noexcept { return best_prices_; }
 
   [[nodiscard]] std::uint64_t records() const noexcept { return records_; }
-  // Trades, and executions that trade statistics count; with the quantity of both.
+  // Number of trades, and executions that trade statistics count; also the quantity of both.
   [[nodiscard]] std::uint64_t trades() const noexcept { return trades_; }
   [[nodiscard]] std::uint64_t traded() const noexcept { return traded_; }
   [[nodiscard]] std::uint64_t left_out() const noexcept { return left_out_; }  // events of instruments beyond the limit
   [[nodiscard]] UtcTime last_time() const noexcept { return last_time_; }
-  [[nodiscard]] bool stopped() const noexcept { return stopped_; }  // by `until`
+  [[nodiscard]] bool stopped() const noexcept { return stopped_; }  // whether `until` ended the replay
 
  private:
   ReplayOptions options_;

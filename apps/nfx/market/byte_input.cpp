@@ -15,7 +15,7 @@
 namespace nfx::app::market {
 namespace {
 
-constexpr std::size_t chunk_size = 256 * 1024;  // stays in the cache of a core
+constexpr std::size_t chunk_size = 256 * 1024;  // fits into a core's cache
 constexpr std::array zstd_magic{std::byte{0x28}, std::byte{0xB5}, std::byte{0x2F}, std::byte{0xFD}};
 
 [[nodiscard]] bool is_regular_file(int file) noexcept {
@@ -29,7 +29,7 @@ ByteInput::ByteInput(std::string path, Decompress where)
     : path_(std::move(path)), file_(path_ == "-" ? STDIN_FILENO : ::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
   if (file_ < 0) throw std::runtime_error(path_ + ": cannot be opened: " + std::generic_category().message(errno));
   in_.resize(chunk_size);
-  // A pipe may give the first bytes in pieces.
+  // A pipe may deliver the first bytes in pieces.
   while (in_end_ < zstd_magic.size()) {
     const std::size_t before = in_end_;
     fill();
@@ -58,7 +58,7 @@ void ByteInput::fail(const std::string& reason, std::uint64_t offset) const {
   throw std::runtime_error(path_ + ": " + reason + " at byte " + std::to_string(offset));
 }
 
-// Reads once, to the end of what is there.
+// Reads once, up to the available bytes.
 void ByteInput::fill() {
   if (in_begin_ == in_end_) in_begin_ = in_end_ = 0;
   for (;;) {

@@ -1,6 +1,7 @@
-// The bytes of a file in chunks, decompressed if it begins as a Zstandard frame. Memory does not depend on the file.
-// Thread: one owner; a compressed file is read ahead by a thread of its own. Cost: a read per 256 KiB. Lifetime: a
-// chunk is valid until the next call. Errors: std::runtime_error that names the file and the byte.
+// Reads the bytes of a file in chunks, and decompresses them if the file begins as a Zstandard frame. Memory does not
+// depend on the file's size.
+// Thread: one owner; a separate thread reads a compressed file ahead. Cost: a read per 256 KiB. Lifetime: a chunk is
+// valid until the next call. Errors: std::runtime_error that names the file and the byte.
 #pragma once
 
 #include <atomic>
@@ -18,7 +19,7 @@
 namespace nfx::app::market {
 
 enum class Decompress : std::uint8_t {
-  ahead,      // on a thread of its own, but of a pipe, which may never end, in next()
+  ahead,      // on a separate thread; in next() for a pipe, which may never end
   by_caller,  // in next()
 };
 
@@ -33,7 +34,7 @@ class ByteInput {
   // The next bytes; none at the end.
   [[nodiscard]] std::span<const std::byte> next();
 
-  // Bytes of the file read so far, also ahead.
+  // Bytes of the file read so far, including read-ahead.
   [[nodiscard]] std::uint64_t bytes_read() const noexcept { return read_.load(std::memory_order_relaxed); }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] bool compressed() const noexcept { return decoder_.has_value(); }
@@ -51,7 +52,7 @@ class ByteInput {
   std::size_t in_end_ = 0;
   std::vector<std::byte> out_;
   std::optional<ZstdDecoder> decoder_;
-  std::optional<ReadAhead> ahead_;  // uses all of the above
+  std::optional<ReadAhead> ahead_;  // declared last, because it uses the members above
 };
 
 }  // namespace nfx::app::market

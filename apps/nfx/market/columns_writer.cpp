@@ -29,7 +29,7 @@ TypeRow row_of(ColumnType type) {
 }
 
 std::string header_of(ColumnType type, std::uint64_t rows) {
-  constexpr std::string_view begin{"\x93NUMPY\x01\x00\x76\x00", 10};  // and the length of what follows
+  constexpr std::string_view begin{"\x93NUMPY\x01\x00\x76\x00", 10};  // followed by the length of the header
   std::string header{begin};
   header += "{'descr': '" + std::string{row_of(type).numpy} + "', 'fortran_order': False, 'shape': (" +
             std::to_string(rows) + ",), }";

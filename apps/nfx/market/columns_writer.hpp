@@ -1,8 +1,8 @@
-// Events as a folder of columns: NAME.npy has one column as numbers of a fixed size, little-endian after a header of
-// 128 bytes, which NumPy loads or maps; schema.json has the columns with their types and texts, and the names of the
-// instruments. pyarrow writes Parquet from them, see docs/market-data.md.
-// Thread: one owner. Cost: a store per value and a write per 64 KiB of a column. Errors: those of OutputFile;
-// ConfigError where the folder has files and may not be overwritten.
+// Writes events as a folder of columns: NAME.npy has one column as numbers of a fixed size, little-endian after a
+// header of 128 bytes, which NumPy loads or maps; schema.json has the columns with their types and texts, and the names
+// of the instruments. pyarrow can write Parquet from them, see docs/market-data.md.
+// Thread: one owner. Cost: a store per value and a write per 64 KiB of a column. Errors: OutputFile's; ConfigError if
+// the folder has files and may not be overwritten.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class ColumnsWriter {
   ColumnsWriter(const std::string& folder, bool overwrite);
 
   void add(const nfx::market::Event& event);
-  // The files are complete after this alone.
+  // The files are incomplete until this call.
   void finish(const std::map<std::string, nfx::market::InstrumentId, std::less<>>& symbols);
 
   [[nodiscard]] std::uint64_t rows() const noexcept { return rows_; }

@@ -1,4 +1,4 @@
-// nfx market convert: the events of a recording as CSV, as columns, or as an ITCH file of many stocks.
+// nfx market convert: writes the events of a recording as CSV, as columns, or as an ITCH file of many stocks.
 #include <array>
 #include <optional>
 #include <string>
@@ -43,7 +43,7 @@ class EventLines {
     append_csv_text(out, file.symbol(event.instrument));
     out += '\n';
   }
-  // The heading, before the first line.
+  // Appends the heading before the first line.
   void begin(std::string& out) {
     if (std::exchange(begun_, true)) return;
     for (const EventColumn& column : event_columns) out.append(column.name).append(",");
@@ -54,13 +54,13 @@ class EventLines {
   bool begun_ = false;
 };
 
-// A session's own records, between those of the market.
+// Whether a record is market data and not a session's own record.
 bool is_of_the_market(std::uint8_t type) {
   const std::string name = record_type_name(type);
   return name != "error" && name != "system" && name != "symbol-mapping";
 }
 
-// Of one type, which is that of the first record where --records does not name it: a table has one heading.
+// Records of a single type, because a table has one heading: the type in --records, otherwise the first record's.
 int to_csv(MarketFile& file, const ConvertOptions& options) {
   using nfx::market::DbnReader;
   OutputFile out{{.path = options.out, .overwrite = options.force, .printable = true}};

@@ -1,4 +1,4 @@
-// Counts and lines of records.
+// Counts records, and formats them as lines.
 #include "market/dbn_records.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ std::uint32_t instrument_of(Record record) {
   return static_cast<std::uint32_t>(nfx::market::number_in(record, instrument_field));
 }
 
-// Empty: there is no such field, or it is none.
+// Empty if the field does not exist or has no value.
 std::optional<std::int64_t> value_of(const DbnLayout& layout, Record record, std::string_view name) {
   const DbnField* field = find_field(layout, name);
   if (field == nullptr) return std::nullopt;

@@ -1,6 +1,6 @@
-// DBN records other than those by order: what a file has of them by type and instrument, and their fields as CSV.
-// Thread: one owner. Cost: a look-up in a map per record. Errors: none. Bounds: most_rows types of instruments are told
-// apart; records of further ones count for their type alone.
+// DBN records other than events by order: counts them by type and instrument, and writes their fields as CSV.
+// Thread: one owner. Cost: a look-up in a map per record. Errors: none. Bounds: distinguishes most_rows pairs of type
+// and instrument; further records count only for their type.
 #pragma once
 
 #include <cstddef>
@@ -22,12 +22,12 @@ namespace nfx::app::market {
 
 class MarketFile;
 
-// "ohlcv-1s"; of a type that DBN does not define "type 0x99".
+// "ohlcv-1s"; for a type that DBN does not define "type 0x99".
 [[nodiscard]] std::string record_type_name(std::uint8_t type);
-// Throws UsageError, with the names that there are.
+// Throws UsageError, which lists the existing names.
 [[nodiscard]] std::uint8_t record_type_of(const std::string& name);
 
-// The trades of an instrument, or its bars.
+// The range of an instrument's trades, or of its bars.
 struct TradedRange {
   std::uint64_t size = 0;
   nfx::market::Price first{}, last{};
@@ -54,9 +54,9 @@ class RecordTally {
   void add(std::span<const std::byte> record);
 
   [[nodiscard]] bool empty() const noexcept { return types_.empty(); }
-  // Of each type the sum, then its instruments with the most records.
+  // For each type the sum, then its instruments with the most records.
   void append_text(SafeText& out, const MarketFile& file) const;
-  // "\"records\": {...}", of all instruments.
+  // "\"records\": {...}", with all instruments.
   void append_json(SafeText& out, const MarketFile& file) const;
 
  private:
@@ -64,20 +64,20 @@ class RecordTally {
   std::map<std::pair<std::uint8_t, std::uint32_t>, RecordCount> rows_;
 };
 
-// A name that would end its field is quoted.
+// Quotes a name that contains a delimiter.
 void append_csv_text(std::string& out, std::string_view text);
 
-// Records of one type as lines, under the names that DBN has for its fields.
+// Writes records of one type as lines, with DBN's names for the fields.
 class RecordLines {
  public:
   explicit RecordLines(std::uint8_t type) : type_(type) {}
 
-  // False: it is of another type, or of a size that no version of DBN has.
+  // False if it has another type, or a size that no version of DBN uses.
   [[nodiscard]] bool add(std::span<const std::byte> record, const MarketFile& file, std::string& out);
 
  private:
   const std::uint8_t type_;
-  const nfx::market::DbnLayout* layout_ = nullptr;  // of the first record, which the heading is of
+  const nfx::market::DbnLayout* layout_ = nullptr;  // layout of the first record, which the heading describes
 };
 
 }  // namespace nfx::app::market

@@ -1,4 +1,5 @@
-// The words of a recording's description, one after the other. Thread: any, no state. Cost: no allocation.
+// Splits a recording's description into words.
+// Thread: any, no state. Cost: no allocation.
 #pragma once
 
 #include <algorithm>
@@ -8,14 +9,14 @@
 
 namespace nfx::app::market {
 
-// Takes the first word, and the space after it, from `text`.
+// Removes the first word, and the space after it, from `text`.
 [[nodiscard]] inline std::string_view word_of(std::string_view& text) {
   const std::string_view word = text.substr(0, text.find(' '));
   text.remove_prefix(std::min(word.size() + 1, text.size()));
   return word;
 }
 
-// False: the text is not a number as a whole.
+// False if the whole text is not a number.
 template <class Number>
 [[nodiscard]] bool read_number(std::string_view text, Number& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -1,5 +1,5 @@
-// The columns of converted events, a row each: for CSV as text, for column files as numbers of a fixed size.
-// Thread: any. Cost: some nanoseconds a value. Errors: none.
+// The columns of converted events, one row each: text for CSV, numbers of a fixed size for column files.
+// Thread: any. Cost: some nanoseconds per value. Errors: none.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace nfx::app::market {
 
-// A number of a column file. Numbers of kinds, sides and states have the texts that names() lists.
+// The type of a number in a column file. names() lists the texts of kinds, sides and states.
 enum class ColumnType : std::uint8_t { u8, u32, u64, i64 };
 
 struct EventColumn {
@@ -25,7 +25,7 @@ struct EventColumn {
   std::string_view about;
   std::uint64_t (*number)(const nfx::market::Event&);
   char* (*text)(char* out, const nfx::market::Event&);  // returns its end
-  std::size_t names = 0;                                // of a number that stands for a text
+  std::size_t names = 0;                                // for a number that stands for a text
   std::string_view (*name_of)(std::uint64_t number) = nullptr;
 };
 

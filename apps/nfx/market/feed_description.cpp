@@ -1,4 +1,4 @@
-// The text of a description, and what follows from it.
+// Writes and parses a description, and derives options from it.
 #include "market/feed_description.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// What a replay has to know of the feed that was recorded: which one, its instruments, and its books. A recording has
-// it as the text of a line of its own: "feed ws midnight 0 scale 8 book depth names BTCUSDT,ETHUSDT". Thread: any,
-// values. Errors: nothing for another text.
+// Describes the feed of a recording for a replay: its kind, its instruments, and its books. The recording contains it
+// as text on a separate line: "feed ws midnight 0 scale 8 book depth names BTCUSDT,ETHUSDT".
+// Thread: any, values. Errors: nothing for another text.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace nfx::app::market {
 
 struct FeedDescription {
-  static constexpr std::uint16_t line = 0xFFFF;  // of the recording
+  static constexpr std::uint16_t line = 0xFFFF;  // number of the line in the recording
 
   std::string feed = {};  // its name
   UtcTime midnight{};
@@ -27,7 +27,7 @@ struct FeedDescription {
   [[nodiscard]] std::string text() const;
   [[nodiscard]] static std::optional<FeedDescription> read(std::string_view text);
 
-  // The options of handlers, the same live and in a replay.
+  // The options of handlers, identical live and in a replay.
   [[nodiscard]] nfx::market::WebsocketFeedOptions websocket() const;
   [[nodiscard]] nfx::market::FixHandlerOptions fix() const;
 };

@@ -1,4 +1,4 @@
-// Market data by a FIX session.
+// Market data over a FIX session.
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -98,7 +98,7 @@ class LiveFix final : public RunningFeed {
   [[nodiscard]] std::string start_text() const override { return "connects to " + peer() + " by FIX\n"; }
   void stop() override {
     engine_.stop();
-    while (!engine_.finished()) engine_.turn(std::chrono::milliseconds{10});  // as long as logout_timeout
+    while (!engine_.finished()) engine_.turn(std::chrono::milliseconds{10});  // for up to logout_timeout
   }
 
  private:

@@ -1,4 +1,4 @@
-// NASDAQ ITCH: two lines of datagrams, requests, and snapshots by TCP.
+// NASDAQ ITCH: two lines of datagrams, requests, and snapshots over TCP.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -80,7 +80,7 @@ ItchFeedOptions feed_options(const FeedDescription& description, const LiveOptio
   return made;
 }
 
-// A feed without servers makes no requests; what it misses then, a snapshot or nothing repairs.
+// A feed without servers makes no requests. Lost messages are then repaired by a snapshot, or not at all.
 class Ports final : public FeedPorts {
  public:
   Ports(FeedSockets& sockets, const LiveOptions& options) : sockets_(sockets), options_(options) {}

@@ -1,4 +1,4 @@
-// A feed's handler, given what was recorded.
+// Passes a recording to a feed's handler.
 #include "market/feed_replay.hpp"
 
 #include <chrono>
@@ -52,7 +52,7 @@ void FeedReplay::take(const RecordedPacket& packet, SafeText& out) {
                         ": the recording does not name its instruments; 'nfx market live' "
                         "records feeds of this kind");
     }
-    // Datagrams that 'nfx market record' recorded.
+    // Datagrams recorded by 'nfx market record'.
     begin({.feed = std::string{row_.name}, .midnight = std::chrono::floor<std::chrono::days>(packet.from.at)});
   }
   parts_->feed->take(*input);

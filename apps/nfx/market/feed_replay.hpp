@@ -1,7 +1,7 @@
-// A recorded feed to order books, through the code that a live feed passes: framing, recovery and books. Time is that
-// of the recording. Thread: one owner. Cost: as the feed and its books. Errors: what the network did is the feed's
-// state and counters; ConfigError where the recording is of another feed. No request is made; snapshots are those that
-// were recorded.
+// Replays a recorded feed to order books, through the code of a live feed: framing, recovery and books. Time comes from
+// the recording.
+// Thread: one owner. Cost: as the feed and its books. Errors: network problems are the feed's state and counters;
+// ConfigError if the recording is of another feed. No requests are made; snapshots come from the recording.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class HashLines final : public nfx::market::BookHashes {
 
 class FeedReplay {
  public:
-  // `feed`: the name of one. The hash of all books is printed again after `every` events.
+  // `feed` is a feed's name. The hash of all books is printed again after every `every` events.
   FeedReplay(const std::string& feed, std::uint64_t every);
   ~FeedReplay();
 

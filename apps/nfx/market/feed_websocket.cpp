@@ -37,7 +37,7 @@ FeedBooksOptions books_of(const FeedDescription& description, std::uint64_t ever
 struct Url {
   bool tls = false;
   Endpoint server;
-  std::string host;  // as the request names it
+  std::string host;  // as in the request
   std::string path;
 };
 
@@ -182,7 +182,7 @@ class PublishWebsocket final : public Publishing {
   }
   void serve(Instant, Duration longest) override { venue_.serve(longest); }
   [[nodiscard]] bool ready(std::uint32_t subscribers) const override { return venue_.subscribers() >= subscribers; }
-  // What waits for a subscriber that does not read is given up.
+  // Drops the pending output of a subscriber that does not read.
   void end(Instant now) override {
     venue_.close_all();
     const MonotonicTime until = now.monotonic + longest_end;

@@ -1,7 +1,7 @@
-// The feeds of `nfx market`: a row each, from which live, publish, replay and their help take what they need. A new
-// feed is its parser and its handler in the library, a file here with its row, as feed_fix.cpp is, and its name in
-// feeds.cpp. Thread: any one. Errors: what makes a feed throws ConfigError for wrong options, and UdpError, TlsError or
-// std::runtime_error for what this host cannot do.
+// The feeds of `nfx market`: one row each, used by live, publish, replay and their help. To add a feed, add its parser
+// and handler to the library, a file here with its row, like feed_fix.cpp, and its name in feeds.cpp.
+// Thread: any one. Errors: the functions that create a feed throw ConfigError for wrong options, and UdpError, TlsError
+// or std::runtime_error for failures of this host.
 #pragma once
 
 #include <cstdint>
@@ -43,12 +43,12 @@ struct PublishOptions {
 class Publishing {
  public:
   virtual ~Publishing() = default;
-  // False: there is nothing more.
+  // False if there is nothing more.
   virtual bool publish(Instant now) = 0;
   virtual void flush(Instant) {}
-  // There is nothing more: ends what a subscriber ends at.
+  // There is nothing more: ends the connections that subscribers wait on.
   virtual void published(Instant) {}
-  // Answers requests; waits for it up to `longest`.
+  // Answers requests; waits for them up to `longest`.
   virtual void serve(Instant now, Duration longest) = 0;
   [[nodiscard]] virtual bool ready(std::uint32_t subscribers) const = 0;
   virtual void end(Instant now) = 0;
@@ -57,7 +57,7 @@ class Publishing {
   virtual void print_end(SafeText& out) const = 0;
 };
 
-// A feed's handler, given what was recorded. It sends nothing.
+// A feed's handler for a recording. It sends nothing.
 class ReplayedFeed {
  public:
   virtual ~ReplayedFeed() = default;
@@ -80,9 +80,9 @@ class ReplayedHandler final : public ReplayedFeed {
 
 struct FeedRow {
   std::string_view name;   // --feed NAME
-  std::string_view about;  // what `live` receives
-  std::string_view venue;  // what `publish` is
-  bool datagrams = false;  // a recording of `nfx market record`, which has no description, may be of it
+  std::string_view about;  // the data that `live` receives
+  std::string_view venue;  // the venue that `publish` runs
+  bool datagrams = false;  // may be in a recording of `nfx market record`, which has no description
   FeedDescription (*describe)(const LiveOptions& options) = nullptr;
   nfx::market::FeedBooksOptions (*books)(const FeedDescription& description, std::uint64_t every) = nullptr;
   std::unique_ptr<RunningFeed> (*live)(const RunningFeedParts& parts) = nullptr;
@@ -91,12 +91,12 @@ struct FeedRow {
 };
 
 [[nodiscard]] std::vector<std::string_view> feed_names();
-// One of feed_names().
+// `name` is one of feed_names().
 [[nodiscard]] const FeedRow& feed_named(std::string_view name) noexcept;
 // "itch: MoldUDP64 over UDP; ws: ...": this text of each row.
 [[nodiscard]] std::string feed_help(std::string_view FeedRow::* text);
 
-// The description of a feed whose instruments are those of --name; `example`: one. Throws ConfigError without any.
+// The description of a feed with the instruments of --name; `example` is one. Throws ConfigError without any.
 [[nodiscard]] FeedDescription describe_names(const LiveOptions& options, std::string_view example, std::uint32_t scale);
 
 }  // namespace nfx::app::market

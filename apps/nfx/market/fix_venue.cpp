@@ -1,4 +1,4 @@
-// Own orders, and how the publisher hears of the venue's books.
+// The venue's own orders, and the connection between its books and the publisher.
 #include "market/fix_venue.hpp"
 
 #include <chrono>
@@ -51,7 +51,7 @@ FixVenue::FixVenue(const FixVenueOptions& options)
   engine_->start();
 }
 
-// Adds more than it takes away, until half of its places are used.
+// Adds more orders than it removes, until half of its places are used.
 void FixVenue::step(UtcTime at) {
   while (!used_.empty()) {
     const std::size_t place = below(used_.size());

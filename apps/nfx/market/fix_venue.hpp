@@ -1,7 +1,7 @@
-// The demonstration's venue with its order books published by FIX, and orders of its own that make them move: any
-// session may subscribe to market data, and send orders to it, whose ClOrdIDs are numbers up to `client_orders`.
-// Thread: one owner, which calls step() and serve(). Cost: that of an engine. Errors: the constructor throws
-// ConfigError. Bounds: at most 1,000 own orders rest; sessions as EngineConfig::max_dynamic_sessions has it.
+// The demonstration's venue with its order books published over FIX, and with orders of its own that move them. Any
+// session may subscribe to market data, and send orders whose ClOrdIDs are numbers up to `client_orders`.
+// Thread: one owner, which calls step() and serve(). Cost: as an engine. Errors: the constructor throws ConfigError.
+// Bounds: at most 1,000 own orders rest; EngineConfig::max_dynamic_sessions limits the sessions.
 #pragma once
 
 #include <cstdint>
@@ -21,17 +21,17 @@ namespace nfx::app::market {
 struct FixVenueOptions {
   Endpoint listen;
   std::uint64_t seed = 1;
-  unsigned left_out = 0;  // of 10,000 increments: not sent, as a gap
+  unsigned left_out = 0;  // out of 10,000 increments: not sent, to cause gaps
   std::uint32_t client_orders = 1'000'000;
   IdleMode idle = IdleMode::block;
-  std::uint32_t names = demo::symbols.size();  // of the demonstration's, in which its own orders are
+  std::uint32_t names = demo::symbols.size();  // number of the demonstration's symbols with own orders
 };
 
 class FixVenue final : private demo::BookListener {
  public:
   explicit FixVenue(const FixVenueOptions& options);
 
-  // One change of a book by an order of the venue's own.
+  // Changes a book with an order of the venue's own.
   void step(UtcTime at);
   void serve(Duration longest) { engine_->turn(longest); }
   // Logs all sessions out.

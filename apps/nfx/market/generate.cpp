@@ -1,4 +1,4 @@
-// nfx market generate: a day of market data that was never traded, as an ITCH file.
+// nfx market generate: writes a day of invented market data as an ITCH file.
 #include <array>
 #include <string>
 

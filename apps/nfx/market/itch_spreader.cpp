@@ -1,4 +1,4 @@
-// Events by order to ITCH messages.
+// Converts events by order to ITCH messages.
 #include "market/itch_spreader.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ constexpr std::uint32_t most_stocks = 65000;
 constexpr std::int64_t price_unit = 100'000;  // billionths: four decimals
 constexpr auto most_time = std::uint64_t{1} << 48;
 
-// The price as ITCH has it, if it can.
+// The price in ITCH's format, if possible.
 std::optional<std::uint32_t> itch_number(std::int64_t price) {
   constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
   if (price < 0 || price % price_unit != 0 || price / price_unit > most) return std::nullopt;
@@ -50,7 +50,7 @@ void ItchSpreader::give(const itch::Message<M>& message) {
 
 void ItchSpreader::system_event(char event) { give(make<itch::SystemEvent>(0).set(itch::SystemEvent::event, event)); }
 
-// The time, and at first the day. False: ITCH has no such time.
+// Sets the time, and at first the day. False if ITCH cannot express the time.
 bool ItchSpreader::begin(const Event& event) {
   if (midnight_ == UtcTime{}) {
     const TimeZone zone = load_time_zone("America/New_York");
@@ -139,7 +139,7 @@ void ItchSpreader::end() {
 }
 
 void ItchSpreader::add_order(const Key& key, const Event& event) {
-  // An order under the number of another takes its place.
+  // An order with another order's number replaces it.
   if (const auto known = orders_.find(key); known != orders_.end()) remove(known);
   if (event.side == Side::none || !itch_number(event.price.nano) || !fits(event.quantity)) {
     ++left_out_;

@@ -1,22 +1,22 @@
-// Makes an ITCH day of many stocks from the events by order of few instruments: each order goes to one stock, which its
-// number chooses, so that a book of the day has the levels and queues of its part of the source's orders.
+// Makes an ITCH day of many stocks from the events by order of few instruments. Each order goes to one stock, chosen by
+// its number, so that a book of the day has the levels and queues of its share of the source's orders.
 //
 //   stock of an order  1 + ((order * 0x9E3779B97F4A7C15 mod 2^64) >> 32) mod names, of the first instrument;
 //                      the next instrument has the `names` stocks after these, and so on
 //   add                A
-//   modify             X for less at the same price, D and A for another side, else U: the order is last in its queue
-//   cancel             X, or D for all that is left
-//   fill               none; what a cancel or modify takes off an order that was filled is E at the order's price,
-//                      C at another one. A fill that nothing follows in its event is P
-//   trade              none. Executions beyond the quantity of the event's trades are not printable, as those of a
-//   cross
-//                      are; what trades had no fill for is P
+//   modify             X for less at the same price, D and A for another side, otherwise U: the order is last in
+//                      its queue
+//   cancel             X, or D for the whole rest
+//   fill               none; a cancel or modify of a filled order gives E at the order's price,
+//                      C at another one. A fill without such an event gives P
+//   trade              none. Executions beyond the quantity of the event's trades are not printable, like a
+//                      cross; trades without a fill give P
 //   clear              D for each order
-// The sum of the printable quantities is that of the trades. Numbers of orders are given out again, from 1 on. The time
-// is that of receipt, since the midnight in New York that precedes the first event: it may be beyond 24 hours.
+// The sum of the printable quantities equals the trades' sum. Numbers of orders are reassigned, from 1 on. The time is
+// the receive time since the midnight in New York before the first event; it may exceed 24 hours.
 //
-// Thread: one owner. Cost: some hash table look-ups an event; allocates. Errors: events that ITCH cannot express are
-// counted: prices that are negative, beyond 429,496.7295 or of more than four decimals, quantities beyond 32 bits,
+// Thread: one owner. Cost: some hash table look-ups per event; allocates. Errors: events that ITCH cannot express are
+// counted: prices that are negative, beyond 429,496.7295 or have more than four decimals, quantities beyond 32 bits,
 // times beyond 78 hours, and instruments when there are 65,000 stocks.
 #pragma once
 
@@ -34,11 +34,11 @@ namespace nfx::app::market {
 
 class ItchSpreader {
  public:
-  // `out` gets the bytes of an ITCH file: messages after their lengths.
+  // `out` receives the bytes of an ITCH file: messages with their lengths before them.
   ItchSpreader(std::uint32_t names, std::string& out);
 
   void add(const nfx::market::Event& event);
-  // The end of the day.
+  // Ends the day.
   void end();
 
   [[nodiscard]] std::uint64_t messages() const noexcept { return messages_; }
@@ -67,7 +67,7 @@ class ItchSpreader {
   };
   using Orders = std::unordered_map<Key, Order, KeyHash>;
 
-  // Of an event that has not ended.
+  // A fill of an event that has not ended.
   struct Fill {
     Key key;
     std::int64_t price;
@@ -94,7 +94,7 @@ class ItchSpreader {
 
   void give_add(const Order& order);
   void remove(Orders::iterator order);
-  // Takes so much off the order, first what was filled.
+  // Reduces the order, first by its fills.
   void reduce(Orders::iterator order, std::uint64_t quantity);
   void give_execution(const Order& order, const Fill& fill, std::uint64_t quantity);
   void give_trade(std::uint16_t locate, std::int64_t price, std::uint64_t quantity);
@@ -103,15 +103,15 @@ class ItchSpreader {
   std::uint32_t names_;
   std::string* out_;
   UtcTime midnight_{};
-  std::uint64_t time_ = 0;  // of the day, of the event under way
+  std::uint64_t time_ = 0;  // time of day of the current event
   std::uint64_t messages_ = 0;
   std::uint64_t left_out_ = 0;
   std::uint64_t reference_ = 0;
   std::uint64_t match_ = 0;
-  std::unordered_map<std::uint32_t, std::uint16_t> instruments_;  // the first locate code of each
+  std::unordered_map<std::uint32_t, std::uint16_t> instruments_;  // first locate code of each instrument
   Orders orders_;
   std::vector<Fill> fills_;
-  std::uint64_t traded_ = 0;  // in trades of the event that no fill has taken
+  std::uint64_t traded_ = 0;  // quantity traded in the event that no fill has taken
   Fill last_trade_{};
 };
 

@@ -1,4 +1,4 @@
-// nfx market live: order books of a feed as it comes, recorded if that is wanted.
+// nfx market live: maintains order books from a live feed, and records it on request.
 #include <algorithm>
 #include <chrono>
 #include <fstream>
@@ -27,12 +27,12 @@ namespace {
 
 using namespace nfx::market;
 
-constexpr Duration longest_wait = std::chrono::milliseconds{100};  // for a signal that came just before the wait
+constexpr Duration longest_wait = std::chrono::milliseconds{100};  // in case a signal arrived just before the wait
 constexpr Duration tend_every = std::chrono::seconds{1};
 constexpr Duration show_every = std::chrono::milliseconds{100};
 constexpr Duration idle_after = std::chrono::milliseconds{200};
 
-// What the metrics file has, copied to the thread that writes it.
+// The data of the metrics file, copied to the thread that writes it.
 struct Snapshot {
   Figures figures;
   FeedState state = FeedState::waiting;
@@ -126,7 +126,7 @@ class LiveRun {
     return made;
   }
 
-  // On the worker's thread.
+  // Runs on the worker's thread.
   void write_metrics(Instant now) {
     if (!metrics_ || metrics_box_.look() == nullptr) return;
     if (metrics_->step(now.monotonic)) metrics_box_.ask();
@@ -146,13 +146,13 @@ class LiveRun {
                std::chrono::duration<double>(from->lag).count(), {{"feed", options_.feed}});
   }
 
-  // With --json standard output has the document alone.
+  // With --json, standard output contains only the document.
   void line(const SafeText& text) const { options_.json ? print_error(text) : print(text); }
   void show_hashes() {
     if (!options_.json) print(hashes_.text);
     hashes_.text.clear();
   }
-  // A line at most every 100 ms, with the number of changes since the one before.
+  // Prints a line at most every 100 ms, with the number of changes since the previous one.
   void note_state() {
     if (feed_->state() != state_ || feed_->lag().outdated() != outdated_) {
       state_ = feed_->state();
@@ -252,9 +252,9 @@ class LiveRun {
   std::optional<MetricsFile> metrics_;
   FeedState state_ = FeedState::waiting;
   bool outdated_ = false;
-  std::uint64_t changes_ = 0;  // of the state, not shown
-  MonotonicTime show_at_{};    // not before
-  std::uint64_t dropped_ = 0;  // reported
+  std::uint64_t changes_ = 0;  // state changes not yet shown
+  MonotonicTime show_at_{};    // earliest time
+  std::uint64_t dropped_ = 0;  // drops already reported
 };
 
 int run(const LiveOptions& options) {
@@ -265,7 +265,7 @@ int run(const LiveOptions& options) {
   } catch (const TlsError& error) {
     throw ConfigError(error.what());
   } catch (const std::invalid_argument& error) {
-    throw ConfigError(error.what());  // the symbols and the path of the options
+    throw ConfigError(error.what());  // wrong symbols or path in the options
   }
 }
 

@@ -1,5 +1,5 @@
-// The subcommands of nfx market, and the texts of times and prices that they share.
-// Thread: any one. Errors: ConfigError for a wrong option, std::runtime_error for what cannot be read.
+// The subcommands of nfx market, and their common formats of times and prices.
+// Thread: any one. Errors: ConfigError for a wrong option, std::runtime_error for unreadable files.
 #pragma once
 
 #include <optional>
@@ -28,16 +28,16 @@ namespace nfx::app::market {
 // it. Throws ConfigError.
 [[nodiscard]] UtcTime parse_time(const std::string& option, const std::string& text,
                                  std::optional<UtcTime> midnight = std::nullopt);
-// "2023-12-25T17:00:00.500000000Z", "-" for a time that is not defined. One of the first four days since 1970 is that
-// of an ITCH file without a date: "09:30:00.500000000" since midnight.
+// "2023-12-25T17:00:00.500000000Z", or "-" for an undefined time. A time in the first four days of 1970 belongs to an
+// ITCH file without a date: "09:30:00.500000000" since midnight.
 [[nodiscard]] std::string time_text(UtcTime time);
 
-// The last midnight in New York, at which the times of ITCH messages begin. Throws ConfigError without time zone data.
+// The last midnight in New York, from which ITCH messages count their time. Throws ConfigError without time zone data.
 [[nodiscard]] UtcTime midnight_in_new_york(UtcTime now);
 // "127.0.0.1:9880". Throws ConfigError.
 [[nodiscard]] Endpoint parse_endpoint(const std::string& option, const std::string& text);
 
-// Prices in text: no zeros at the end of the fraction.
+// Prices as text, without zeros at the end of the fraction.
 [[nodiscard]] std::string short_price(nfx::market::Price price);
 [[nodiscard]] std::string floored_price(nfx::market::Price price);
 

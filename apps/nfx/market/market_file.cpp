@@ -1,4 +1,4 @@
-// Which format a file has, and which of its instruments are wanted.
+// Detects the format of a file, and selects the requested instruments.
 #include "market/market_file.hpp"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::optional<std::uint32_t> number_of(std::string_view text) {
   return number;
 }
 
-// "2019-01-30" or "20190130"; the first instant of that day in New York.
+// "2019-01-30" or "20190130"; returns the start of that day in New York.
 UtcTime midnight_of(const std::string& date) {
   std::string stamp = date;
   if (stamp.size() == 10 && stamp[4] == '-' && stamp[7] == '-')
@@ -38,7 +38,7 @@ UtcTime midnight_of(const std::string& date) {
   return load_time_zone("America/New_York").to_utc(std::chrono::local_seconds{since_1970}).time;
 }
 
-// What a file is that is neither DBN nor ITCH. Empty: something else.
+// Names the type of a file that is neither DBN nor ITCH. Empty if unknown.
 std::string known_as(std::span<const std::byte> first) {
   const auto begins = [&](std::initializer_list<unsigned char> bytes) {
     return first.size() >= bytes.size() && std::equal(bytes.begin(), bytes.end(), first.begin(),
@@ -51,7 +51,7 @@ std::string known_as(std::span<const std::byte> first) {
   return {};
 }
 
-// Opens only what has bytes to read.
+// Opens only files that contain bytes to read.
 const std::string& checked(const std::string& path) {
   std::error_code ignored;
   if (path != "-" && std::filesystem::is_directory(path, ignored)) {
@@ -114,7 +114,7 @@ bool MarketFile::read(const std::function<bool(std::span<const std::byte>)>& rea
       before = input_.bytes_read();
       stopped = !read_chunk(chunk);
       if (!names_checked && dbn_.metadata()) {
-        check_wanted(false);  // before the whole file is read
+        check_wanted(false);  // checked before the whole file is read
         names_checked = true;
       }
     }

@@ -1,9 +1,9 @@
-// A file of market data of any format that nfx market reads: events in the order of the file, and the names of its
-// instruments. The format is recognised by the first bytes: DBN, or ITCH messages with lengths, either compressed with
-// Zstandard or not.
-// Thread: one owner. Cost: as the format's reader; a compare per event where instruments are chosen. Errors:
-// ConfigError for a wrong option or an instrument that the file does not have; std::runtime_error for what cannot be
-// opened; a file that is damaged or ends early is printed, and what precedes has been read.
+// Reads a file of market data in any format of nfx market: events in the order of the file, and the names of its
+// instruments. The first bytes show the format: DBN, or ITCH messages with lengths, either compressed with Zstandard or
+// not.
+// Thread: one owner. Cost: as the format's reader; a compare per event if instruments are selected. Errors: ConfigError
+// for a wrong option or an instrument that the file lacks; std::runtime_error if the file cannot be opened. If the file
+// is damaged or ends early, this is printed, and everything before has been read.
 #pragma once
 
 #include <cstdint>
@@ -26,27 +26,27 @@ namespace nfx::app::market {
 
 struct FileOptions {
   std::string path;
-  std::string date;                      // of an ITCH file
+  std::string date;                      // for an ITCH file
   std::vector<std::string> instruments;  // by number or name; none: all
 };
-// FILE, --date and --instrument, then these.
+// The options FILE, --date and --instrument, followed by `more`.
 [[nodiscard]] std::vector<cli::Option> with_file_options(FileOptions& options, std::vector<cli::Option> more);
 
 class MarketFile {
  public:
   explicit MarketFile(const FileOptions& options);
 
-  // Calls `sink(const Event&)` for each event of the chosen instruments until it returns false, with a line of
-  // progress. A sink may have expect(), see DbnReader. False: the file is damaged or ends early.
+  // Calls `sink(const Event&)` for each event of the selected instruments until it returns false, with a progress line.
+  // A sink may have expect(), see DbnReader. Returns false if the file is damaged or ends early.
   template <class Sink>
   [[nodiscard]] bool for_each_event(Sink&& sink) {
     if (wanted_.empty()) return read_events(sink);
     return read_events([&](const nfx::market::Event& event) { return !is_chosen(event.instrument) || sink(event); });
   }
 
-  // All of them, and `other(std::span<const std::byte>)` for each DBN record of the chosen instruments that gives no
-  // event. Whoever calls this shows both: a file without any event is no failure. Without `whole_market`, events that
-  // are of no instrument are left out.
+  // The same for all events, and `other(std::span<const std::byte>)` for each DBN record of the selected instruments
+  // that gives no event. The caller shows both, so a file without events is not an error. Without `whole_market`,
+  // events without an instrument are omitted.
   template <class Sink, class Other>
   [[nodiscard]] bool for_each_record(bool whole_market, Sink&& sink, Other&& other) {
     wants_events_ = false;
@@ -69,7 +69,7 @@ class MarketFile {
     return read_events(Both{*this, whole_market, sink, other});
   }
 
-  // The same without those that are of no instrument, as a status of the whole market is.
+  // The same without events that have no instrument, such as a status of the whole market.
   template <class Sink>
   [[nodiscard]] bool for_each_book_event(Sink&& sink) {
     if (!itch_ || !wanted_.empty()) return for_each_event(sink);
@@ -78,36 +78,36 @@ class MarketFile {
     });
   }
 
-  // An order's number is used by one instrument alone.
+  // Whether an order's number is used by only one instrument.
   [[nodiscard]] bool orders_unique() const noexcept { return itch_.has_value(); }
-  // "DBN 2, GLBX.MDP3"; "ITCH 5.0, 8000 stocks". What precedes the events has to be read.
+  // "DBN 2, GLBX.MDP3"; "ITCH 5.0, 8000 stocks". Requires that the part before the events was read.
   [[nodiscard]] std::string format() const;
-  // Empty: it has none that is known so far. Valid until the next event.
+  // Empty if no name is known yet. Valid until the next event.
   [[nodiscard]] std::string_view symbol(nfx::market::InstrumentId instrument) const;
-  // All names and the instrument of each, as far as they are known.
+  // All names known so far, with their instruments.
   [[nodiscard]] std::map<std::string, nfx::market::InstrumentId, std::less<>> symbols() const;
-  // Midnight in New York of the file's day; empty: not an ITCH file.
+  // Midnight in New York of the file's day; empty if it is not an ITCH file.
   [[nodiscard]] std::optional<UtcTime> midnight() const noexcept;
 
   struct Count {
     std::string_view name;
     std::uint64_t count;
   };
-  // Whether the file has any record that gives an event, of those that were read.
+  // Whether any record read so far gives an event.
   [[nodiscard]] bool has_events() const noexcept {
     return itch_ || dbn_.records(nfx::market::DbnReader::by_order) != 0;
   }
   [[nodiscard]] bool is_itch() const noexcept { return itch_.has_value(); }
   // Records that give no event, by type.
   [[nodiscard]] std::vector<Count> left_out() const;
-  // Records that state what their format does not define: of an unknown action or type. They change no book.
+  // Number of records with an action or type that their format does not define. They change no book.
   [[nodiscard]] std::uint64_t undefined_records() const noexcept;
 
  private:
-  // An instrument that the options want.
+  // An instrument selected by the options.
   struct Wanted {
     std::string name;
-    std::optional<std::uint32_t> number;  // what the name is, if it is one
+    std::optional<std::uint32_t> number;  // its number, if the name is one
     bool found = false;
   };
 
@@ -128,21 +128,21 @@ class MarketFile {
   }
   [[nodiscard]] bool choose(nfx::market::InstrumentId instrument);
   [[nodiscard]] bool has_name(nfx::market::InstrumentId instrument, std::string_view name) const;
-  // Throws ConfigError for a name that no instrument has, and for a number that no event had if `numbers`.
+  // Throws ConfigError for a name that no instrument has, and with `numbers` for a number that no event had.
   void check_wanted(bool numbers) const;
 
   std::string path_;
   std::vector<Wanted> wanted_;
   ByteInput input_;
-  std::vector<std::byte> head_;  // the bytes by which the format was recognised
+  std::vector<std::byte> head_;  // the bytes used to detect the format
   nfx::market::DbnReader dbn_;
-  std::optional<nfx::market::ItchFileReader> itch_;  // it is one
+  std::optional<nfx::market::ItchFileReader> itch_;  // if it is an ITCH file
   UtcTime midnight_{};
   std::optional<nfx::market::InstrumentId> last_;
   bool last_chosen_ = false;
   bool wants_events_ = true;
-  std::unordered_map<std::uint32_t, bool> chosen_;                     // of DBN, whose names are in a list
-  mutable std::unordered_map<std::uint32_t, std::string_view> names_;  // of DBN, made when it is first used
+  std::unordered_map<std::uint32_t, bool> chosen_;                     // for DBN, whose names are in a list
+  mutable std::unordered_map<std::uint32_t, std::string_view> names_;  // for DBN, created at first use
 };
 
 }  // namespace nfx::app::market

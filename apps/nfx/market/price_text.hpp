@@ -1,5 +1,5 @@
-// Prices as ref documents of market data have them: the whole part rounded down, a point, and nine digits, so that
-// -0.25 is -1.750000000. And the same numbers as exact decimals.
+// Formats prices like ref documents of market data: the whole part rounded down, a point, and nine digits, so that
+// -0.25 is -1.750000000. Also as exact decimals.
 // Thread: any. Cost: a few multiplications. Errors: none. `out` has space for 41 characters.
 #pragma once
 

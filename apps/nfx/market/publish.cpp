@@ -1,4 +1,4 @@
-// nfx market publish: a venue on this host, to try a live feed with: one of each feed of feeds.hpp.
+// nfx market publish: runs a venue on this host for trying a live feed, one for each feed of feeds.hpp.
 #include <chrono>
 #include <memory>
 
@@ -28,8 +28,8 @@ std::unique_ptr<Publishing> make_venue(const PublishOptions& options) {
   }
 }
 
-// At the rate, from when enough have subscribed. A message is published when it is due, or later, and its time is that
-// at which it was due.
+// Publishes at the given rate, starting when enough subscribers are connected. A message has its due time as time, even
+// if it is published later.
 void publish_all(const PublishOptions& options, Publishing& venue, const StopFlag& stop) {
   constexpr Duration longest = std::chrono::milliseconds{10};
   while (!stop.wanted() && !venue.ready(options.wait_for)) venue.serve(read_clocks(), longest);

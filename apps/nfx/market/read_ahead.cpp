@@ -1,4 +1,4 @@
-// Decompressing a day takes as long as its books do; with two processors they are done simultaneously.
+// Decompressing a day takes as long as its books; with two processors both run at the same time.
 #include "market/read_ahead.hpp"
 
 #include <pthread.h>

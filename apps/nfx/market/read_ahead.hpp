@@ -1,7 +1,6 @@
-// Reads an input on a thread of its own, some chunks ahead of who uses them: while one is used, the next is
-// decompressed. Thread: one owner; the function is called by the thread alone. Cost: a thread and four chunks of
-// memory; a lock for each chunk. Lifetime: a chunk is valid until the next call. Errors: what the function throws,
-// next() throws in its place.
+// Reads an input on a separate thread, some chunks ahead: while one chunk is used, the next is decompressed.
+// Thread: one owner; the function is called only by the separate thread. Cost: a thread and four chunks of memory; a
+// lock for each chunk. Lifetime: a chunk is valid until the next call. Errors: next() throws the function's exceptions.
 #pragma once
 
 #include <array>
@@ -19,14 +18,14 @@ namespace nfx::app::market {
 
 class ReadAhead {
  public:
-  // `read` writes the next bytes and returns how many there are; 0 at the end. It must not wait for a
-  // thread that waits for the destructor.
+  // `read` writes the next bytes and returns their number; 0 at the end. It must not wait for a thread that waits for
+  // the destructor.
   ReadAhead(std::function<std::size_t(std::span<std::byte>)> read, std::size_t chunk_size);
   ~ReadAhead();
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
 
-  // The next bytes; none at the end, and whenever it is called after that.
+  // The next bytes; none at the end and after it.
   [[nodiscard]] std::span<const std::byte> next();
 
  private:
@@ -44,9 +43,9 @@ class ReadAhead {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::uint64_t written_ = 0;  // chunks; all three under the mutex
-  std::uint64_t used_ = 0;     // chunks that may be written again
+  std::uint64_t used_ = 0;     // chunks that may be overwritten
   bool stop_ = false;
-  bool ended_ = false;  // of the owner: next() has returned the end, or an error
+  bool ended_ = false;  // for the owner: next() has returned the end, or an error
   bool in_use_ = false;
   std::thread thread_;
 };

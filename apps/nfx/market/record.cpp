@@ -23,7 +23,7 @@ namespace {
 using namespace nfx::market;
 
 constexpr Duration tend_every = std::chrono::seconds{1};
-constexpr Duration longest_wait = std::chrono::milliseconds{100};  // for a signal that came just before the wait
+constexpr Duration longest_wait = std::chrono::milliseconds{100};  // in case a signal arrived just before the wait
 
 struct RecordOptions {
   std::vector<std::string> lines;
@@ -37,7 +37,7 @@ struct RecordOptions {
 };
 
 struct LineState {
-  std::uint64_t kernel_drops = 0;  // recorded
+  std::uint64_t kernel_drops = 0;  // as recorded
   std::array<std::uint64_t, stamp_sources> stamps{};
 };
 
@@ -76,7 +76,7 @@ class Recording {
     print(out);
   }
 
-  // Until a signal, or the time is over, or the disk has failed.
+  // Runs until a signal arrives, the time is over, or the disk has failed.
   void run(const StopFlag& stop) {
     const FlusherThread thread(flusher_);
     cli::Progress progress{"recording to " + options_.folder};
@@ -102,7 +102,7 @@ class Recording {
     }
   }
 
-  // Ends the recording, and prints what it has.
+  // Ends the recording, and prints a summary.
   int finish() {
     tend(read_utc(), {});
     const std::string trouble = recorder_->failed() ? recorder_->trouble() : std::string{};
@@ -157,7 +157,7 @@ class Recording {
   JournalFlusher flusher_;
   std::optional<Recorder> recorder_;
   std::uint64_t first_ = 0;
-  std::uint64_t dropped_ = 0;  // reported
+  std::uint64_t dropped_ = 0;  // drops already reported
 };
 
 int run(const RecordOptions& options) {

@@ -1,4 +1,4 @@
-// The messages and first snapshots of a recorded websocket feed, to be published again.
+// Extracts the messages and first snapshots of a recorded websocket feed, to publish them again.
 // Thread: one owner. Cost: reads the recording once; memory for at most `most` messages. Errors: ConfigError for a
 // recording of another feed, StoreError for one that cannot be read.
 #pragma once
@@ -13,7 +13,7 @@ namespace nfx::app::market {
 struct RecordedMessages {
   struct Message {
     std::string symbol;
-    std::string text;  // without the name of its stream
+    std::string text;  // without the stream's name
   };
   std::vector<Message> messages;
   std::map<std::string, std::string> snapshots;  // by symbol

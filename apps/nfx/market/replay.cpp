@@ -1,4 +1,4 @@
-// nfx market replay: reads a recording: what it has, every packet as text, or the datagrams sent again.
+// nfx market replay: reads a recording: prints a summary or every packet as text, or sends the datagrams again.
 #include <array>
 #include <charconv>
 #include <chrono>
@@ -49,7 +49,7 @@ std::optional<double> read_speed(const std::string& text) {
                     "\" is not a speed; write real, max, or a factor of 0.001 to 1000000 such as 2.5");
 }
 
-// What the recording has of one line.
+// Totals of one line of the recording.
 struct LineTally {
   std::string name;
   std::uint64_t packets = 0;
@@ -64,7 +64,7 @@ struct Tally {
   std::uint64_t dropped = 0;
   UtcTime first{};
   UtcTime last{};
-  std::uint32_t checksum = 0;  // of all packets: lines, times and bytes
+  std::uint32_t checksum = 0;  // over all packets: lines, times and bytes
 
   void add(const RecordedPacket& packet) {
     switch (packet.kind) {
@@ -126,7 +126,7 @@ class Sending {
     }
   }
 
-  // False: a signal has ended it.
+  // False if a signal has ended it.
   bool take(const RecordedPacket& packet, const StopFlag& stop) {
     if (packet.kind == RecordingKind::line) names_[packet.from.line] = packet.bytes.substr(0, packet.bytes.find(' '));
     const bool is_packet = packet.kind == RecordingKind::datagram || packet.kind == RecordingKind::cut_datagram ||
@@ -173,7 +173,7 @@ class Sending {
   }
 
   std::optional<ReplayPace> pace_;
-  std::map<std::string, UdpSender, std::less<>> senders_;  // by the name of the line; "" is for all others
+  std::map<std::string, UdpSender, std::less<>> senders_;  // by the name of the line; "" matches all others
   std::map<std::uint16_t, std::string> names_;
   std::uint64_t sent_ = 0;
   std::uint64_t refused_ = 0;

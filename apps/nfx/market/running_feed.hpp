@@ -1,5 +1,5 @@
-// A live feed as `nfx market live` runs it: one of the kinds, chosen at the start, with its books, states and counters.
-// Thread: poll() on one; everything else on that one too. feeds.hpp has what makes it.
+// A live feed in `nfx market live`: one of the kinds, chosen at start, with its books, states and counters.
+// Thread: the one that calls poll(). feeds.hpp has the functions that create it.
 #pragma once
 
 #include <cstdint>
@@ -44,10 +44,10 @@ struct LiveOptions {
   bool json = false;
 };
 
-// One number with its name and labels.
+// A number with its name and labels.
 struct Figure {
   std::string_view metric, help, label, label_value;
-  std::string_view line;  // of lines: its name
+  std::string_view line;  // for lines: the line's name
   std::uint64_t value = 0;
 };
 using Figures = std::vector<Figure>;
@@ -63,24 +63,24 @@ class RunningFeed {
  public:
   virtual ~RunningFeed() = default;
 
-  // Takes what has arrived; waits for it up to `longest`. Returns how much there was.
+  // Handles everything that has arrived; waits up to `longest` for it. Returns the number of items.
   virtual std::size_t poll(Duration longest) = 0;
   [[nodiscard]] virtual nfx::market::FeedState state() const = 0;
   [[nodiscard]] virtual const nfx::market::FeedLag& lag() const = 0;
   [[nodiscard]] virtual const nfx::market::FeedBooks& books() const = 0;
-  // The venue has ended the session in order.
+  // Whether the venue has ended the session in order.
   [[nodiscard]] virtual bool ended() const = 0;
-  // What is wrong, in a sentence; empty when nothing is.
+  // The current problem as a sentence; empty if there is none.
   [[nodiscard]] virtual std::string trouble() const = 0;
   virtual void add_to(Figures& out) const = 0;
   [[nodiscard]] virtual std::string symbol(nfx::market::InstrumentId instrument) const = 0;
-  // What it listens on or connects to, a line each.
+  // The addresses that it listens on or connects to, one per line.
   [[nodiscard]] virtual std::string start_text() const = 0;
-  // Logs out, where there is a session. A second or so at most.
+  // Logs out, if there is a session. Takes at most a second or so.
   virtual void stop() {}
 };
 
-// `recorder` may be null. All outlive the feed, but for the description.
+// `recorder` may be null. Everything except the description must outlive the feed.
 struct RunningFeedParts {
   const LiveOptions& options;
   const FeedDescription& description;

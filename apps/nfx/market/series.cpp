@@ -4,7 +4,7 @@
 namespace nfx::app::market {
 namespace {
 
-// Two neighbours become one.
+// Merges pairs of neighbours.
 template <class Stretch>
 void fold_pairs(std::vector<Stretch>& stretches) {
   const std::size_t size = (stretches.size() + 1) / 2;
@@ -61,10 +61,10 @@ void Series::add_trade(std::size_t instrument, UtcTime time, nfx::market::Price 
   in->high = std::max(in->high, price.nano);
 }
 
-// In each stretch as long as it was in force there.
+// Adds to each stretch the time for which the spread applied there.
 void Series::add_spread(std::size_t instrument, UtcTime from, UtcTime to, std::int64_t spread) {
   if (stretch(instrument, to) == nullptr) return;
-  for (from = std::max(from, axis_.begin()); from < to;) {  // the axis reaches to the end by now
+  for (from = std::max(from, axis_.begin()); from < to;) {  // the axis already extends to the end
     const std::size_t place = place_of(from);
     const UtcTime end = std::min(to, axis_.begin() + axis_.width() * static_cast<std::int64_t>(place + 1));
     const double seconds = std::chrono::duration<double>(end - from).count();

@@ -1,7 +1,7 @@
-// What a report plots of a recording: values over time in a bounded number of stretches, whose length doubles whenever
-// the recording goes beyond the last one.
-// Thread: one owner. Cost: some compares an event; a doubling passes over all stretches. Errors: none. Bounds:
-// TimeAxis::most stretches, of the first Series::most_instruments instruments about 30 KiB each.
+// Plot data for the report of a recording: values over time in a bounded number of stretches, whose length doubles
+// whenever the recording exceeds the last one.
+// Thread: one owner. Cost: some compares per event; a doubling passes over all stretches. Errors: none. Bounds:
+// TimeAxis::most stretches, for the first Series::most_instruments instruments, about 30 KiB each.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,8 @@ class TimeAxis {
  public:
   static constexpr std::size_t most = 480;
 
-  // The stretch of this time; 0 for one before the first. Calls `fold()` each time that two stretches become one.
+  // The index of the stretch at this time; 0 for a time before the first. Calls `fold()` whenever the stretches are
+  // merged in pairs.
   template <class Fold>
   std::size_t place_of(UtcTime time, Fold&& fold) {
     if (begin_ == UtcTime{}) begin_ = std::chrono::floor<std::chrono::seconds>(time);
@@ -41,7 +42,7 @@ class TimeAxis {
 
 struct RateStretch {
   std::uint64_t messages = 0;
-  std::uint64_t most = 0;  // in one of its seconds
+  std::uint64_t most = 0;  // maximum within one of its seconds
 
   void join(const RateStretch& later) noexcept {
     messages += later.messages;
@@ -51,10 +52,10 @@ struct RateStretch {
 
 struct PriceStretch {
   std::uint64_t traded = 0;
-  std::int64_t low = std::numeric_limits<std::int64_t>::max();  // of trades; above high: there were none
+  std::int64_t low = std::numeric_limits<std::int64_t>::max();  // of trades; low above high: no trades
   std::int64_t high = std::numeric_limits<std::int64_t>::min();
-  std::int64_t spread_max = -1;  // negative: none was in force
-  double spread_time = 0;        // spreads, by their seconds
+  std::int64_t spread_max = -1;  // negative: no spread
+  double spread_time = 0;        // spreads weighted by their seconds
   double time = 0;               // seconds with a spread
 
   void join(const PriceStretch& later) noexcept {
@@ -72,7 +73,7 @@ class Series {
   static constexpr std::size_t most_instruments = 10'000;
   static constexpr std::size_t gap_classes = 12;
 
-  // What precedes the first message is left out of the others.
+  // The other functions ignore everything before the first message.
   void add_message(UtcTime time);
   // Nanoseconds without a message.
   void add_gap(std::uint64_t nanoseconds) noexcept {
@@ -86,9 +87,9 @@ class Series {
 
   [[nodiscard]] const TimeAxis& axis() const noexcept { return axis_; }
   [[nodiscard]] const std::vector<RateStretch>& rates() const noexcept { return rates_; }
-  // Empty: no trade and no spread, or one of the instruments beyond the bound.
+  // Empty if there was no trade and no spread, or for an instrument beyond the bound.
   [[nodiscard]] const std::vector<PriceStretch>& prices(std::size_t instrument) const noexcept;
-  // By powers of ten: class 0 has less than 10 ns, class 1 less than 100 ns; the last one 100 s and more.
+  // By powers of ten: class 0 counts gaps below 10 ns, class 1 below 100 ns; the last one 100 s and more.
   [[nodiscard]] const std::array<std::uint64_t, gap_classes>& gaps() const noexcept { return gaps_; }
 
  private:
@@ -103,7 +104,7 @@ class Series {
   std::vector<RateStretch> rates_;
   std::vector<std::vector<PriceStretch>> prices_;  // by instrument
   std::array<std::uint64_t, gap_classes> gaps_{};
-  UtcTime second_{};  // of the messages that are counted now
+  UtcTime second_{};  // second of the messages being counted
   std::uint64_t in_second_ = 0;
 };
 

@@ -21,7 +21,7 @@ std::string window_text(Duration window) {
 
 void Statistics::add_trade(std::size_t index, const Event& event, nfx::market::Price price) {
   InstrumentStatistics& of = instruments[index];
-  // An execution of an order that is not known has none.
+  // An execution of an unknown order has no price.
   if (price.defined()) {
     if (!of.priced()) of.first = price;
     of.last = price;
@@ -55,7 +55,7 @@ void Statistics::add_quote(std::size_t index, const nfx::market::OrderBook& book
     ++of.crossed;
     return;
   }
-  // Prices at both ends of the range have a difference beyond it.
+  // The difference of extreme prices may exceed the range.
   if (__builtin_sub_overflow(ask->price.nano, bid->price.nano, &of.spread)) {
     of.spread = std::numeric_limits<std::int64_t>::max();
   }
@@ -86,7 +86,7 @@ void Statistics::add(const Event& event, nfx::market::InstrumentIndex instrument
   ++kinds[std::to_underlying(event.kind)];
   ++messages;
   if ((event.flags & nfx::market::event_flag::snapshot) != 0) {
-    ++snapshot;  // of one moment: no rate
+    ++snapshot;  // messages of one moment, not a rate
   } else {
     add_time(time);
   }

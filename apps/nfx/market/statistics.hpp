@@ -1,5 +1,5 @@
 // Statistics of a recording of market data: messages by kind, rates and bursts, gaps in time, trades and spreads.
-// Thread: one owner. Cost: some compares an event. Errors: none. Bounds: the limits of its instruments.
+// Thread: one owner. Cost: some compares per event. Errors: none. Bounds: the limits of its instruments.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ class Highest {
   [[nodiscard]] const std::vector<Entry>& entries() const noexcept { return entries_; }
 
  private:
-  std::vector<Entry> entries_;  // the highest first
+  std::vector<Entry> entries_;  // highest first
 };
 
 // Messages per window of a fixed length, aligned to it.
@@ -78,15 +78,15 @@ struct InstrumentStatistics {
     return {time > 0 ? static_cast<std::int64_t>(spread_time / time) : 0};
   }
 
-  // Of the ends of events with both sides and a bid below the ask.
+  // Counts ends of events with both sides and a bid below the ask.
   std::uint64_t quoted = 0;
   std::uint64_t crossed = 0;
   std::int64_t spread_min = std::numeric_limits<std::int64_t>::max();
   std::int64_t spread_max = 0;
-  // Weighted by the time that each was in force.
+  // Weighted by the time for which each spread applied.
   double spread_time = 0;
   double time = 0;
-  std::int64_t spread = -1;  // now in force; negative: none
+  std::int64_t spread = -1;  // the current one; negative: none
   UtcTime since{};
 };
 
@@ -96,7 +96,7 @@ struct InstrumentStatistics {
 
 class Statistics {
  public:
-  // `series`: for the plots of a report; null: none.
+  // `series` collects the plots of a report; null: none.
   explicit Statistics(Series* series = nullptr) : series_(series) {}
 
   // `traded` is the price of a trade or an execution.
@@ -104,13 +104,13 @@ class Statistics {
            nfx::market::Price traded);
   void end();
 
-  // Times, rates and gaps are of messages that are not of a snapshot.
+  // Times, rates and gaps ignore messages of snapshots.
   std::array<std::uint64_t, nfx::market::event_kinds> kinds{};
   std::uint64_t messages = 0;
-  std::uint64_t events = 0;      // messages with the flag that an event ends
+  std::uint64_t events = 0;      // messages that end an event
   std::uint64_t snapshot = 0;    // messages of snapshots
   std::uint64_t recovering = 0;  // messages after a loss
-  std::uint64_t backwards = 0;   // messages received before the one that precedes them
+  std::uint64_t backwards = 0;   // messages received before their predecessor
   UtcTime first{};
   UtcTime last{};
   std::array<Rate, 4> rates{Rate{std::chrono::seconds{1}}, Rate{std::chrono::milliseconds{100}},

@@ -54,7 +54,7 @@ std::vector<std::size_t> busiest(const Statistics& statistics) {
   return order;
 }
 
-// Messages a second, over the whole recording.
+// Messages per second, over the whole recording.
 std::uint64_t mean_rate(const Statistics& statistics) {
   const double seconds = std::chrono::duration<double>(statistics.last - statistics.first).count();
   return seconds > 0
@@ -140,7 +140,7 @@ void append_entries(SafeText& out, const Highest& highest, Literal value_name) {
 
 double seconds_of(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
-// "[1,null,2]", of one value of each stretch of time; nothing where it is not finite.
+// "[1,null,2]": one value per stretch of time, null if it is not finite.
 template <class Stretch>
 void append_curve(SafeText& out, Literal name, const std::vector<Stretch>& stretches,
                   double (*value)(const Stretch& stretch)) {
@@ -160,7 +160,7 @@ void append_curve(SafeText& out, Literal name, const std::vector<Stretch>& stret
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 double price_of(std::int64_t nano) { return static_cast<double>(nano) * 1e-9; }
 
-// What a chart of an instrument shows over time.
+// Values of an instrument over time for its chart.
 void append_json_prices(SafeText& out, const std::vector<PriceStretch>& prices) {
   using Stretch = const PriceStretch&;
   out += ", \"series\": {";
@@ -220,7 +220,7 @@ void append_json_instrument(SafeText& out, Recording& recording, std::size_t ind
   out += '}';
 }
 
-// Of these instruments, with what charts need where there are series. Calls `flush()` between instruments.
+// Appends these instruments, with data for charts if there are series. Calls `flush()` between instruments.
 template <class Flush>
 void append_json(SafeText& out, Recording& recording, std::span<const std::size_t> instruments, bool with_series,
                  Flush&& flush) {
@@ -286,7 +286,7 @@ void write_report(Recording& recording, const StatsOptions& options) {
   out.finish();
 }
 
-// Trades at the price of their order have none of their own.
+// Trades at the price of their order have no price of their own.
 Price price_of(const nfx::market::Event& event, const BookReplay& replay) {
   if (event.kind != EventKind::execute || event.price.defined()) return event.price;
   const auto index = replay.instruments().find(event.instrument);

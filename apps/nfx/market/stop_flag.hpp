@@ -1,4 +1,4 @@
-// SIGINT and SIGTERM end a command in order; a second one ends the program immediately.
+// Lets SIGINT and SIGTERM end a command in order; a second signal ends the program immediately.
 // Thread: one object at a time, on the main thread.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Names and addresses of lines, for the commands that receive them.
+// Parses names and addresses of UDP lines, for the commands that receive them.
 #include "market/udp_lines.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The UDP lines of a feed as options have them.
+// Parses the UDP lines of a feed from options.
 // Thread: any. Errors: ConfigError names the line and what to write.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace nfx::app::market {
 
-// "A=239.1.1.1:5000@eth0", each with a name of its own. UdpError for an address.
+// "A=239.1.1.1:5000@eth0"; each line has a unique name. UdpError for an address.
 [[nodiscard]] std::vector<UdpLineOptions> parse_udp_lines(const std::vector<std::string>& texts,
                                                           std::uint32_t receive_buffer);
 

@@ -1,4 +1,4 @@
-// Where the program is built without libzstd.
+// Replaces zstd_decoder.cpp in a build without libzstd.
 #include <stdexcept>
 
 #include "market/zstd_decoder.hpp"

@@ -20,7 +20,8 @@ ZstdDecoder::Step ZstdDecoder::decode(std::span<const std::byte> in, std::span<s
   ZSTD_outBuffer to{out.data(), out.size(), 0};
   const std::size_t result = ZSTD_decompressStream(static_cast<ZSTD_DStream*>(stream_), &to, &from);
   if (ZSTD_isError(result) != 0) throw std::runtime_error(ZSTD_getErrorName(result));
-  // A frame that has begun is one until the library reports its end. Between frames it reads nothing without input.
+  // Once a frame has begun, it lasts until the library reports its end. Between frames the library reads nothing
+  // without input.
   if (from.pos != 0 || to.pos != 0) between_frames_ = result == 0;
   return {from.pos, to.pos};
 }

@@ -1,6 +1,6 @@
-// Decompresses a stream of Zstandard frames with bounded memory. Of a program built without libzstd (package
-// libzstd-dev) the constructor throws. Thread: one owner. Cost: a call of the library per decode(). Errors:
-// std::runtime_error with the library's reason.
+// Decompresses a stream of Zstandard frames with bounded memory. In a program built without libzstd (package
+// libzstd-dev) the constructor throws.
+// Thread: one owner. Cost: a call of the library per decode(). Errors: std::runtime_error with the library's reason.
 #pragma once
 
 #include <cstddef>

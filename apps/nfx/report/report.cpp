@@ -1,4 +1,4 @@
-// Fills in the page's template. Template and library are bytes of the program.
+// Fills in the page's template. Template and library are embedded in the program.
 #include "report/report.hpp"
 
 #include <array>
@@ -6,7 +6,7 @@
 
 #include "base/printable.hpp"
 
-// NFX_REPORT_FILE and NFX_CHART_FILE are paths that CMake has found.
+// CMake sets NFX_REPORT_FILE and NFX_CHART_FILE to the paths it found.
 #define NFX_EMBED(name, file)                                                                                     \
   __asm__(".pushsection .rodata\n.global " #name "_begin\n" #name "_begin:\n.incbin \"" file "\"\n.global " #name \
           "_end\n" #name "_end:\n.byte 0\n.popsection\n")
@@ -31,7 +31,7 @@ std::string_view chart_library() {
 #endif
 }
 
-// Text for HTML, or for a script's JSON, in which '<' is only ever part of a string.
+// Escapes text for HTML, or for a script's JSON, in which '<' only occurs inside strings.
 std::string escaped(std::string_view text, bool json) {
   std::string out;
   for (const char c : text) {

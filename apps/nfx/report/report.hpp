@@ -1,7 +1,7 @@
-// A result of nfx as one HTML page that loads nothing: charts and tables of its JSON, drawn by Chart.js and the script
-// of report.html in the reader's browser. Without Chart.js when nfx was built, the page has the tables and names the
-// package. Thread: any. Cost: allocates some 200 KiB. Errors: none; names in the JSON are text to the page, whatever
-// they are.
+// Renders a result of nfx as one self-contained HTML page: charts and tables of its JSON, drawn by Chart.js and the
+// script of report.html in the reader's browser. If nfx was built without Chart.js, the page has the tables and names
+// the package.
+// Thread: any. Cost: allocates some 200 KiB. Errors: none; names in the JSON are always treated as text.
 #pragma once
 
 #include <cstdint>

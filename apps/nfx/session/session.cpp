@@ -1,4 +1,4 @@
-// nfx session: commands to the sessions of a running engine. Each is a row of the engine's table of commands.
+// nfx session: sends commands to the sessions of a running engine. Each is a row in the engine's table of commands.
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
@@ -46,7 +46,7 @@ std::string end_of(const Json& session) {
   if (end == session.end() || !end->is_object()) return "-";
   std::string text = member_text(*end, "time") + ' ' + member_text(*end, "reason_text");
   const std::string said = member_text(*end, "text");
-  // Where the two say the same, once.
+  // If both texts are equal, prints one.
   if (!said.empty() && said != member_text(*end, "reason_text")) text.append(": ").append(said);
   return text;
 }
@@ -169,7 +169,7 @@ std::vector<cli::Option> options_for(const SessionCommandRow& row, Options& opti
   return all;
 }
 
-// What cli::Example borrows.
+// The storage for cli::Example, which borrows its texts.
 const std::string& example_of(const SessionCommandRow& row) {
   static std::array<std::string, session_command_rows.size()> lines;
   std::string& line = lines[static_cast<std::size_t>(row.kind)];

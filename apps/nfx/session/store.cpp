@@ -64,7 +64,7 @@ struct Verified {
   std::string result = "ok";
 };
 
-// Part after part, each an answer of its own.
+// Requests part after part, each with an answer of its own.
 int verify_store() {
   Verified sum;
   std::uint64_t from = 0;
@@ -75,7 +75,7 @@ int verify_store() {
                      {.target = control_path(verify_options.session, "store/verify?from=" + std::to_string(from))},
                      append_findings, [&](const Json& answer) {
                        to = member_number(answer, "to").value_or(from);
-                       // A part that leads no further ends it.
+                       // A part without progress ends it.
                        complete = member_is_true(answer, "complete") || to <= from;
                        sum.segments += member_number(answer, "segments").value_or(0);
                        sum.records += member_number(answer, "records").value_or(0);

@@ -1,4 +1,4 @@
-// nfx session store: the journal of a session, through the engine that has it open.
+// nfx session store: reads the journal of a session through the engine that has it open.
 #pragma once
 
 #include "cli/command_line.hpp"

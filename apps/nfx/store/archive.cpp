@@ -1,4 +1,4 @@
-// Archived segments on the command line: which of them --archive selects.
+// Selects the archived segments of --archive.
 
 #include "nexusfix/config/engine_config.hpp"
 #include "store/store_commands.hpp"

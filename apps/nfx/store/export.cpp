@@ -21,7 +21,7 @@ struct ExportOptions {
   bool force = false;
 };
 
-// "YYYYMMDD-HH:MM:SS.nnnnnnnnn" of a record; one without a time has that of 1970.
+// "YYYYMMDD-HH:MM:SS.nnnnnnnnn" of a record; 1970 if it has no time.
 std::string stamp(const RecordHeader& header) {
   char text[max_utc_timestamp_size];
   return {text, write_utc_timestamp(text, time_of(header), 9)};
@@ -33,7 +33,7 @@ void append_fixlog(std::string& out, const RecordHeader& header, std::string_vie
   out += '\n';
 }
 
-// One packet as text2pcap reads it: the time, lines of 16 bytes after their offset, an empty line.
+// One packet in text2pcap's format: the time, lines of 16 bytes with their offset, an empty line.
 void append_hex_dump(std::string& out, const RecordHeader& header, std::string_view body) {
   constexpr std::string_view digits = "0123456789abcdef";
   out += stamp(header) + '\n';
@@ -52,15 +52,15 @@ void append_hex_dump(std::string& out, const RecordHeader& header, std::string_v
 
 int export_messages(const ExportOptions& options) {
   const StoredSession session = find_session(options.place);
-  if (!options.archive.empty()) (void)find_archived(session, options.archive);  // before a file is made
+  if (!options.archive.empty()) (void)find_archived(session, options.archive);  // before a file is created
   const bool to_stdout = options.to == "-";
-  // What is exported is as secret as the journal. A line of fixlog has SOH, which a terminal must not get.
+  // An export is as secret as the journal. A line of fixlog contains SOH, which must not reach a terminal.
   OutputFile output{
       {.path = options.to, .overwrite = options.force, .secret = true, .printable = options.format != "fixlog"}};
   PrinterOptions json{{}, "never", true, false, RecordForm::json};
   RecordPrinter printer{json};
   std::uint64_t count = 0;
-  // What goes to standard output may go to the same terminal.
+  // Standard output may be the same terminal.
   cli::Progress progress{"exporting " + session.identity, 0, to_stdout};
   const auto write = [&](const JournalRecord& record) {
     const RecordHeader& header = record.header;

@@ -1,6 +1,6 @@
 // The history of a session's sequence numbers, from its records: normal activity is summarised, everything else is
 // listed individually.
-// Thread: one owner. Bounds: the last `most` entries are stored, the others counted.
+// Thread: one owner. Bounds: stores the last `most` entries and counts the others.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct HistoryEntry {
 
 class History {
  public:
-  // The sequence numbers before the oldest record.
+  // `oldest` has the sequence numbers before the oldest record.
   History(const SegmentHeader& oldest, std::size_t most);
 
   void add(const JournalRecord& record);
@@ -43,7 +43,7 @@ class History {
   [[nodiscard]] std::uint64_t not_kept() const noexcept { return not_kept_; }
 
  private:
-  // Steps forward with nothing but messages between them.
+  // Steps forward that only have messages between them.
   struct Traffic {
     UtcTime first{}, last{};
     std::uint64_t in_from = 0, out_from = 0;

@@ -34,7 +34,7 @@ struct Transfer {
 struct Tally {
   std::uint64_t taken = 0;
   std::uint64_t of_session = 0;  // messages that are never resent
-  std::uint64_t uncounted = 0;   // numbers that QuickFIX had not counted as sent
+  std::uint64_t uncounted = 0;   // sent numbers that QuickFIX had not counted
   std::uint64_t bad = 0;
   std::string first_bad;
 };
@@ -62,7 +62,7 @@ std::vector<Transfer> plan(const ImportOptions& options) {
                     " of the stores there can be \"" + options.session + "\", by their names: " + names);
 }
 
-// Nothing is written before all of it can be.
+// Writes nothing unless everything can be written.
 void check_target(const ImportOptions& options, const Transfer& transfer) {
   const std::filesystem::path folder = find_session_folder(posix_disk(), options.into, transfer.identity);
   std::error_code error;
@@ -157,7 +157,7 @@ void report(const ImportOptions& options, const Transfer& transfer, const Tally&
   print(out);
 }
 
-// What was written is read back: the user is about to rely on it.
+// Reads the result back, because the user is about to rely on it.
 void check_result(const Transfer& transfer, const std::filesystem::path& folder, const Tally& tally) {
   const SessionState there = read_state({folder, transfer.identity});
   const bool same = !there.damaged() && value(there.scan.next_inbound) == transfer.from.next_in &&
@@ -188,7 +188,7 @@ Tally transfer_one(const ImportOptions& options, const Transfer& transfer) {
     tally = copy_messages(from, &journal, flusher, created);
     const std::string reason = "from " + (from.folder / from.name).string() + " of " +
                                std::string{to_string(from.kind)} + ", " + counted(tally.taken, "message");
-    // The messages may have set the number already; the other record names the source of all.
+    // The messages may already have set the number; the second record names the source of everything.
     const bool there = journal.next_outbound() == SeqNum{from.next_out};
     const bool set = (there || journal.set_number({false, SeqNum{from.next_out}, RecordFlag::imported, reason}, now)) &&
                      journal.set_number({true, SeqNum{from.next_in}, RecordFlag::imported, reason}, now);

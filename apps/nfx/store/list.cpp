@@ -14,7 +14,7 @@ struct ListOptions {
   std::string format = "text";
 };
 
-// Counted by max_dynamic_stores.
+// Whether max_dynamic_stores counts it.
 bool of_template(const StoredSession& session) { return posix_disk().exists(session.folder / template_mark); }
 
 void append_archived_json(SafeText& out, const ArchivedSegment& segment) {
@@ -70,7 +70,7 @@ void append_json(SafeText& out, const StoredSession& session, const SessionState
   out += "}\n";
 }
 
-// "next out 1 -> 97": the sequence number at both ends, as far as headers have it.
+// "next out 1 -> 97": the sequence number at both ends, as far as the headers show it.
 std::string numbers_of(const ArchivedSegment& segment) {
   if (!segment.header) return "its header cannot be read";
   std::string text = "begun " + nanosecond_stamp(UtcTime{Duration{segment.header->begun_ns}}) + ", next out " +

@@ -19,9 +19,9 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t max_small_file = 4096;
 
-constexpr int longest_entry = 64;  // of a header in text: three numbers
+constexpr int longest_entry = 64;  // for a text header: three numbers
 
-// A FIFO would be waited for, and a device has no end.
+// Opening a FIFO would block, and a device has no end.
 std::ifstream open_file(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -30,7 +30,7 @@ std::ifstream open_file(const fs::path& path) {
   return std::ifstream{path, std::ios::binary};
 }
 
-// Of a small file, all of it; nothing when there is none.
+// Reads a small file; nothing if there is none.
 std::optional<std::string> read_small(const fs::path& path) {
   std::ifstream in = open_file(path);
   if (!in) {
@@ -44,7 +44,7 @@ std::optional<std::string> read_small(const fs::path& path) {
   return text;
 }
 
-// Also without the zeros that its files end with.
+// Also removes the zeros at the end of its files.
 std::string_view without_padding(std::string_view text) { return trimmed(text, {" \t\r\n\0", 5}); }
 
 std::optional<std::uint64_t> read_number(std::string_view text) {
@@ -61,7 +61,7 @@ std::uint64_t big_endian(std::string_view bytes) {
   return number;
 }
 
-// What Java's writeUTF wrote: two bytes of length, then the text.
+// Parses the format of Java's writeUTF: two bytes of length, then the text.
 std::optional<std::string> java_text(std::string_view bytes) {
   if (bytes.size() < 2) return std::nullopt;
   const std::size_t size = big_endian(bytes.substr(0, 2));
@@ -74,7 +74,7 @@ std::uint64_t sequence_number(const fs::path& path, std::optional<std::uint64_t>
   throw ConfigError(path.string() + ": has no sequence number; give a QuickFIX store whose engine is stopped");
 }
 
-// "2026-11-21T23:08:43.5+01:00", as Go writes times.
+// "2026-11-21T23:08:43.5+01:00", Go's time format.
 std::optional<UtcTime> rfc3339(std::string_view text) {
   if (text.size() < 20 || text[4] != '-' || text[7] != '-' || text[10] != 'T') return std::nullopt;
   const std::size_t zone = text.find_first_of("Z+-", 19);
@@ -103,7 +103,7 @@ void read_numbers(QuickfixStore& store) {
   for (const bool out : {true, false}) {
     const fs::path path = store.file(out ? "senderseqnums" : "targetseqnums");
     const std::string bytes = read_small(path).value_or("");
-    // QuickFIX/J writes a number when it changes for the first time.
+    // QuickFIX/J writes a number only when it first changes.
     std::uint64_t number = 1;
     if (!bytes.empty()) {
       const auto text = store.kind == QuickfixKind::quickfixj ? java_text(bytes) : std::optional{bytes};
@@ -175,7 +175,7 @@ void read_header(QuickfixStore& store) {
   }
 }
 
-// As QuickFIX/J spells it in file names.
+// The spelling of QuickFIX/J in file names.
 std::string trusted(std::string_view text) {
   std::string out{text};
   for (char& c : out) {
@@ -192,7 +192,7 @@ bool take(std::string_view& text, std::string_view front) {
   return true;
 }
 
-// As the engine writes it, so that the session finds what was imported.
+// In the engine's format, so that the session finds the imported messages.
 std::string identity_text(std::string_view begin_string, std::string_view sender, std::string_view target,
                           std::string_view qualifier) {
   SessionConfig session;
@@ -203,7 +203,7 @@ std::string identity_text(std::string_view begin_string, std::string_view sender
   return identity(session);
 }
 
-// A CompID in an identity, without what identity() escaped.
+// A CompID in an identity, without identity()'s escapes.
 std::string unescaped(std::string_view text) {
   std::string out;
   while (!text.empty()) {
@@ -221,7 +221,7 @@ std::string unescaped(std::string_view text) {
   return out;
 }
 
-// The first message that has the CompIDs of its session.
+// The identity from the first message with the CompIDs of its session.
 std::optional<std::string> identity_by_messages(const QuickfixStore& store) {
   constexpr std::size_t tries = 100;
   QuickfixBody body{store};
@@ -279,7 +279,7 @@ std::vector<QuickfixStore> find_quickfix_stores(const std::filesystem::path& fol
                         ": has .seqnums and .senderseqnums, of two engines: move those of one "
                         "away");
     }
-    // Java begins a text with its length, whose first byte is zero; Go writes digits alone.
+    // Java starts a text with its length, whose first byte is zero; Go writes only digits.
     const std::string bytes = read_small(folder / (name + ".senderseqnums")).value_or("");
     const std::string session = read_small(folder / (name + ".session")).value_or("");
     const std::string& telling = bytes.empty() ? session : bytes;
@@ -303,7 +303,7 @@ QuickfixBody::QuickfixBody(const QuickfixStore& store) : in_(open_file(store.fil
 }
 
 std::string_view QuickfixBody::read(const QuickfixStore::Message& message) {
-  // A damaged header may name more bytes than there are, and as many once more with each message.
+  // A damaged header may claim more bytes than exist, and do so for each message.
   if (message.offset > file_size_ || message.size > file_size_ - message.offset) return {};
   bytes_.resize(message.size);
   in_.clear();
@@ -327,7 +327,7 @@ std::optional<std::string> qualifier_in_name(const QuickfixStore& store, const C
   return std::string{rest};
 }
 
-// Read from the left, as identity() documents.
+// Parsed from the left, as identity() documents.
 bool may_be(const QuickfixStore& store, std::string_view identity) {
   const std::size_t colon = identity.find(':');
   const std::size_t arrow = colon == std::string_view::npos ? colon : identity.find("->", colon + 1);
@@ -358,7 +358,7 @@ std::string identity_of(const QuickfixStore& store) {
   }
   const bool sub_ids = store.kind != QuickfixKind::quickfix && store.name.find('_') != std::string::npos;
   if (parts.size() == 3 && !sub_ids) return identity_text(parts[0], parts[1], parts[2], "");
-  // Hyphens of CompIDs, a qualifier, sub IDs: the name alone is ambiguous.
+  // Hyphens in CompIDs, a qualifier or sub IDs make the name alone ambiguous.
   const auto joined = [&](std::size_t begin, std::size_t end) {
     std::string text{parts[begin]};
     for (std::size_t i = begin + 1; i < end; ++i) text.append("-").append(parts[i]);

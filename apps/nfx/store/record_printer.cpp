@@ -86,7 +86,7 @@ void RecordPrinter::print_message(SafeText& out, const std::string& identity, co
     print_json(out, message, print_);
     return;
   }
-  // The message has its sequence number too; a different one is an error that must be visible.
+  // The message has its sequence number too, and a difference is an error that must be visible.
   print_.place = time;
   if (!received && message.seq != number) print_.place += ", stored as " + number;
   if (imported) print_.place += ", imported";

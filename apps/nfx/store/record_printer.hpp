@@ -1,4 +1,4 @@
-// The records of a journal as text: messages decoded as nfx decode does, or on one line each; counters on request.
+// Prints the records of a journal: messages decoded as in nfx decode, or on one line each; counters on request.
 // Thread: one owner. Lifetime: appends to the caller's text; borrows nothing beyond a call.
 #pragma once
 
@@ -14,12 +14,12 @@ namespace nfx::app::store {
 
 enum class RecordForm : std::uint8_t {
   fields,    // a header line, and a line per field
-  one_line,  // all of it on one line
+  one_line,  // everything on one line
   raw,       // "8=FIX.4.4|9=..|" after time and sequence number
   json,      // an object per line
 };
 
-// Whether the record has a message of the peer, whose number is the one before the record's.
+// Whether the record contains a message of the peer, whose number is the record's minus one.
 [[nodiscard]] inline bool is_received(const RecordHeader& header) noexcept {
   return header.kind == RecordKind::next_inbound && has_flag(header, RecordFlag::received);
 }
@@ -28,7 +28,7 @@ struct PrinterOptions {
   std::vector<std::string> dictionaries;
   std::string color = "auto";
   bool show_secrets = false;
-  bool name_sessions = false;  // a heading when another session begins; JSON names the session always
+  bool name_sessions = false;  // prints a heading when another session begins; JSON always names the session
   RecordForm form = RecordForm::fields;
 };
 

@@ -1,4 +1,4 @@
-// nfx store rings: what killed processes left in shared memory, and removing what is no longer needed.
+// nfx store rings: lists rings that killed processes left in shared memory, and removes unneeded ones.
 #include <sys/stat.h>
 
 #include "command.hpp"
@@ -11,12 +11,12 @@ namespace nfx::app::store {
 namespace {
 
 struct RingOptions {
-  Place place;  // its ring directory alone
+  Place place;  // only its ring directory is used
   std::string format = "text";
   bool remove = false;
 };
 
-// Pages of a ring that were never written take no memory. 0 when it is gone.
+// Pages of a ring that were never written take no memory. 0 if the ring is gone.
 std::uint64_t memory_of(const LeftRing& ring) {
   constexpr std::uint64_t block = 512;  // the unit of st_blocks, whatever the file system
   struct stat facts{};

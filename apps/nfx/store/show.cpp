@@ -1,4 +1,4 @@
-// nfx store cat and tail: the messages of sessions, those that are stored and those that follow.
+// nfx store cat and tail: print the stored messages of sessions, and new ones as they arrive.
 #include <time.h>
 
 #include <algorithm>
@@ -104,7 +104,7 @@ int show(ShowOptions& options) {
   return damaged ? exit_failed : exit_done;
 }
 
-// SIGINT and SIGTERM become something to wait for.
+// Turns SIGINT and SIGTERM into something to wait for.
 class StopSignals {
  public:
   StopSignals() {
@@ -122,21 +122,21 @@ class StopSignals {
   sigset_t mask_;
 };
 
-// One session that is followed: where its last scan ended.
+// A followed session, with the end of its last scan.
 struct Followed {
   StoredSession session;
   JournalPosition position = 0;
   unsigned failures = 0;
 };
 
-// A scan reads the newest segment from its beginning, so the time between scans grows with what one takes: a
-// twentieth of a core at most.
+// A scan reads the newest segment from its beginning, so the pause between scans grows with their duration: they use at
+// most a twentieth of a core.
 constexpr std::chrono::milliseconds scan_interval{100};
 constexpr int rest_per_scan = 20;
 // A file may be removed while it is read, when segments are archived; one that stays unreadable ends the command.
 constexpr unsigned max_failures = 50;
 
-// Prints what has come since the last scan.
+// Prints everything since the last scan.
 void scan_again(Followed& followed, const ShowOptions& options, RecordPrinter& printer, Output& output) {
   const auto print = [&](const JournalRecord& record) {
     if (record.position < followed.position) return true;

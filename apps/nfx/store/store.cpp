@@ -51,8 +51,8 @@ void check_folder(const std::string& folder) {
   }
 }
 
-// Whether the folder is that of something else than a store. One that an engine has just made has only folders of
-// sessions, whose names are hexadecimal numbers.
+// Whether the folder belongs to something other than a store. A new store contains only session folders, whose names
+// are hexadecimal numbers.
 bool holds_something_else(const fs::path& folder) {
   std::error_code error;
   fs::directory_iterator entries{folder, error};
@@ -62,7 +62,7 @@ bool holds_something_else(const fs::path& folder) {
   });
 }
 
-// Also of a copy, whatever its folder is called.
+// Works for a copy too, whatever its folder is called.
 std::vector<StoredSession> the_one_in(const fs::path& folder) {
   const fs::path whole = fs::weakly_canonical(folder);
   const JournalScan scan = scan_journal(posix_disk(), whole, [](const JournalRecord&) { return false; });
@@ -142,7 +142,7 @@ JournalStore open_journal(const Place& place, const StoredSession& session, UtcT
                       "in the store itself");
   }
   options.ring_directory = place.ring_directory;
-  // The ring that a killed process left can be read only at its original size.
+  // A ring left by a killed process can be read only with its original size.
   constexpr std::uint64_t page = 4096;
   std::error_code error;
   const std::uint64_t ring = fs::file_size(ring_path(options.ring_directory, session.folder), error);
@@ -205,7 +205,7 @@ SessionState read_state(const StoredSession& session, const std::string& ring_di
         state_now.ring_problem = problem.what();
       }
       state_now.ring_bytes = scan.end - end;
-      // What a kill has left incomplete in a file is whole in the ring.
+      // A record that a killed process left incomplete in a file is complete in the ring.
       if (state_now.ring_records != 0) scan.damage.reset();
     }
   } catch (const JournalVersionError& problem) {

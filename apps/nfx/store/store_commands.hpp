@@ -1,5 +1,6 @@
-// The subcommands of nfx store, and what they share: which sessions are selected, their state, and times as text.
-// Thread: any one. Errors: ConfigError for a wrong name, StoreError for what cannot be read or is open in a process.
+// The subcommands of nfx store, and their common parts: selection of sessions, their state, and times as text.
+// Thread: any one. Errors: ConfigError for a wrong name, StoreError for a store that cannot be read or is open in a
+// process.
 #pragma once
 
 #include <cstdint>
@@ -22,20 +23,20 @@ namespace nfx::app::store {
 struct Place {
   std::string store;                        // the store's directory, or one session's folder in it
   std::string session;                      // identity, or its folder's name; empty: all
-  std::string ring_directory = "/dev/shm";  // read by commands that write
+  std::string ring_directory = "/dev/shm";  // used by commands that write
 };
 
-// Options that several commands share: STORE and --session; --ring-directory; --format.
+// Options of several commands: STORE and --session; --ring-directory; --format.
 [[nodiscard]] std::vector<cli::Option> place_options(Place& place);
 [[nodiscard]] cli::Option ring_directory_option(Place& place);
 [[nodiscard]] cli::Option format_option(std::string& format, std::string_view help);
 // `first`, then `rest`.
 [[nodiscard]] std::vector<cli::Option> with(std::vector<cli::Option> first, std::vector<cli::Option> rest);
 
-// The selected sessions, by identity. Throws ConfigError when there is no such store or session; it lists those that
-// exist. An empty store is an error too, unless `may_be_empty` and nothing else is in the folder.
+// The selected sessions, by identity. Throws ConfigError if the store or session does not exist; the error lists the
+// existing ones. An empty store is an error too, unless `may_be_empty` and nothing else is in the folder.
 [[nodiscard]] std::vector<StoredSession> find_sessions(const Place& place, bool may_be_empty = false);
-// Where exactly one is needed.
+// For commands that need exactly one.
 [[nodiscard]] StoredSession find_session(const Place& place);
 
 // The records of a session, which an engine may have open.
@@ -43,18 +44,18 @@ struct Place {
                                        const std::function<bool(const JournalRecord&)>& visit = {},
                                        JournalPosition from = 0);
 
-// Archived segments. `archive` is a name as find_archived takes it; empty: the journal itself.
+// Option for archived segments. `archive` is a name as in find_archived(); empty: the journal itself.
 [[nodiscard]] cli::Option archive_option(std::string& archive);
-// That one, with or without ".nfxj", or with "all" all of them. Throws ConfigError when there is none.
+// The named segment, with or without ".nfxj", or all of them for "all". Throws ConfigError if there is none.
 [[nodiscard]] std::vector<ArchivedSegment> find_archived(const StoredSession& session, const std::string& archive);
 [[nodiscard]] std::vector<JournalScan> scan_chosen(const StoredSession& session, const std::string& archive,
                                                    const std::function<bool(const JournalRecord&)>& visit);
 
-// Opens the session's journal to write, also one whose ring a killed process left. Throws StoreError when a process has
+// Opens the session's journal for writing, including the ring of a killed process. Throws StoreError if a process has
 // it open.
 [[nodiscard]] JournalStore open_journal(const Place& place, const StoredSession& session, UtcTime now);
 
-// Sequence numbers of messages that can be resent: those appended, less what a reset or a lower number discards.
+// Sequence numbers of messages that can be resent: appended ones, except those discarded by a reset or a lower number.
 // Cost: 16 bytes per gap.
 class StoredNumbers {
  public:
@@ -74,22 +75,22 @@ struct SessionState {
   StoredNumbers stored;
   std::uint64_t bytes = 0;  // of all segment files
   std::vector<ArchivedSegment> archived;
-  std::optional<int> open_in;  // this process
-  // What only the ring of that process has is counted with the files: so many records and bytes.
+  std::optional<int> open_in;  // process that has it open
+  // Records and bytes that only the ring of that process has; they count together with the files.
   std::uint64_t ring_records = 0, ring_bytes = 0;
   std::string ring_problem;    // why it could not be read; empty otherwise
   std::string unreadable;      // why nothing else is known; empty otherwise
-  bool other_version = false;  // because this program does not read its version
+  bool other_version = false;  // because this program cannot read its version
 
   [[nodiscard]] bool damaged() const noexcept { return !unreadable.empty() || (scan.damage && !scan.torn); }
   // "open in process 4711", "clean", "new", "killed", "damaged", "other version"
   [[nodiscard]] std::string state() const;
 };
 
-// With what the ring of a killed process in this folder has; empty: the files alone.
+// Includes the ring of a killed process in this folder; empty: only the files.
 [[nodiscard]] SessionState read_state(const StoredSession& session, const std::string& ring_directory = {});
 
-// "FILE: damaged at byte N: reason", and what to do about it.
+// "FILE: damaged at byte N: reason", and the fix.
 [[nodiscard]] std::string describe(const JournalDamage& damage, const StoredSession& session, bool torn);
 
 // "YYYYMMDD-HH:MM:SS.nnnnnnnnn", and "-" for a time that is not set.

@@ -1,4 +1,4 @@
-// nfx store verify and repair: whether every byte is what was written, and repairing it.
+// nfx store verify and repair: check that every byte is intact, and repair it.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -22,7 +22,7 @@ constexpr int exit_whole = 0;
 constexpr int exit_torn = 1;
 constexpr int exit_damaged = 2;
 
-// `what` names what was checked; `about` follows its counts.
+// `what` names the checked item; `about` follows its counts.
 int report(const std::string& what, const StoredSession& session, const JournalScan& scan, const JournalCheck& checker,
            const std::string& about) {
   const bool torn = scan.damage && scan.torn;
@@ -51,7 +51,7 @@ int verify_archived(const StoredSession& session, const std::string& archive) {
   int worst = exit_whole;
   for (const ArchivedSegment& segment : find_archived(session, archive)) {
     JournalCheck checker;
-    // Sequence numbers have to ascend within a segment only.
+    // Sequence numbers must ascend only within a segment.
     if (segment.header) checker.begin_at(segment.header->next_outbound);
     const std::string what = session.identity + " " + segment.path.filename().string();
     try {
@@ -65,7 +65,7 @@ int verify_archived(const StoredSession& session, const std::string& archive) {
       worst = std::max(worst, report(what, session, scan, checker, ", archived"));
     } catch (const StoreError& error) {
       std::error_code gone;
-      if (!std::filesystem::exists(segment.path, gone)) continue;  // removed meanwhile, by its age
+      if (!std::filesystem::exists(segment.path, gone)) continue;  // removed meanwhile because of its age
       print("{}: DAMAGED\n  {}\n", what, error.what());
       worst = exit_damaged;
     }
@@ -110,7 +110,7 @@ int verify(const Place& place, const std::string& archive) {
   return worst;
 }
 
-// Reading is what a repair takes long with: the files' bytes several times.
+// A repair spends its time reading the files' bytes several times, so this counts reads as progress.
 class DiskWithProgress final : public ForwardingDisk {
  public:
   explicit DiskWithProgress(std::string_view what) : ForwardingDisk(posix_disk()), progress_(what) {}

@@ -42,7 +42,7 @@ void check_authorities(Report& report, const TlsOptions& options) {
   std::error_code error;
   if (options.ca.empty() || std::filesystem::is_directory(options.ca, error)) return;
   const auto authorities = read_certificates(options.ca);
-  if (!authorities) return;  // loading has reported why
+  if (!authorities) return;  // loading has already reported the reason
   for (const CertificateFacts& authority : *authorities) {
     if (authority.not_after < now()) {
       report.add(Result::warning, "authorities",
@@ -57,7 +57,7 @@ void check_authorities(Report& report, const TlsOptions& options) {
 void check_revocations(Report& report, const TlsOptions& options) {
   for (const std::string& file : options.crl) {
     const auto lists = read_revocations(file);
-    if (!lists) continue;  // loading has reported why
+    if (!lists) continue;  // loading has already reported the reason
     for (const RevocationFacts& list : *lists) {
       report.add(Result::good, "revocation list",
                  list.issuer + ": " + std::to_string(list.revoked) + " revoked, to be replaced by " +
@@ -66,7 +66,8 @@ void check_revocations(Report& report, const TlsOptions& options) {
   }
 }
 
-// Which certificates each acceptor of a configuration takes; with `peer`, which sessions the holder of that one may be.
+// Lists the certificates that each acceptor of a configuration accepts; with `peer`, the sessions that its holder may
+// log on as.
 void check_bindings(Report& report, const CheckOptions& options) {
   const EngineConfig config = load_any_config(options.config);
   std::optional<TlsPeer> peer;
@@ -81,7 +82,7 @@ void check_bindings(Report& report, const CheckOptions& options) {
     const std::string name = (each.is_template ? "template " : "") + identity(each.session);
     report.add(Result::note, "who may log on", name + ": " + peer_names_text(each));
     if (!peer || each.tls.client_certificate == ClientCertificate::none) continue;
-    // A template's CompIDs are known with the Logon only.
+    // A template's CompIDs are known only at Logon.
     const auto of_comp_id = std::ranges::find_if(
         each.tls.peer_names, [](const std::string& pattern) { return pattern.contains(comp_id_placeholder); });
     if (each.tls.peer_names.empty() || is_one_of(*peer, each.tls.peer_names, each.session.target_comp_id)) {

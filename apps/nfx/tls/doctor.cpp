@@ -1,4 +1,4 @@
-// nfx tls doctor: one encrypted connection, step by step, and why it fails. Sends TLS only, no FIX.
+// nfx tls doctor: makes one encrypted connection, step by step, and explains failures. Sends only TLS, no FIX.
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -22,7 +22,7 @@ struct DoctorOptions {
   double timeout_s = 10;
 };
 
-// A refusal that comes after a client's handshake, as in TLS 1.3, follows within a round trip.
+// A refusal after the client's handshake, as in TLS 1.3, arrives within a round trip.
 constexpr auto time_for_a_late_refusal = 1s;
 
 struct Sink {
@@ -36,9 +36,9 @@ struct Sink {
 };
 
 struct Attempt {
-  std::string error;  // could not even begin
+  std::string error;  // failure before the start
   Sink seen;
-  std::string tls_error;  // why the handshake, or what came after, failed
+  std::string tls_error;  // why the handshake, or a later step, failed
   std::optional<TlsFacts> facts;
   Duration took{};
 };
@@ -55,7 +55,7 @@ Attempt attempt(const Endpoint& endpoint, const std::shared_ptr<TlsContext>& con
     result.error = id.error().text();
     return result;
   }
-  // The handshake has its own limit; this one is for a connection that is not even established.
+  // The handshake has its own limit; this one is for establishing the connection.
   auto until = begun + 2 * timeout;
   while (!result.seen.closed && std::chrono::steady_clock::now() < until) {
     transport.poll(result.seen, 50ms);
@@ -96,7 +96,7 @@ void report_client_certificate(Report& report, const TlsOptions& options, const 
                    : "the server requests one and continues without; it may refuse us later: give --cert and --key");
 }
 
-// The handshake failed. A second one that accepts everything shows what was wrong.
+// After a failed handshake, a second one that accepts everything shows the reason.
 void look_closer(Report& report, const DoctorOptions& options, const Endpoint& endpoint, Duration timeout) {
   TlsOptions lenient = options.tls;
   lenient.verify = false;

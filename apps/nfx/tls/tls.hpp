@@ -1,5 +1,5 @@
-// nfx tls: what its commands share. Findings are collected in order and printed at the end, as text or JSON.
-// Exit codes: 0 ok, 1 warnings, 2 failures or wrong usage.
+// Shared by the commands of nfx tls. Findings are collected in order and printed at the end, as text or JSON. Exit
+// codes: 0 ok, 1 warnings, 2 failures or wrong usage.
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,7 @@ struct Finding {
 class Report {
  public:
   void add(Result result, std::string step, std::string text);
-  // Everything worth reporting about a certificate: `what` names it.
+  // Adds all findings about a certificate; `what` names it.
   void add_certificate(const std::string& what, const CertificateFacts& facts);
   [[nodiscard]] int exit_code() const noexcept;
   [[nodiscard]] SafeText text() const;
@@ -38,14 +38,14 @@ class Report {
   std::vector<Finding> findings_;
 };
 
-// A certificate or a revocation list with less time left than this is a warning.
+// A certificate or a revocation list with less remaining time than this is a warning.
 inline constexpr auto soon = std::chrono::days(30);
 
 // "in 12 days", "3 days ago".
 [[nodiscard]] std::string distance(std::chrono::sys_seconds time, std::chrono::sys_seconds now);
 [[nodiscard]] std::chrono::sys_seconds now();
 
-// The options that both commands read.
+// The options of both commands.
 [[nodiscard]] std::vector<cli::Option> file_options(TlsOptions& options, std::string& format);
 
 cli::Command doctor_command();

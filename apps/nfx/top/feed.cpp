@@ -1,4 +1,4 @@
-// Requests to the control plane, one snapshot after the other.
+// Requests snapshots from the control plane, one after the other.
 #include "top/feed.hpp"
 
 #include <sys/eventfd.h>
@@ -46,7 +46,7 @@ Snapshot Asker::ask(const Wanted& wanted) {
     return true;
   };
   if (!ask_all()) {
-    // What was known stays in view.
+    // Known data stays visible.
     std::string problem = std::move(now.problem);
     now = before_;
     now.connected = false;
@@ -123,7 +123,7 @@ void Feed::want(const Wanted& wanted) {
 std::shared_ptr<const Snapshot> Feed::latest() {
   const std::lock_guard lock{mutex_};
   std::uint64_t changes = 0;
-  static_cast<void>(!::read(changed_fd_, &changes, sizeof changes));  // fails where there are none
+  static_cast<void>(!::read(changed_fd_, &changes, sizeof changes));  // fails if there are none
   return latest_;
 }
 
@@ -137,7 +137,7 @@ void Feed::run() {
     lock.lock();
     latest_ = std::move(snapshot);
     constexpr std::uint64_t one = 1;
-    static_cast<void>(!::write(changed_fd_, &one, sizeof one));  // only an overflow could fail it
+    static_cast<void>(!::write(changed_fd_, &one, sizeof one));  // only an overflow could make it fail
     changed_.wait_for(lock, interval_, [this] { return stop_ || wants_now_; });
   }
 }

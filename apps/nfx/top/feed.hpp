@@ -1,7 +1,7 @@
-// Requests snapshots of a running engine, on a thread of its own where the terminal must not wait for the engine.
-// Thread: Feed's functions from one thread; its own requests. Cost: three or four requests for each snapshot, over one
-// connection. Lifetime: the dictionaries are those of the thread that requests. Errors: an engine that does not answer
-// is a snapshot with the reason; the next one tries again.
+// Requests snapshots of a running engine, on a separate thread if the terminal must not wait for the engine.
+// Thread: Feed's functions from one thread; a thread of its own makes the requests. Cost: three or four requests for
+// each snapshot, over one connection. Lifetime: the dictionaries belong to the requesting thread. Errors: if an engine
+// does not answer, the snapshot has the reason; the next one tries again.
 #pragma once
 
 #include <condition_variable>
@@ -19,23 +19,23 @@
 
 namespace nfx::app::top {
 
-// What of the engine is shown.
+// The requested part of the engine's state.
 struct Wanted {
   View view = View::sessions;
-  std::string session;  // of View::messages
+  std::string session;  // for View::messages
   LatencyWindow window = LatencyWindow::ten_seconds;
   friend bool operator==(const Wanted&, const Wanted&) = default;
 };
 
 class Asker {
  public:
-  static constexpr std::size_t most_messages = 256;  // that are remembered of a session
+  static constexpr std::size_t most_messages = 256;  // remembered per session
 
-  // Throws DictionaryError for a file that cannot be used.
+  // Throws DictionaryError for an unusable file.
   Asker(ControlAddress address, const std::vector<std::string>& dictionaries);
-  // With rates since the snapshot before, where that one is of the same engine.
+  // Includes rates since the previous snapshot, if that one is from the same engine.
   [[nodiscard]] Snapshot ask(const Wanted& wanted);
-  [[nodiscard]] int exit_code() const noexcept { return exit_code_; }  // of the last one that was not answered
+  [[nodiscard]] int exit_code() const noexcept { return exit_code_; }  // of the last failed request
 
  private:
   [[nodiscard]] bool get(const std::string& target, nlohmann::ordered_json& json, Snapshot& snapshot);
@@ -54,11 +54,11 @@ class Feed {
   Feed(const Feed&) = delete;
   Feed& operator=(const Feed&) = delete;
 
-  // Something else is shown from now on: requested immediately.
+  // Shows something else from now on, and requests it immediately.
   void want(const Wanted& wanted);
-  // The latest snapshot; the same object until there is another one.
+  // The latest snapshot; returns the same object until there is a new one.
   [[nodiscard]] std::shared_ptr<const Snapshot> latest();
-  // A descriptor that can be read when there is one that latest() has not returned.
+  // A descriptor that is readable when there is a snapshot that latest() has not returned.
   [[nodiscard]] int changed_fd() const noexcept { return changed_fd_; }
 
  private:

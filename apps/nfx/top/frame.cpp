@@ -1,4 +1,4 @@
-// Lays tables and messages out in lines.
+// Formats tables and messages as lines.
 #include "top/frame.hpp"
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace nfx::app::top {
 namespace {
 
-constexpr std::size_t most_lines = 100'000;  // of messages and tables without a limit of rows
-constexpr std::size_t widest_first = 32;     // of the first column in a terminal, before there are others
+constexpr std::size_t most_lines = 100'000;  // for messages, and for tables without a row limit
+constexpr std::size_t widest_first = 32;     // of the first column in a terminal, before other columns are added
 
 std::string_view help_text() noexcept {
   return R"(1 2 3 4  sessions, threads, messages, slowest moments
@@ -77,8 +77,8 @@ std::string views_of(const ViewState& state) {
   return text;
 }
 
-// Which columns there is space for, by importance. The first of the table is shown whole before there are less
-// important ones, up to a limit.
+// Chooses the columns that fit, by importance. The table's first column is shown whole, up to a limit, before less
+// important ones.
 struct Layout {
   std::vector<std::size_t> columns;
   std::vector<std::size_t> widths;
@@ -87,7 +87,7 @@ struct Layout {
 Layout layout_of(const std::vector<Column>& columns, const std::vector<Row>& rows, Size size) {
   const std::size_t width = size.columns;
   const auto longest_in = [&](std::size_t column) {
-    std::size_t longest = columns[column].title.size() + 1;  // and the mark of the order
+    std::size_t longest = columns[column].title.size() + 1;  // including the sort mark
     for (const Row& row : rows) longest = std::max(longest, row.cells[column].text.size());
     return longest;
   };
@@ -184,7 +184,7 @@ bool passes(const MessageRow& message, const std::string& filter) {
          std::ranges::any_of(message.fields, has);
 }
 
-// A message as a line about it and its fields, as many to a line as there is space for.
+// A message as a line about it, followed by its fields, as many per line as fit.
 std::vector<Line> lines_of(const MessageRow& message, std::size_t columns) {
   std::string about =
       one_line(message.time) + ' ' + (message.direction == "in" ? "in  " : "out ") +
@@ -201,7 +201,7 @@ std::vector<Line> lines_of(const MessageRow& message, std::size_t columns) {
     }
     line += line.empty() ? "  " : " ";
     line += text;
-    while (line.size() > columns && columns > 4) {  // a long field has several lines
+    while (line.size() > columns && columns > 4) {  // a long field takes several lines
       lines.push_back({line.substr(0, columns)});
       line = "    " + line.substr(columns);
     }
@@ -210,7 +210,7 @@ std::vector<Line> lines_of(const MessageRow& message, std::size_t columns) {
   return lines;
 }
 
-// The newest at the bottom; what is scrolled is counted from there.
+// The newest message is at the bottom; scrolling counts from there.
 void add_messages(std::vector<Line>& lines, const Snapshot& snapshot, const ViewState& state, Size size,
                   std::size_t space) {
   if (space == 0) return;
@@ -259,7 +259,7 @@ std::string one_line(std::string_view text) {
   for (const char c : safe) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte >= 0x20 && byte < 0x7F) line += c;
-    if (byte >= 0xC0) line += '?';  // the first byte of a character; those that follow it have no column
+    if (byte >= 0xC0) line += '?';  // the first byte of a character; later bytes take no column
   }
   return line;
 }

@@ -1,5 +1,5 @@
-// A picture of a snapshot for a terminal of a given size: a function of its arguments. Every line has at most as many
-// bytes as the terminal has columns, all of them printable ASCII, whatever the engine or its peers sent.
+// Draws a snapshot for a terminal of a given size: a function of its arguments. Every line has at most as many bytes as
+// the terminal has columns, and only printable ASCII, whatever the engine or its peers sent.
 // Thread: any, no state. Cost: allocates. Errors: none.
 #pragma once
 
@@ -22,12 +22,12 @@ struct Line {
 
 [[nodiscard]] std::vector<Line> frame_of(const Snapshot& snapshot, const ViewState& state, Size size);
 
-// The size of a frame that is printed, where a terminal or $COLUMNS gives `columns`: names of sessions are whole, and
-// the other columns as with short names, so that lines with longer ones exceed `columns`.
+// The size of a printed frame if a terminal or $COLUMNS gives `columns`. Session names are printed whole, and the other
+// columns as with short names, so lines with longer names exceed `columns`.
 [[nodiscard]] Size printed_size(const Snapshot& snapshot, const ViewState& state, std::size_t columns);
 
-// `text` as one line: control characters as \xNN, and any other character that is not ASCII as a question mark, so that
-// each byte takes one column.
+// `text` as one line: control characters as \xNN, and other characters outside ASCII as question marks, so that each
+// byte takes one column.
 [[nodiscard]] std::string one_line(std::string_view text);
 
 }  // namespace nfx::app::top

@@ -14,7 +14,7 @@
 #include <string>
 #include <utility>
 
-// term.h has these names as macros.
+// term.h defines these names as macros.
 #undef columns
 #undef lines
 #undef tab
@@ -27,10 +27,10 @@ constexpr short alarm_pair = 1;
 
 volatile std::sig_atomic_t end_wanted = 0;
 
-// Ctrl-C and SIGTERM are keys while this lives. ncurses' own handlers, which it sets where there is none, would end the
-// program as one that failed. A signal that nohup or a shell ignores stays ignored. These and the signal for another
-// size arrive within wait() only, so that none comes just before it and is not seen; threads that are started meanwhile
-// do not get them.
+// During this object's lifetime Ctrl-C and SIGTERM are keys. ncurses' own handlers, which it installs if there are
+// none, would end the program with a failure. A signal that nohup or a shell ignores stays ignored. These signals and
+// the resize signal are delivered only within wait(), so that none can be missed just before it; threads started
+// meanwhile do not receive them.
 class ScreenSignals {
  public:
   ScreenSignals() noexcept {
@@ -54,7 +54,7 @@ class ScreenSignals {
   ScreenSignals(const ScreenSignals&) = delete;
   ScreenSignals& operator=(const ScreenSignals&) = delete;
 
-  // Waits for one of these descriptors, or a signal. Returns whether the first can be read.
+  // Waits for one of these descriptors, or a signal. Returns whether the first is readable.
   [[nodiscard]] bool wait(int first, int second) const noexcept {
     std::array<pollfd, 2> waits{{{first, POLLIN, 0}, {second, POLLIN, 0}}};
     return ::ppoll(waits.data(), waits.size(), nullptr, &mask_) > 0 && waits[0].revents != 0;
@@ -104,7 +104,7 @@ class CursesScreen final : public Screen {
     if (code == ERR) {
       const bool has_input = signals_.wait(input_, descriptor);
       code = ::wgetch(::stdscr);
-      if (code == ERR && has_input) input_ = -1;  // it has ended
+      if (code == ERR && has_input) input_ = -1;  // standard input has ended
     }
     if (end_wanted != 0) return Key{KeyKind::quit};
     if (code == ERR) return std::nullopt;
@@ -148,13 +148,13 @@ class CursesScreen final : public Screen {
 
   ScreenSignals signals_;  // before initscr()
   bool colours_ = false;
-  int input_ = STDIN_FILENO;  // -1: there is no more of it
+  int input_ = STDIN_FILENO;  // -1: it has ended
 };
 
 }  // namespace
 
 std::unique_ptr<Screen> make_screen(bool colours) {
-  // Where the terminal is not known, initscr() would end the program.
+  // initscr() would end the program on an unknown terminal.
   int error = 0;
   if (::setupterm(nullptr, 1, &error) != OK)
     throw std::runtime_error(

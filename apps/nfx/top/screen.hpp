@@ -1,6 +1,6 @@
-// A terminal that lines are drawn on and keys come from.
-// Thread: one. Lifetime: the terminal is as before when the screen is destroyed. Errors: make_screen() throws
-// std::runtime_error for a terminal that cannot be used; in a build without ncurses always, naming the package.
+// A terminal for drawing lines and reading keys.
+// Thread: one. Lifetime: the destructor restores the terminal. Errors: make_screen() throws std::runtime_error for an
+// unusable terminal; without ncurses always, naming the package.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ class Screen {
   virtual ~Screen() = default;
   [[nodiscard]] virtual Size size() const = 0;
   virtual void draw(const std::vector<Line>& lines) = 0;
-  // Waits for a key, or until this descriptor can be read.
+  // Waits for a key, or until this descriptor is readable.
   [[nodiscard]] virtual std::optional<Key> key(int descriptor) = 0;
 };
 

@@ -1,4 +1,4 @@
-// A build without ncurses.
+// Replaces screen.cpp in a build without ncurses.
 #include <stdexcept>
 
 #include "top/screen.hpp"

@@ -1,4 +1,4 @@
-// JSON documents of the control plane as rows.
+// Converts JSON documents of the control plane to rows.
 #include "top/snapshot.hpp"
 
 #include <algorithm>
@@ -36,13 +36,13 @@ std::optional<Percentiles> percentiles_of(const Json* counts) {
   return result;
 }
 
-// "12:00:00.123" of "20240315-12:00:00.123".
+// "12:00:00.123" from "20240315-12:00:00.123".
 std::string time_of_day(std::string text) {
   const std::size_t hyphen = text.find('-');
   return hyphen == std::string::npos ? text : text.substr(hyphen + 1);
 }
 
-// What the host did between the two samples around the moment, where it did anything.
+// The host's activity between the two samples around the moment, if there was any.
 std::string evidence_of(const Json& moment) {
   std::string text;
   const auto add = [&](const char* member, std::uint64_t unit, std::string_view name) {

@@ -1,6 +1,6 @@
-// What a running engine showed at one moment, read from the answers of its control plane.
-// Thread: values; read_*() have no state. Cost: allocates. Errors: what an answer does not have, or has with another
-// type, stays empty.
+// The state of a running engine at one moment, from the answers of its control plane.
+// Thread: values; read_*() have no state. Cost: allocates. Errors: values that an answer lacks, or has with another
+// type, stay empty.
 #pragma once
 
 #include <array>
@@ -33,15 +33,15 @@ struct SessionRow {
   std::string peer;
   bool logged_on = false;
   bool in_hours = true;
-  // "20240315-12:00:00.123"; "-": not known.
-  std::string since;  // that it logged on, or ended
+  // "20240315-12:00:00.123"; "-": unknown.
+  std::string since;  // when it logged on, or ended
   std::string last_in, last_out;
-  std::string last_end;  // why, in words
+  std::string last_end;  // the reason, in words
   bool gap_open = false;
   bool resending = false;
   Count next_in, next_out, queued, pending_bytes;
-  Count messages_in, messages_out;          // since the start
-  std::optional<double> in_rate, out_rate;  // a second
+  Count messages_in, messages_out;          // since start
+  std::optional<double> in_rate, out_rate;  // per second
   Stages stages;
 };
 
@@ -51,8 +51,8 @@ struct ThreadRow {
   std::string state;
   Count poll_thread, cpu;
   Count run_ns, wait_ns, migrations, involuntary, stolen_ns;
-  std::optional<double> busy, waited, stolen;  // parts of the time between two snapshots
-  Count worst_gap_ns;                          // of the window
+  std::optional<double> busy, waited, stolen;  // shares of the time between two snapshots
+  Count worst_gap_ns;                          // in the window
 };
 
 struct MomentRow {
@@ -92,10 +92,10 @@ struct Snapshot {
 void read_engine(const nlohmann::ordered_json& answer, Snapshot& into);
 void read_sessions(const nlohmann::ordered_json& answer, Snapshot& into);
 void read_threads(const nlohmann::ordered_json& answer, Snapshot& into);
-void read_latency(const nlohmann::ordered_json& answer, Snapshot& into);  // after the two before it
+void read_latency(const nlohmann::ordered_json& answer, Snapshot& into);  // call it after the two above
 void read_slowest(const nlohmann::ordered_json& answer, Snapshot& into);
 
-// By BeginString(8) and, where the message has one, ApplVerID(1128).
+// By BeginString(8) and, if the message has one, ApplVerID(1128).
 using FindDictionary = std::function<const Dictionary*(std::string_view begin_string, std::string_view appl_ver_id)>;
 [[nodiscard]] std::vector<MessageRow> read_messages(const nlohmann::ordered_json& answer, const FindDictionary& find);
 

@@ -58,7 +58,7 @@ Wanted wanted_by(const ViewState& state) {
           .window = state.window};
 }
 
-// Two snapshots, so that there are rates, and messages of the time between them.
+// Takes two snapshots, for rates and for the messages of the time between them.
 int show_once(Asker& asker, const ViewState& state) {
   const Wanted wanted = wanted_by(state);
   Snapshot snapshot = asker.ask(wanted);

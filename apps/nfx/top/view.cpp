@@ -82,7 +82,7 @@ Cell gap_cell(const SessionRow& session) {
   return session.resending ? text_cell("resend") : Cell{};
 }
 
-// "12:00:00", or the date where it is another one. Sorted as the time it is.
+// "12:00:00", or the date if it is another day. Sorted by the full time.
 Cell time_cell(const std::string& time, const std::string& today) {
   constexpr std::size_t date_size = 8, clock_begin = 9, clock_size = 8;
   if (time.size() < clock_begin + clock_size) return {};
@@ -137,13 +137,13 @@ Enum next(Enum of, Enum last) noexcept {
   return of == last ? Enum{} : static_cast<Enum>(static_cast<std::size_t>(of) + 1);
 }
 
-// The row of the selected session; the first one where it is not there.
+// The row of the selected session, or the first row.
 std::size_t selected_row(const std::vector<Row>& rows, const ViewState& state) {
   const auto found = std::ranges::find_if(rows, [&](const Row& row) { return row.cells[0].text == state.session; });
   return found == rows.end() ? 0 : static_cast<std::size_t>(found - rows.begin());
 }
 
-// Lines are counted from the newest message in the messages' view, and from the top elsewhere.
+// Lines are counted from the newest message in the message view, and from the top elsewhere.
 void move(ViewState& state, const Snapshot& snapshot, std::ptrdiff_t by) {
   if (state.view == View::messages) by = -by;
   if (state.view != View::sessions) {
@@ -181,7 +181,7 @@ void sort_by(ViewState& state, std::ptrdiff_t step) {
 }
 
 void show(ViewState& state, View view, const Snapshot& snapshot) {
-  // The messages are those of the session that is selected, or would be with the next key.
+  // The messages belong to the selected session, or to the one that the next key would select.
   if (view == View::messages && state.session.empty()) {
     ViewState sessions = state;
     sessions.view = View::sessions;
@@ -258,7 +258,7 @@ bool press(ViewState& state, Key key, const Snapshot& snapshot, Size size) {
     return true;
   }
   if (state.help) {
-    state.help = false;  // any key; 'q' too, which is what a reader of help presses
+    state.help = false;  // any key, including 'q', which readers of help press
     return true;
   }
   const auto page = static_cast<std::ptrdiff_t>(std::clamp<std::size_t>(size.rows, 6, 1000) - 5);

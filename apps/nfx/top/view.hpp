@@ -1,5 +1,5 @@
-// What `nfx top` shows of a snapshot, and what a key changes about it: functions of their arguments, without a
-// terminal. Thread: values. Cost: allocates. Errors: none; a key that means nothing here changes nothing.
+// The tables of `nfx top` for a snapshot, and the effect of keys: functions of their arguments, without a terminal.
+// Thread: values. Cost: allocates. Errors: none; keys without a meaning change nothing.
 #pragma once
 
 #include <array>
@@ -35,8 +35,8 @@ enum class KeyKind : std::uint8_t {
   escape,
   backspace,
   tab,
-  resized,  // nothing was typed: draw again
-  quit,     // as 'q', whatever is typed or shown: Ctrl-C or SIGTERM
+  resized,  // nothing was typed: redraw
+  quit,     // like 'q' in any state: Ctrl-C or SIGTERM
 };
 struct Key {
   KeyKind kind = KeyKind::character;
@@ -45,7 +45,7 @@ struct Key {
 
 struct Size {
   std::size_t columns = 80;
-  std::size_t rows = 24;  // no_limit: as many as there are, without the line about keys
+  std::size_t rows = 24;  // no_limit: all rows, without the line about keys
   static constexpr std::size_t no_limit = SIZE_MAX;
 };
 
@@ -59,9 +59,9 @@ struct ViewState {
   bool help = false;
   bool typing_filter = false;
   std::string filter;
-  std::string session;                                     // the selected one, and that of the messages
-  std::array<Sort, view_names.size()> sort{};              // of each view
-  std::array<std::size_t, view_names.size()> first_row{};  // scrolled to
+  std::string session;                                     // the selected session, whose messages are shown
+  std::array<Sort, view_names.size()> sort{};              // per view
+  std::array<std::size_t, view_names.size()> first_row{};  // scroll position
   LatencyWindow window = LatencyWindow::ten_seconds;
   LatencyStage stage = LatencyStage::in_application;
 
@@ -72,17 +72,17 @@ struct ViewState {
   [[nodiscard]] std::size_t scrolled() const noexcept { return first_row[static_cast<std::size_t>(view)]; }
 };
 
-// The columns of a view's table; of messages none.
+// The columns of a view's table; none for messages.
 struct Column {
   std::string_view title;
-  std::size_t width = 0;    // at least
-  bool number = false;      // to the right, and sorted as one
-  unsigned importance = 0;  // the first to go where there is no space has the highest
-  bool is_name = false;     // of a session: whole in a frame without a limit of rows
+  std::size_t width = 0;    // minimum width
+  bool number = false;      // right-aligned, and sorted numerically
+  unsigned importance = 0;  // columns with the highest value are dropped first
+  bool is_name = false;     // a session's name: shown whole in a frame without a row limit
 };
 [[nodiscard]] std::vector<Column> columns_of(View view);
 
-// A value in a table. One that is not known is "-", and last however the table is sorted.
+// A value in a table. An unknown value is "-", and last in any order.
 struct Cell {
   std::string text = "-";
   double number = 0;
@@ -90,12 +90,12 @@ struct Cell {
 };
 struct Row {
   std::vector<Cell> cells;
-  bool alarm = false;  // an operator should know of it
+  bool alarm = false;  // operators should notice it
 };
-// Those that the filter lets through, sorted.
+// The rows that match the filter, sorted.
 [[nodiscard]] std::vector<Row> rows_of(const ViewState& state, const Snapshot& snapshot);
 
-// False: the program ends.
+// False if the program ends.
 [[nodiscard]] bool press(ViewState& state, Key key, const Snapshot& snapshot, Size size);
 
 }  // namespace nfx::app::top
