@@ -1,5 +1,5 @@
-// The speed gate: one row for each part of the path of a message, and a reference timed in alternation with it.
-// bench_gate --help. Exit status 1 when an answer is wrong, 2 when the run cannot be done.
+// The speed gate: one row for each part of a message's path, and a reference timed in alternation with it. bench_gate
+// --help. Exit status 1 if an answer is wrong, 2 if the run is not possible.
 #include <array>
 #include <cstdio>
 #include <fstream>
@@ -80,7 +80,7 @@ std::vector<GateEntry> entries_of(const std::vector<std::string>& names) {
   return chosen;
 }
 
-// A row at work: made, checked and warm.
+// A row in use: created, checked and warmed up.
 class Measured {
  public:
   Measured(GateEntry its_entry, const GateInputs& inputs) : entry(std::move(its_entry)), row_(entry.make(inputs)) {
@@ -106,7 +106,7 @@ class Measured {
     std::uint64_t sum = 0;
     for (std::uint32_t i = 0; i < entry.batch_blocks; ++i) {
       row_->prepare();
-      // What prepare() gave to the row is done first, for a row may count what it was given.
+      // Does the work from prepare() first, because a row may count its input.
       row_->work();
       row_->verify();
       const std::uint64_t before = ticks_before();
@@ -119,13 +119,13 @@ class Measured {
 
   GateEntry entry;
   LatencyHistogram ps;                           // per operation, of every block
-  std::vector<double> ns, reference_ns, ratios;  // of every batch
+  std::vector<double> ns, reference_ns, ratios;  // per batch
 
  private:
   std::unique_ptr<GateRow> row_;
 };
 
-// Answers each line of the standard input with one of JSON, until its end.
+// Answers each line of the standard input with a line of JSON, until its end.
 int serve(const GateInputs& inputs) {
   Json revisions;
   for (const GateEntry& entry : all_entries()) revisions[entry.name] = entry.revision;
@@ -170,7 +170,7 @@ void measure_round(Measured& row, const CycleClock& clock, double own_cost) {
   }
 }
 
-// Interpolates between the two nearest values, as median() does: the quartiles are on either side of it.
+// Interpolates between the two nearest values, like median(), so that the median is between the quartiles.
 double quantile(std::vector<double> values, double at) {
   std::ranges::sort(values);
   const double place = at * double(values.size() - 1);
@@ -252,7 +252,7 @@ int run(const Options& options) {
     return 0;
   }
   std::string below = options.folder;
-  // A disk has no part in what is timed.
+  // So that no disk affects the results.
   if (below.empty() && std::filesystem::is_directory("/dev/shm")) below = "/dev/shm";
   const ScratchFolder folder{"gate", below};
   GateInputs inputs{options.seed};

@@ -1,5 +1,5 @@
 // engine: an iteration of the poll loop, from an order's bytes to its report's, over the loopback transport.
-// round_trip: two poll loops on two threads of one CPU, over TCP, each waiting in the kernel; its reference is bare
+// round_trip: two poll loops on two threads of one CPU, over TCP, each waiting in the kernel; its reference is plain
 // send and recv.
 #include <array>
 #include <atomic>
@@ -136,7 +136,7 @@ class EngineRow final : public GateRow {
     out.resize(size.value());
     return out;
   }
-  // Bytes at the end of the transport's ring come in two pieces, in two iterations.
+  // Bytes at the end of the transport's ring arrive in two pieces, in two iterations.
   void exchange(const std::string& bytes) {
     const std::size_t before = received_.size;
     peer_transport_.try_send(peer_, bytes);
@@ -176,7 +176,7 @@ class Trader final : public Application {
 
 using TcpLoop = PollLoop<EpollTransport, CounterClock<>>;
 
-// One poll loop with what it needs.
+// A poll loop with its parts.
 struct Side {
   Side(const GateInputs& inputs, Role role, const Endpoint& endpoint, Callbacks program)
       : config(engine_of(inputs, role, endpoint)), loop(config, 0, transport, clock, std::move(program)) {

@@ -1,5 +1,5 @@
 // The rows of the speed gate. Each does the work of one part of the library on 1,024 different messages, and has a
-// reference: plain code of the same kind, compiled into the benchmark, which no change of the library touches.
+// reference: plain code of the same kind, compiled into the benchmark and independent of the library.
 // Thread: the calling one; rows with a second thread own it. Errors: WrongAnswerError.
 #pragma once
 
@@ -24,7 +24,7 @@ namespace nfx::bench {
 
 inline constexpr std::uint32_t gate_messages = 1024;
 
-// What rows are made from, made once.
+// The input of all rows, created once.
 struct GateInputs {
   explicit GateInputs(std::uint64_t seed);
 
@@ -43,17 +43,17 @@ class GateRow {
 
   // Compares the answers for all messages with an independent reading. Throws WrongAnswerError.
   virtual void check() = 0;
-  // Untimed, before each block: chooses and makes its messages.
+  // Untimed, before each block: chooses and creates its messages.
   virtual void prepare() = 0;
   // Timed: one block.
   virtual void work() = 0;
-  // Untimed, after work(): throws WrongAnswerError when it did not do what it was given.
+  // Untimed, after work(): throws WrongAnswerError if its work is wrong or incomplete.
   virtual void verify() = 0;
   // Timed: the reference's work for the same block.
   virtual void reference() = 0;
 
  protected:
-  // For check(), where verify() compares every answer.
+  // For check(), if verify() compares every answer.
   void check_blocks(std::uint32_t blocks) {
     for (std::uint32_t i = 0; i < blocks; ++i) {
       prepare();
@@ -70,12 +70,12 @@ std::unique_ptr<GateRow> make_row(const GateInputs& inputs) {
 
 struct GateEntry {
   std::string name;
-  // Raised when the row measures something else than before: only rows of one revision are compared.
+  // Increased when the row measures something different; only equal revisions are compared.
   std::uint32_t revision;
   std::string what;
   std::string reference;
   std::uint32_t block_ops;     // operations between two readings of the clock
-  std::uint32_t batch_blocks;  // blocks of which the sum is one sample
+  std::uint32_t batch_blocks;  // blocks whose sum is one sample
   std::function<std::unique_ptr<GateRow>(const GateInputs&)> make;
 };
 
@@ -85,7 +85,7 @@ struct GateEntry {
 [[nodiscard]] std::vector<GateEntry> network_gate_entries();
 [[nodiscard]] std::vector<GateEntry> engine_gate_entries();
 
-// 0 to count - 1 in random order, dealt in blocks; reshuffled when all were dealt.
+// 0 to count - 1 in random order, dealt in blocks; reshuffled after all were dealt.
 class Deal {
  public:
   explicit Deal(std::uint32_t count) : order_(count), at_(count) { std::iota(order_.begin(), order_.end(), 0U); }
@@ -104,7 +104,7 @@ class Deal {
   Random random_{3};
 };
 
-// Copies the bytes and hashes them individually: a chain of multiplications as long as the message.
+// Copies and hashes the bytes one by one: a chain of multiplications as long as the message.
 [[nodiscard]] inline std::uint64_t reference_by_bytes(std::string_view bytes, std::span<char> copy) noexcept {
   std::memcpy(copy.data(), bytes.data(), bytes.size());
   std::uint64_t hash = 0xCBF29CE484222325;

@@ -29,7 +29,7 @@ class StoreRow final : public GateRow {
   void prepare() override {
     dealt_ = deal_.next(store_block);
     const std::uint64_t waiting = blocks_++ % 8;
-    // What a flusher's thread does, on this one: what append costs alone is timed.
+    // Does the flusher's work on this thread, so that only append is timed.
     if (waiting == 0 || !store_.accepts(store_block * 512)) {
       constexpr int turns_limit = 10'000;
       for (int i = 0; i < turns_limit; ++i) {

@@ -1,5 +1,5 @@
 // transport: an order one way and a report the other, over TCP between two EpollTransports that one thread polls. The
-// reference does the same with bare send and recv.
+// reference does the same with plain send and recv.
 #include <array>
 #include <stdexcept>
 
@@ -24,7 +24,7 @@ class End {
   void on_writable(ConnectionId) {}
   void on_close(ConnectionId, CloseReason) { throw std::runtime_error("the connection broke"); }
 
-  // As one string, in the order in which they are expected.
+  // As one string, in the expected order.
   void receive(std::size_t wanted) {
     size = 0;
     while (size < wanted) transport.poll(*this, Duration::zero());
@@ -71,7 +71,7 @@ class TransportRow final : public GateRow {
     const int accepted = accept_one([&](std::uint16_t port) { connecting = connect_to(port); });
     raw_venue_ = std::make_unique<RawSocket>(accepted);
     raw_trader_ = std::make_unique<RawSocket>(connecting);
-    // After this many polls a busy-polling transport is in its steady state.
+    // After this many polls a busy-polling transport has reached its steady state.
     constexpr int polls_to_settle = 10'000;
     for (int i = 0; i < polls_to_settle; ++i) {
       venue_.transport.poll(venue_, Duration::zero());

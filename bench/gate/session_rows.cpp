@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint32_t block = 32;
 constexpr std::uint32_t fields_per_view = 96;
 
-// A venue's session, logged on, and its peer's composer.
+// A venue's logged-on session, and its peer's composer.
 class SessionRow : public GateRow {
  public:
   explicit SessionRow(const GateInputs& inputs)
@@ -149,8 +149,8 @@ class SendRow final : public SessionRow {
  private:
   [[nodiscard]] const std::vector<std::string>& bodies() const noexcept override { return inputs_.report_bodies; }
 
-  // Every block writes elsewhere: one place for all would make some processes 5% slower than others, where its address
-  // ends as those of what is read.
+  // Every block writes to a different place. With a single place, some processes would be 5% slower than others, if the
+  // low address bits of reads and writes coincide.
   static constexpr std::uint64_t place_count = 4096;
   [[nodiscard]] std::span<char> output() noexcept { return std::span{room_}.subspan(begin_); }
 

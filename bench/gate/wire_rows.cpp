@@ -1,5 +1,4 @@
-// parse: MessageView::parse. index: the kernel under it alone. encode: a report from its values, header template and
-// typed tags.
+// parse: MessageView::parse. index: only its kernel. encode: a report from its values, header template and typed tags.
 #include <array>
 
 #include "gate/gate_rows.hpp"

@@ -19,7 +19,7 @@ constexpr const char* source_name = "cntvct";
 constexpr const char* source_name = "steady_clock";
 #endif
 
-// Not slewed by NTP, so that a correction during the run does not bend the scale.
+// Not slewed by NTP, so that a correction during the run does not change the scale.
 double kernel_ns() noexcept {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC_RAW, &now);
@@ -31,7 +31,7 @@ struct Pair {
   double ns;
 };
 
-// Both clocks at the same moment: of several readings the one least disturbed.
+// Both clocks at the same moment: the least disturbed of several readings.
 Pair read_both() noexcept {
   Pair best{};
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
@@ -54,8 +54,8 @@ double rate_over(double wanted_ns) noexcept {
   return (end.ticks - begin.ticks) / (end.ns - begin.ns);
 }
 
-// What every difference is a multiple of. The counter may count in hundreds of MHz and be scaled up, and two readings
-// in a row never show that: the reading itself takes longer than a step.
+// The unit of all differences. The counter may count at some hundred MHz and be scaled up. Two consecutive readings
+// never show that, because the reading itself takes longer than a step.
 std::uint64_t step_of_counter() noexcept {
   std::uint64_t step = 0;
   std::uint64_t last = ticks_before();
@@ -70,7 +70,7 @@ std::uint64_t step_of_counter() noexcept {
 }  // namespace
 
 CycleClock calibrate_clock() noexcept {
-  // The median forgives one interruption by another process.
+  // The median tolerates one interruption by another process.
   std::array<double, 5> rates{};
   for (double& rate : rates) rate = rate_over(20e6);
   std::ranges::sort(rates);

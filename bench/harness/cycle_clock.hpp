@@ -1,6 +1,6 @@
-// Reads the processor's own counter, fenced so that the work between two readings is exactly what is timed.
-// Thread: any, but both readings of a pair on the same core. Cost: tens of cycles a reading, measured and subtracted.
-// One step of the counter may be 10 ns: what is shorter than a microsecond must be timed in batches.
+// Reads the processor's own counter, with fences so that exactly the work between two readings is timed.
+// Thread: any, but both readings of a pair on the same core. Cost: tens of cycles per reading, measured and subtracted.
+// One step of the counter may be 10 ns, so work shorter than a microsecond must be timed in batches.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace nfx::bench {
 
 #if defined(__x86_64__)
 
-// Everything before has ended, and nothing after it has begun.
+// Everything before has completed, and nothing after has started.
 [[gnu::always_inline]] inline std::uint64_t ticks_before() noexcept {
   _mm_lfence();
   const std::uint64_t ticks = __rdtsc();
@@ -27,7 +27,7 @@ namespace nfx::bench {
 
 [[gnu::always_inline]] inline std::uint64_t ticks_after() noexcept {
   unsigned core;
-  const std::uint64_t ticks = __rdtscp(&core);  // waits for everything before by itself
+  const std::uint64_t ticks = __rdtscp(&core);  // waits for everything before it
   _mm_lfence();
   return ticks;
 }
@@ -52,8 +52,8 @@ inline std::uint64_t ticks_after() noexcept { return ticks_before(); }
 
 #endif
 
-// Keeps the compiler from dropping what computes `value`. g++ copies what does not fit in a register if it might be in
-// one.
+// Prevents the compiler from removing the computation of `value`. g++ copies a value that does not fit into a register
+// if it might be in one.
 template <typename Value>
 [[gnu::always_inline]] inline void keep(const Value& value) noexcept {
   if constexpr (sizeof(Value) <= sizeof(void*)) {
@@ -66,10 +66,10 @@ template <typename Value>
 struct CycleClock {
   const char* source = "";
   double ticks_per_ns = 1;
-  double step_ns = 0;  // what every difference between two readings is a multiple of
+  double step_ns = 0;  // unit of all differences between two readings
 
   [[nodiscard]] double to_ns(double ticks) const noexcept { return ticks / ticks_per_ns; }
-  // What two readings are apart, without what they cost themselves.
+  // The time between two readings, without the cost of the readings themselves.
   [[nodiscard]] double ns_between(std::uint64_t begin, std::uint64_t end, double own_cost_ticks) const noexcept {
     return to_ns(std::max(0.0, static_cast<double>(end - begin) - own_cost_ticks));
   }
@@ -81,12 +81,12 @@ struct CycleClock {
 // Compares the counter with the kernel's clock for about 100 ms.
 [[nodiscard]] CycleClock calibrate_clock() noexcept;
 
-// The mean of those costs that are at most twice the median; reorders them. The counter's step may be as large as the
-// cost, so that only a mean has a fraction. 0 of none.
+// The mean of the costs up to twice the median; reorders them. The counter's step may be as large as the cost, so only
+// a mean has fractions. 0 without costs.
 [[nodiscard]] double undisturbed_mean(std::span<double> costs) noexcept;
 
-// What a pair of readings with nothing between them gives: the mean of those that were not interrupted. Subtracted from
-// the time of a single operation.
+// The result of a pair of readings with nothing between them: the mean of undisturbed pairs. Subtracted from the time
+// of a single operation.
 [[nodiscard]] double stamp_cost_ticks() noexcept;
 
 }  // namespace nfx::bench

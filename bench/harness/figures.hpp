@@ -21,7 +21,7 @@ struct Figures {
   return {histogram.mean() / unit, at(50), at(99), at(99.9), static_cast<double>(histogram.max()) / unit};
 }
 
-// The median over the repeats of what `pick`, a member or a function, takes from each.
+// The median over the repeats of `pick`, a member or a function.
 template <class Repeat, class Pick>
 [[nodiscard]] double middle(const std::vector<Repeat>& repeats, const Pick& pick) {
   std::vector<double> values;
@@ -29,8 +29,8 @@ template <class Repeat, class Pick>
   return median(std::move(values));
 }
 
-// The median of what combine(own, baseline) has for each repeat: a slow phase of the machine slows all rows of a repeat
-// alike.
+// The median of combine(own, baseline) over the repeats, because a slow phase of the machine slows all rows of a
+// repeat.
 template <class Repeat, class Pick, class Combine>
 [[nodiscard]] double middle_of_pairs(const std::vector<Repeat>& own, const std::vector<Repeat>& baseline,
                                      const Pick& pick, const Combine& combine) {

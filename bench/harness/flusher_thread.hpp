@@ -1,5 +1,5 @@
-// A journal's flusher on a thread of its own, as an engine has one.
-// Thread: any. Cost: none after the thread began.
+// A journal's flusher on a separate thread, as in an engine.
+// Thread: any. Cost: none after the thread has started.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 
 namespace nfx::bench {
 
-// Where it may not run there, it runs on the CPUs of the thread that made it: results are worse, but correct.
+// If it may not run there, it runs on its creator's CPUs: results are worse, but correct.
 [[nodiscard]] inline FlusherThreadOptions on_cores(const CpuSet& cores) {
   return {.begin = [cores] { static_cast<void>(CpuAffinity::set(cores)); },
           .longest_wait = std::chrono::milliseconds{10}};

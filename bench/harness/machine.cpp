@@ -1,4 +1,4 @@
-// Describes the CPU, kernel and compiler of a measurement; sets the core and the descriptors of the process.
+// Describes the CPU, kernel and compiler of a measurement; sets the core and the descriptor limit of the process.
 #include "harness/machine.hpp"
 
 #include <sys/resource.h>
@@ -38,7 +38,7 @@ std::string compiler() {
 #endif
 }
 
-// The first line of a file; empty when there is none.
+// The first line of a file; empty if there is none.
 std::string line_of(const char* path) {
   std::ifstream in{path};
   std::string line;
@@ -67,7 +67,7 @@ std::string hypervisor() {
   return {};
 }
 
-// The compiler can neither shorten the chain nor overlap its parts. The least of several runs was not interrupted.
+// The compiler can neither shorten the chain nor overlap its parts. The fastest of several runs was not interrupted.
 double measured_ghz() {
   constexpr std::uint32_t additions = 200'000;
   double least_ns = std::numeric_limits<double>::max();

@@ -11,7 +11,7 @@
 namespace nfx::bench {
 namespace {
 
-// A batch this long makes the clock's step and fences an error below a percent.
+// A batch this long keeps the error from the clock's step and fences below one per cent.
 constexpr double batch_ns_wanted = 2'000;
 constexpr std::uint32_t batch_items_max = 256;
 
@@ -29,12 +29,12 @@ struct Timed {
   return {after - before, answer};
 }
 
-// What the harness knows of one row while it measures.
+// The state of one row during the measurement.
 struct State {
   std::vector<std::uint64_t> expected;  // by item
   std::uint32_t batch = 1;              // items
   std::uint32_t slice = 1;              // items timed in a row
-  std::vector<double> samples;          // ns per message, of the running repeat
+  std::vector<double> samples;          // ns per message in the current repeat
   PerfCounters::Totals counted{};       // during all slices
   std::uint64_t messages = 0;
 
@@ -63,7 +63,7 @@ std::optional<WrongAnswer> check_row(const Group& group, const Row& row, State& 
   return {};
 }
 
-// Chooses the sizes of a batch and of a slice, from a short trial.
+// Chooses the sizes of a batch and of a slice by a short trial.
 void choose_sizes(const Group& group, const Row& row, const MeasureOptions& options, const CycleClock& clock,
                   Order order, State& state) {
   row.prepare();
@@ -89,7 +89,7 @@ struct Tools {
   PerfCounters counters;
 };
 
-// One slice of one row; false when the sum of the answers is wrong.
+// One slice of one row; false if the sum of the answers is wrong.
 bool run_slice(const Row& row, State& state, RowResult& result, const Tools& tools, Order order) {
   std::uint64_t sum = 0;
   const Order slice = order.first(state.slice);
@@ -163,7 +163,7 @@ std::expected<GroupResult, WrongAnswer> measure(const Group& group, const Measur
   for (std::uint32_t repeat = 0; repeat < options.repeats; ++repeat) {
     for (State& state : states) state.samples.clear();
     for (std::uint32_t round = 0; round < options.rounds; ++round) {
-      // A new order each round: branch predictors remember thousands of branches of an order that comes again.
+      // A new order each round, because branch predictors remember thousands of branches of a repeated order.
       if (group.shuffled) {
         random.shuffle(std::span{order});
         random.shuffle(std::span{warm_up});

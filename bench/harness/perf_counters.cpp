@@ -1,5 +1,5 @@
-// Opens one counter after the other: where the processor has too few for all, the kernel shares them out by time, and
-// the values are scaled up.
+// Opens one counter after the other. If the processor has too few for all, the kernel multiplexes them, and the values
+// are scaled up.
 #include "harness/perf_counters.hpp"
 
 #include <linux/perf_event.h>

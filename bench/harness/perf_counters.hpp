@@ -1,6 +1,6 @@
 // Counters of the processor and of the scheduler for the calling thread, by perf_event_open: instructions, cycles,
-// branch and cache misses, context switches and migrations. A hypervisor often hides the processor's; then the reason
-// is given, and only the scheduler's are read.
+// branch and cache misses, context switches and migrations. A hypervisor often hides the processor's counters; then
+// only the scheduler's are read, and the reason is given.
 // Thread: the one that constructs it. Cost: a system call to read. Errors: none; missing counters are empty.
 #pragma once
 
@@ -30,9 +30,9 @@ class PerfCounters {
   PerfCounters(const PerfCounters&) = delete;
   PerfCounters& operator=(const PerfCounters&) = delete;
 
-  // What has been counted so far; differences of two are meant. A missing counter stays 0.
+  // The current counts, for computing differences. A missing counter stays 0.
   [[nodiscard]] Totals read() const noexcept;
-  // Of what was counted during `operations`.
+  // The counts divided by `operations`.
   [[nodiscard]] CounterRates rates(const Totals& counted, std::uint64_t operations) const noexcept;
   // "instructions, cycles, branch misses, cache misses", or why there are none.
   [[nodiscard]] const std::string& describe() const noexcept { return text_; }
@@ -45,7 +45,7 @@ class PerfCounters {
   std::string text_;
 };
 
-// What was counted between two readings.
+// The counts between two readings.
 [[nodiscard]] PerfCounters::Totals difference(const PerfCounters::Totals& end,
                                               const PerfCounters::Totals& begin) noexcept;
 

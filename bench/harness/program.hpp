@@ -1,4 +1,4 @@
-// How every benchmark begins and ends: its command line, and its result as an exit status.
+// The command line and exit status of every benchmark.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace nfx::bench {
 inline constexpr int wrong_answer = 1;  // exit statuses
 inline constexpr int cannot_run = 2;
 
-// Options that several benchmarks have. Lifetime: they borrow where their values go.
+// Options of several benchmarks. Lifetime: they borrow their targets.
 inline cli::Option repeats_option(std::uint32_t& repeats) {
   return {.names = "--repeats",
           .target = &repeats,
@@ -40,8 +40,8 @@ inline cli::Option folder_option(std::string& folder, std::string_view names = "
           .default_text = "the temporary folder"};
 }
 
-// Reads the command line of `program` and runs. What is thrown becomes words and a status; otherwise `run` gives the
-// status.
+// Parses the command line of `program` and runs it. An exception becomes a message and a status; otherwise `run`
+// returns the status.
 template <class Run>
 int run_program(const cli::Command& program, int argc, char** argv, const Run& run) {
   if (const auto exit_code = cli::parse(program, argc, argv)) return *exit_code;

@@ -1,5 +1,5 @@
-// Numbers that look random and are the same on every machine for the same seed.
-// Thread: one owner. Cost: three multiplications a number.
+// Pseudo-random numbers that are the same on every machine for the same seed.
+// Thread: one owner. Cost: three multiplications per number.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ class Random {
  public:
   explicit Random(std::uint64_t seed) noexcept : state_(seed) {}
 
-  // A counter stepped by an odd constant, its bits mixed until each depends on all.
+  // A counter stepped by an odd constant, with its bits mixed until each depends on all others.
   [[nodiscard]] std::uint64_t next() noexcept {
     state_ += 0x9E3779B97F4A7C15;
     std::uint64_t x = state_;

@@ -30,7 +30,7 @@ double spread_percent(const RowResult& row) noexcept {
   return 50 * (most - least) / row.ns_median;
 }
 
-// Only where the processor's counters can be read.
+// Only if the processor's counters can be read.
 void print_counters(std::FILE* out, const CounterRates& counters) {
   if (!counters.instructions || !counters.cycles || *counters.cycles <= 0) return;
   std::fprintf(out, "  %.0f instructions, IPC %.2f", *counters.instructions, *counters.instructions / *counters.cycles);

@@ -1,4 +1,4 @@
-// The output of a run: a header with the machine, one table per group, and all of it as JSON.
+// The output of a run: a header with the machine, one table per group, and everything as JSON.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct CorpusFacts {
   std::string name;
   std::uint32_t messages = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t digest = 0;  // of all bytes, so that two runs can be seen to have measured the same
+  std::uint64_t digest = 0;  // of all bytes, to verify that two runs measured the same
 };
 
 struct RunFacts {
@@ -29,24 +29,24 @@ struct RunFacts {
   std::vector<std::string> instruction_sets;
   CycleClock clock;
   double own_cost_ticks = 0;
-  std::string counters;  // which counters of the processor there are, or why there are none
+  std::string counters;  // available counters of the processor, or why there are none
   unsigned core = 0;
   std::uint64_t seed = 0;
   MeasureOptions options;
   std::vector<CorpusFacts> corpora;
-  std::vector<std::string> notes;  // what is missing, and what a row means
+  std::vector<std::string> notes;  // missing parts, and explanations of rows
 };
 
 void print_facts(std::FILE* out, const RunFacts& facts);
 void print_table(std::FILE* out, const GroupResult& group);
 
-// How many times longer the baseline of the row's section takes: the median of the repeats' own ratios, since a slow
-// phase of the machine slows all rows of a repeat alike. 0 when the section has no baseline.
+// How many times longer the baseline of the row's section takes: the median of the repeats' own ratios, because a slow
+// phase of the machine slows all rows of a repeat. 0 if the section has no baseline.
 [[nodiscard]] double ratio_to_baseline(const GroupResult& group, const RowResult& row);
 
 [[nodiscard]] std::string to_json(const RunFacts& facts, const std::vector<GroupResult>& groups);
 
-// A row whose repeats each gave all percentiles, because single operations were timed.
+// A row whose repeats each have all percentiles, because single operations were timed.
 struct RepeatedRow {
   std::string section;
   std::string name;
@@ -54,7 +54,7 @@ struct RepeatedRow {
   std::string unit = "ns";
   std::string note;  // a condition of the row; without repeats, why it was left out
   std::vector<Figures> repeats;
-  CounterRates counters;  // of the calling thread during whole repeats, per operation, their set-up and checks included
+  CounterRates counters;  // of the calling thread during whole repeats, per operation, including set-up and checks
 };
 
 // A row without results yet.
@@ -74,7 +74,7 @@ struct RepeatedGroup {
   std::vector<RepeatedRow> rows;
 };
 
-// At the median; 0 when the section has no baseline, or the row was left out.
+// At the median; 0 if the section has no baseline, or the row was left out.
 [[nodiscard]] double ratio_to_baseline(const RepeatedGroup& group, const RepeatedRow& row);
 void print_table(std::FILE* out, const RepeatedGroup& group);
 [[nodiscard]] std::string to_json(const RunFacts& facts, const std::vector<RepeatedGroup>& groups);

@@ -1,4 +1,4 @@
-// Makes and removes the folder of a run, and names its file system: on tmpfs a sync costs nothing.
+// Creates and removes the folder of a run, and names its file system: on tmpfs a sync costs nothing.
 #include "harness/scratch_folder.hpp"
 
 #include <linux/magic.h>
@@ -13,7 +13,7 @@ namespace nfx::bench {
 
 namespace {
 
-constexpr unsigned long xfs_magic = 0x58465342;  // the kernel's header for programs leaves it out
+constexpr unsigned long xfs_magic = 0x58465342;  // missing in the kernel's headers for programs
 
 struct FileSystem {
   unsigned long magic;

@@ -1,4 +1,4 @@
-// A folder for the files of one run, which goes with its owner.
+// A folder for the files of one run, removed by its destructor.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,8 @@ namespace nfx::bench {
 
 class ScratchFolder {
  public:
-  // "nexusfix-NAME-PID" below `below`; empty: below the temporary folder. Throws std::filesystem::filesystem_error.
+  // Creates "nexusfix-NAME-PID" below `below`; empty: below the temporary folder. Throws
+  // std::filesystem::filesystem_error.
   ScratchFolder(const std::string& name, const std::filesystem::path& below);
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;

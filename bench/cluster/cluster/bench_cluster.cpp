@@ -1,6 +1,6 @@
-// What a frame of a session's owner costs on a replicated stream, compared with a raw acknowledged publish of the same
-// bytes: bench_cluster --help. Three nats-servers on this host, all rows in turn (A B A B ...). Exit status 1 when the
-// stream has anything but what was appended, 2 when it cannot run.
+// Measures the cost of appending a session owner's frame to a replicated stream, compared with a raw acknowledged
+// publish of the same bytes: bench_cluster --help. Three nats-servers on this host, all rows in turn (A B A B ...).
+// Exit status 1 if the stream differs from the appended frames, 2 if the benchmark cannot run.
 #include <poll.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ std::vector<std::string> names(const std::string& prefix, std::size_t count) {
   return list;
 }
 
-// A frame as an owner makes it, with records of these messages.
+// A frame with records of these messages, as an owner makes it.
 std::string frame_of(const std::vector<std::string>& messages, std::size_t count) {
   std::string frame(sizeof(nfx::cluster::FrameHeader), '\0');
   for (std::size_t i = 0; i < count; ++i) {
@@ -70,11 +70,11 @@ class Bench {
  public:
   Bench(const Options& options, LocalCluster& cluster)
       : options_(options), client_(cluster.client("gateway")), messages_(make_messages(options.bytes, 1)) {
-    // All rows through the same server, which may be the leader or not: another hop would be a difference of its own.
+    // All rows use the same server, whether or not it is the leader; otherwise another hop would add a difference.
     client_.url = client_.url.substr(0, client_.url.find(','));
   }
 
-  // All that was appended is read back, whatever is timed later.
+  // Reads everything back once, independently of the timing.
   void check() {
     {
       SessionOwners owners{client_, {"check"}, GatewayId{1}};
@@ -149,7 +149,7 @@ class Bench {
     return {records / result.seconds, frames / result.seconds, records / frames,
             static_cast<double>(result.latency_us.percentile(50)) / 1000};
   }
-  // The server alone with frames of this size, one in flight for each subject.
+  // The rate of the servers alone with frames of this size, one in flight for each subject.
   Rate raw_rate(std::size_t sessions, double records_per_frame) {
     RawPublisher raw{client_, names("bare" + std::to_string(++runs_), sessions)};
     const auto records = std::max<std::size_t>(1, static_cast<std::size_t>(records_per_frame + 0.5));
@@ -220,7 +220,7 @@ void print_rates(const std::vector<RateRow>& rows, const Options& options) {
   }
 }
 
-// Kills a server that leads nothing and that the rows do not use, and returns its name.
+// Kills a server that is no leader and that no row uses, and returns its name.
 std::string lose_follower(LocalCluster& cluster) {
   const std::string leader = nats::NatsStream{cluster.client("gateway")}.state().leader;
   const auto& servers = cluster.servers();
@@ -293,7 +293,7 @@ int run(const Options& options) {
     loss.rows[1].repeats.push_back(bench.owner_round_trips(1));
     start_again(cluster, lost);
   }
-  // Afterwards, because the servers are still writing when such a row has ended.
+  // Done at the end, because the servers are still writing when such a row has ended.
   for (std::uint32_t repeat = 0; repeat < options.repeats; ++repeat) {
     for (RateRow& row : rates) {
       if (!is_wanted("rates")) continue;

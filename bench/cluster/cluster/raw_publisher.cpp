@@ -15,7 +15,7 @@ void require(natsStatus status, const char* what) {
   if (status != NATS_OK) throw std::runtime_error(std::string{what} + ": " + natsStatus_GetText(status));
 }
 
-// The servers refuse a publish that is right while they still handle the one before; an owner sends it again too.
+// The servers refuse a valid publish while they still handle the previous one; an owner also sends it again.
 constexpr int refused_max = 100;
 
 std::uint64_t number_after(std::string_view text, std::string_view before) {
@@ -34,10 +34,10 @@ struct RawPublisher::Parts {
   std::string inbox;
   std::vector<std::string> subjects;
   std::vector<std::string> reply_subjects;
-  std::vector<std::uint64_t> last;               // the sequence of each subject
-  std::vector<std::string_view> unacknowledged;  // of each subject
+  std::vector<std::uint64_t> last;               // last sequence of each subject
+  std::vector<std::string_view> unacknowledged;  // pending bytes of each subject
   int refused = 0;
-  std::mutex mutex;  // of what libnats' thread writes
+  std::mutex mutex;  // protects the members that libnats' thread writes
   std::condition_variable changed;
   struct Reply {
     std::size_t subject = 0;

@@ -1,4 +1,4 @@
-// The phases of one message: where each begins and ends, and how the rows of the account are printed.
+// The phases of one message: their begins and ends, and the rows of the report.
 #include "engine_time/account.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace nfx::bench {
 namespace {
 
-// `prepare(i)` and then, at its time, `call()`, which alone is timed.
+// Calls `prepare(i)` and then, when due, `call()`; times only the latter.
 template <class Prepare, class Call>
 Figures time_alone(const TimeOptions& options, const CycleClock& clock, double own, const Prepare& prepare,
                    const Call& call) {
@@ -71,11 +71,11 @@ Figures time_append(OneSession& session, const TimeOptions& options, const Cycle
   const Figures figures = time_alone(
       options, clock, own,
       [&](std::uint32_t i) {
-        // As long as the report that a session makes of it.
+        // As long as the report that a session makes from it.
         message.assign(session.report_body(i)).resize(report_size, 'x');
         now += std::chrono::microseconds{4};
         ++seq;
-        // Where the disk is slower than the pace.
+        // In case the disk is slower than the pace.
         const auto begin = std::chrono::steady_clock::now();
         while (store.journal() != nullptr && !store.journal()->accepts(message.size())) {
           std::this_thread::yield();

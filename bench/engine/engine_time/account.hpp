@@ -1,6 +1,5 @@
-// Where the engine's time goes, phase by phase, in two ways: between points of the engine, and of functions called
-// alone with the same messages at the same pace. A phase without a point of its own at one end is the difference of
-// both.
+// Accounts for the engine's time, phase by phase, in two ways: between points of the engine, and by calling functions
+// alone with the same messages at the same pace. A phase without a point at one end is the difference of both.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +16,19 @@ struct TimeOptions {
   std::uint32_t pace_ns = 0;
 };
 
-// p50, p99 and so on in nanoseconds, less the cost of the readings; reorders the ticks. The mean is of those that were
-// not disturbed: the counter may step by 10 ns, so that only a mean has fractions of that.
+// p50, p99 and so on in nanoseconds, minus the cost of the readings; reorders the ticks. The mean excludes disturbed
+// samples. The counter may step by 10 ns, so only a mean has fractions of a step.
 [[nodiscard]] Figures figures_of_ticks(std::vector<std::uint32_t>& ticks, const CycleClock& clock, double own);
 
 struct EnginePhase {
   const char* name;
   const char* what;
   bool incoming;
-  bool measured;  // by itself: a difference has no percentiles
+  bool measured;  // measured directly; a difference has no percentiles
 };
 [[nodiscard]] const std::vector<EnginePhase>& engine_phases();
 
-// One row for each phase, of `measured` messages. Throws WrongAnswerError.
+// One row for each phase, over `measured` messages. Throws WrongAnswerError.
 [[nodiscard]] std::vector<Figures> account_of(OneSession& session, const TimeOptions& options, const CycleClock& clock,
                                               double own);
 

@@ -1,6 +1,6 @@
-// The engine's own time per message, with the kernel left out: from the last byte of an order to on_message, and from
-// send() of a report until its bytes are handed to the transport, with and without a journal. bench_engine_time --help.
-// Exit status 1 when an answer is wrong, 2 when the run cannot be done.
+// Measures the engine's own time per message, without the kernel: from the last byte of an order to on_message, and
+// from send() of a report until its bytes are passed to the transport, with and without a journal. bench_engine_time
+// --help. Exit status 1 if an answer is wrong, 2 if the run is not possible.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -28,7 +28,7 @@ using namespace nfx;
 using namespace nfx::bench;
 
 constexpr std::uint32_t orders_of_long_read = 64;
-constexpr std::uint32_t parts = 4;  // of a repeat
+constexpr std::uint32_t parts = 4;  // parts of a repeat
 
 struct Options {
   std::uint32_t repeats = 21;
@@ -40,7 +40,7 @@ struct Options {
   bool waits = false;
 };
 
-// The sessions that are compared.
+// The compared sessions.
 struct Variant {
   const char* name;
   StoreKind store;
@@ -52,7 +52,7 @@ constexpr std::array variants{Variant{"memory", StoreKind::memory, Durability::n
                               Variant{"journal, none", StoreKind::journal, Durability::none, true},
                               Variant{"journal, interval", StoreKind::journal, Durability::interval, true}};
 
-// What is measured of one store in all repeats.
+// The results of one store over all repeats.
 struct Results {
   std::vector<Figures> in, out, iteration, idle;
   std::vector<Figures> long_read;             // an iteration with a read of many orders
@@ -76,7 +76,7 @@ void print_account(const std::vector<Results>& results) {
   }
 }
 
-// What the engine's own timing of its stages costs: the same session with and without, in each repeat.
+// The cost of the engine's own stage timing: the same session with and without it, in each repeat.
 void print_cost(const Results& timed, const Results& not_timed) {
   const auto cost = [&](std::vector<Figures> Results::* of) {
     return middle_difference(timed.*of, not_timed.*of, &Figures::mean);
@@ -99,7 +99,7 @@ void print_cost(const Results& timed, const Results& not_timed) {
       middle(timed.long_read, &Figures::mean) / (2 * orders_of_long_read));
 }
 
-// What measuring a message is made of, each alone: a stamp, and a latency that is counted.
+// The cost of the parts of a measurement, each alone: a stamp, and counting a latency.
 void print_stamps(const CycleClock& clock) {
   constexpr std::uint32_t rounds = 200'000;
   const CounterClock<> stamps;
@@ -122,7 +122,7 @@ void print_stamps(const CycleClock& clock) {
               least[1]);
 }
 
-// Of one session in one repeat.
+// The samples of one session in one repeat.
 struct Samples {
   std::vector<std::uint32_t> in, out, iteration, idle, long_read;
 };
@@ -142,7 +142,7 @@ void measure(OneSession& session, std::uint32_t warm_up, std::uint32_t measured,
   });
 }
 
-// The i-th variant to be measured: each has each place, forwards and backwards, equally often.
+// The i-th variant to measure: each variant gets each place equally often, forwards and backwards.
 constexpr std::size_t nth(std::uint32_t round, std::size_t i) {
   const std::size_t place = (i + round / 2) % variants.size();
   return round % 2 == 0 ? place : variants.size() - 1 - place;
@@ -163,7 +163,7 @@ int run(const Options& options) {
   for (Results& each : results) each.account.resize(engine_phases().size());
   std::size_t order_bytes = 0, report_bytes = 0;
   for (std::uint32_t repeat = 0; repeat < options.repeats; ++repeat) {
-    // New ones each time: where their memory happens to be is some per cent of an iteration.
+    // Created anew each time, because the placement of their memory changes an iteration by some per cent.
     choice.folder = folder.path() / std::to_string(repeat);
     std::array<std::unique_ptr<OneSession>, variants.size()> sessions;
     for (std::size_t i = 0; i < variants.size(); ++i) {

@@ -13,7 +13,7 @@ namespace {
 
 std::string field(int tag, const std::string& text) { return std::to_string(tag) + '=' + text + '\x01'; }
 
-// A body that, with the session's header and trailer around it, makes a message of `size` bytes.
+// A body that becomes a message of `size` bytes with the session's header and trailer.
 std::string padded_body(std::string body, std::size_t envelope, std::size_t size) {
   const std::size_t taken = envelope + body.size() + field(58, "").size();
   body += field(58, std::string(size > taken ? size - taken : 1, 'x'));
@@ -88,7 +88,7 @@ OneSession::OneSession(const SessionChoice& choice)
   if (!waited.done) throw std::runtime_error(name_ + ": the session did not log on " + waited.text);
 }
 
-// As long as a disk or a host that is busy with other things may take.
+// Allows for a slow disk or a busy host.
 OneSession::Waited OneSession::turn_until(const std::function<bool()>& done) {
   constexpr std::chrono::seconds longest{20};
   const auto begin = std::chrono::steady_clock::now();
@@ -101,7 +101,7 @@ OneSession::Waited OneSession::turn_until(const std::function<bool()>& done) {
   return {true, {}};
 }
 
-// What the session waits for.
+// The reason why the session is waiting.
 std::string OneSession::obstacle() const {
   const JournalStore* const journal = loop_->find(0)->journal();
   if (journal == nullptr) return "it has no journal to wait for";
@@ -143,7 +143,7 @@ void OneSession::answer(std::uint32_t number, bool account, std::uint32_t orders
   loop_->turn(max_wait_);
   const std::uint64_t end = ticks_after();
   marks_.iteration = end - begin;
-  // Where the disk is slower than the pace an order waits for space in the journal, which counts.
+  // If the disk is slower than the pace, an order waits for space in the journal, and the wait counts.
   Waited waited{true, {}};
   if (application_.sent < orders) waited = turn_until([&] { return application_.sent >= orders; });
   const std::uint64_t idle_begin = ticks_before();

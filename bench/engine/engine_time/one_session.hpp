@@ -1,7 +1,7 @@
-// One engine with one session, logged on, whose transport is this benchmark: it hands over an order, the program
-// answers each with a report, and the time is read where the message passes. Nothing of the engine is changed for it:
-// the places are those at which an engine calls its transport, its clock and its program. Thread: the calling one.
-// Errors: WrongAnswerError when an order has no answer.
+// One engine with one logged-on session, whose transport is this benchmark. It delivers an order, the program answers
+// each with a report, and the time is read where the message passes. The engine is not modified: the points are its
+// calls of transport, clock and program.
+// Thread: the calling one. Errors: WrongAnswerError if an order has no answer.
 #pragma once
 
 #include <array>
@@ -32,26 +32,26 @@ inline constexpr std::uint32_t corpus_size = 1000;
 
 // In the order in which a message passes them.
 enum class Point : std::uint8_t {
-  bytes_in,      // the transport hands over the order
+  bytes_in,      // the transport delivers the order
   time_read,     // the engine has found the connection, and reads its clock
   message_read,  // on_traffic: the order is framed and indexed
-  delivered,     // on_message: it is validated, in sequence, and for the program
+  delivered,     // on_message: it is validated, in sequence, and passed to the program
   send_begins,   // the program calls send()
   encoded,       // on_traffic: the report is encoded and stored
   send_ends,     // send() has returned
-  handed_over,   // the transport is given the report
+  handed_over,   // the transport receives the report
 };
 inline constexpr std::size_t point_count = static_cast<std::size_t>(Point::handed_over) + 1;
 
-// Readings of one message. A reading costs tens of cycles and keeps the processor from overlapping what is around it,
-// so those between the ends are only taken for an account.
+// Readings of one message. A reading costs tens of cycles and prevents the processor from overlapping the work around
+// it, so readings between the ends are taken only for an account.
 struct Marks {
   std::array<std::uint64_t, point_count> ticks{};
   std::uint64_t iteration = 0;  // ticks of the engine's whole iteration, from call to return
-  std::uint64_t idle = 0;       // and of the next one, which finds nothing
+  std::uint64_t idle = 0;       // and of the next one, which finds no work
   std::size_t handed_bytes = 0;
   bool account = false;
-  bool long_read = false;  // of many messages: only the iteration is read
+  bool long_read = false;  // for many messages: only the iteration is read
 
   void end(Point point) noexcept { ticks[static_cast<std::size_t>(point)] = ticks_after(); }
   void begin(Point point) noexcept { ticks[static_cast<std::size_t>(point)] = ticks_before(); }
@@ -63,7 +63,7 @@ struct Marks {
   }
 };
 
-// The network's place: hands over what the benchmark puts there, and takes whatever is sent.
+// Replaces the network: delivers the benchmark's bytes, and takes everything that is sent.
 class HandTransport {
  public:
   explicit HandTransport(Marks& marks) : marks_(marks) {}
@@ -150,11 +150,11 @@ struct SessionChoice {
   std::string name;
   StoreKind store = StoreKind::memory;
   Durability durability = Durability::none;
-  std::shared_ptr<const Dictionary> dictionary;  // null: the header fields alone are validated
-  std::filesystem::path folder;                  // of journals
+  std::shared_ptr<const Dictionary> dictionary;  // null: only the header fields are validated
+  std::filesystem::path folder;                  // for journals
   bool latency = true;                           // the engine times its stages
-  Duration max_wait{};                           // of an iteration: none where the poll thread busy-polls
-  CpuSet helpers;                                // where the journal's flusher runs: not on the measured CPU
+  Duration max_wait{};                           // of an iteration; zero if the poll thread busy-polls
+  CpuSet helpers;                                // CPUs of the journal's flusher, not the measured one
 };
 
 class OneSession {
@@ -163,14 +163,14 @@ class OneSession {
   OneSession(const OneSession&) = delete;
   OneSession& operator=(const OneSession&) = delete;
 
-  // One order after the other, `pace_ns` apart; `each(marks)` is called when the report has been handed over.
+  // One order after the other, `pace_ns` apart; calls `each(marks)` when the report has been sent.
   template <class Each>
   void exchange(std::uint32_t count, std::uint32_t pace_ns, const CycleClock& clock, bool account, Each&& each) {
     const auto pace = static_cast<std::uint64_t>(pace_ns * clock.ticks_per_ns);
     std::uint64_t due = ticks_before();
     for (std::uint32_t i = 0; i < count; ++i) {
       next_order();
-      // A poll thread turns until the next message arrives, or waits for it.
+      // A poll thread iterates until the next message arrives, or waits for it.
       due += pace;
       while (ticks_before() < due) {
         if (max_wait_ == Duration::zero()) loop_->turn(max_wait_);
@@ -180,8 +180,7 @@ class OneSession {
     }
   }
 
-  // Reads with this count of orders each, one after the other; `each(marks)` is called when their reports have been
-  // handed over.
+  // Reads with `count` orders each, one after the other; calls `each(marks)` when their reports have been sent.
   template <class Each>
   void exchange_reads(std::uint32_t reads, std::uint32_t orders, Each&& each) {
     for (std::uint32_t i = 0; i < reads; ++i) {
@@ -196,7 +195,7 @@ class OneSession {
     }
   }
 
-  // A whole order that is next in sequence; the engine does not see it.
+  // The next whole order in sequence; the engine does not see it.
   [[nodiscard]] std::string_view peek_order();
   [[nodiscard]] const std::string& report_body(std::uint32_t i) const noexcept { return reports_[i % reports_.size()]; }
   // Another store of the same kind and limits.
@@ -212,7 +211,7 @@ class OneSession {
 
   struct Waited {
     bool done;
-    std::string text;  // otherwise, how long and what for
+    std::string text;  // otherwise, how long it waited and why
   };
   [[nodiscard]] Waited turn_until(const std::function<bool()>& done);
   [[nodiscard]] std::string obstacle() const;
@@ -230,7 +229,7 @@ class OneSession {
   Answering application_;
   HandTransport transport_;
   std::unique_ptr<Composer> composer_;
-  std::optional<FlusherThread> flusher_;  // ends after the loop, which gives it the rest
+  std::optional<FlusherThread> flusher_;  // ends after the loop, which gives it the last records
   std::unique_ptr<Loop> loop_;
   std::uint64_t seq_ = 1;
   std::string bytes_;

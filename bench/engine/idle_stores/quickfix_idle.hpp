@@ -1,4 +1,5 @@
-// QuickFIX's acceptor with a FileStore for each of N sessions, for comparison. C++14, as QuickFIX's headers are.
+// QuickFIX's acceptor with a FileStore for each of N sessions, for comparison. C++14, because QuickFIX's headers
+// require it.
 #pragma once
 
 #include <memory>
@@ -7,7 +8,7 @@
 namespace nfx {
 namespace bench {
 
-// Listens when it was made; ends with its destruction.
+// Listens from construction to destruction.
 class QuickFixAcceptor {
  public:
   virtual ~QuickFixAcceptor() = default;

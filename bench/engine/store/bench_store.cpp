@@ -1,5 +1,5 @@
-// What storing a message costs the thread that sends it, for each store, message by message: bench_store --help. Exit
-// status 1 when a store returns anything but what was stored, 2 when the run cannot be done.
+// Measures the cost of storing a message for the sending thread, for each store, message by message: bench_store
+// --help. Exit status 1 if a store returns different bytes, 2 if the run is not possible.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -42,7 +42,7 @@ struct Options {
   std::uint64_t seed = 1;
   std::optional<unsigned> core;
   fs::path folder;
-  CpuSet other_cores;  // where the flusher's thread may run
+  CpuSet other_cores;  // CPUs for the flusher's thread
 };
 
 std::vector<std::string> make_messages(std::uint64_t seed) {
@@ -59,7 +59,7 @@ std::vector<std::string> make_messages(std::uint64_t seed) {
   return messages;
 }
 
-// A store that is measured: a new one for each repeat, in a folder of its own.
+// A measured store: a new one for each repeat, in a folder of its own.
 class Subject {
  public:
   Subject() = default;
@@ -116,7 +116,7 @@ class Journal final : public Subject {
   UtcTime now_ = read_utc();
 };
 
-// The usual alternative: a file mapped into memory, that the kernel writes back when it sees fit.
+// The usual alternative: a memory-mapped file that the kernel writes back at any time.
 class MappedFile final : public Subject {
  public:
   MappedFile(const Options& options, const fs::path& folder) : size_(options.messages * std::size_t{264}) {
@@ -184,7 +184,7 @@ std::vector<Row> make_rows(const Options& options) {
   rows.push_back({"journal, none", all, journal(Durability::none)});
   rows.push_back({"journal, interval", all, journal(Durability::interval)});
   rows.push_back({"journal, group", all, journal(Durability::group)});
-  // Each waits for the disk.
+  // Each append waits for the disk.
   rows.push_back({"journal, message, with the wait", std::max(all / 100, 100U), journal(Durability::message)});
   rows.push_back({"mapped file, no checksum, no sync", all,
                   [&](const fs::path& folder) { return std::make_unique<MappedFile>(options, folder); }});
@@ -211,13 +211,13 @@ void run_once(Row& row, const Options& options, const std::vector<std::string>& 
     const std::string& message = messages[seq * 7 % messages.size()];
     due += static_cast<std::uint64_t>(pace);
     while (ticks_before() < due) continue;
-    just_encoded = message;  // as a session's message is when it comes to the store
+    just_encoded = message;  // in the cache, like a session's message when it reaches the store
     const std::uint64_t before = ticks_before();
     const bool taken = subject->append(seq, just_encoded);
     const std::uint64_t after = ticks_after();
     kept[seq] = taken;
     histogram.record(static_cast<std::uint64_t>(clock.ns_between(before, after, own_cost)));
-    // After a stall the schedule continues from now: a stall is one sample, not many.
+    // After a stall the schedule continues from now, so that a stall is one sample, not many.
     if (after > due) due = std::max(due, after - static_cast<std::uint64_t>(pace));
   }
   row.ns.add(histogram);

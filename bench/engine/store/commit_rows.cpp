@@ -1,4 +1,4 @@
-// Commits of several sessions under each durability: one writer syncs alone, or one sync serves all that wait.
+// Commits of several sessions under each durability: one writer syncs alone, or one sync serves all waiting messages.
 #include "store/commit_rows.hpp"
 
 #include <algorithm>
@@ -28,10 +28,10 @@ class Session {
   [[nodiscard]] std::uint64_t syncs() const noexcept { return journal_->counters().syncs; }
   [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.size(); }
 
-  // False: the ring is full, which passes.
+  // False while the ring is full.
   bool append() {
     if (!journal_->append(SeqNum{taken_ + 1}, message(taken_ + 1), now_)) {
-      const StoreCondition condition = journal_->condition();  // good: there is space meanwhile
+      const StoreCondition condition = journal_->condition();  // good: there is space by then
       if (condition == StoreCondition::full || condition == StoreCondition::failed)
         throw std::runtime_error("the journal takes no more: " + journal_->condition_text());
       return false;
@@ -47,7 +47,7 @@ class Session {
   }
   void want_sync() noexcept { journal_->want_sync(); }
   bool wait() noexcept { return journal_->wait_durable(journal_->position()); }
-  // Those that are durable now.
+  // Takes the messages that are durable now.
   std::uint64_t take_durable(LatencyHistogram& wait_ns) {
     const JournalPosition durable = journal_->durable();
     std::uint64_t count = 0;
@@ -92,8 +92,8 @@ class Session {
 
 using Sessions = std::vector<std::unique_ptr<Session>>;
 
-// As a poll thread does: appends until `waiting` messages wait in each session, requests a sync, and removes those that
-// are durable. Messages that wait at the end are waited for.
+// Works like a poll thread: appends until `waiting` messages wait in each session, requests a sync, and removes the
+// durable ones. Waits for the remaining messages at the end.
 std::uint64_t commit_in_groups(CommitRow& row, Sessions& sessions, Clock::time_point end) {
   std::uint64_t committed = 0;
   for (bool waiting = true; waiting;) {
@@ -126,7 +126,7 @@ std::uint64_t commit_one_by_one(CommitRow& row, Session& session, Clock::time_po
 }
 
 std::uint64_t take_all(Session& session, Clock::time_point end) {
-  constexpr int between_looks = 64;  // at the clock
+  constexpr int between_looks = 64;  // messages between two reads of the clock
   while (Clock::now() < end) {
     for (int i = 0; i < between_looks; ++i) {
       if (!session.append()) cpu_pause();

@@ -1,5 +1,5 @@
-// How many messages a second are committed: taken, and where the row waits for it, synced. With `group` one sync serves
-// all messages that wait, so the more wait, the more a disk of the same speed commits.
+// Measures how many messages per second are committed: appended and, if the row waits for it, synced. With `group` one
+// sync serves all waiting messages, so a disk commits more if more messages wait.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ struct CommitRow {
   std::string name;
   Durability durability;
   std::uint32_t sessions;
-  std::uint32_t waiting;         // messages of each session at a time; 0: none is waited for
-  LatencyHistogram wait_ns{};    // from append until it is durable
-  std::vector<double> rates{};   // of the repeats
-  std::vector<double> a_sync{};  // messages for each sync, of the repeats
+  std::uint32_t waiting;         // waiting messages per session; 0: does not wait
+  LatencyHistogram wait_ns{};    // from append to durable
+  std::vector<double> rates{};   // one per repeat
+  std::vector<double> a_sync{};  // messages per sync, one per repeat
 };
 
 struct CommitPlan {
@@ -32,8 +32,8 @@ struct CommitPlan {
 
 [[nodiscard]] std::vector<CommitRow> commit_rows();
 
-// One repeat of a row. Throws WrongAnswerError when a journal does not give back what it took, std::runtime_error when
-// it fails.
+// One repeat of a row. Throws WrongAnswerError if a journal does not return what was appended, std::runtime_error if it
+// fails.
 void run_commits(CommitRow& row, const CommitPlan& plan);
 
 void print_commits(const std::vector<CommitRow>& rows);

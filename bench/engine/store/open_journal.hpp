@@ -1,5 +1,5 @@
-// A journal as a session has it when its Logon was answered: in memory, with a flusher, and with space for a message.
-// Thread: one owner. Lifetime: the flusher outlives it. Errors: StoreError when the journal cannot be opened.
+// A journal in the state after a session's Logon: in memory, with a flusher, and with space for a message.
+// Thread: one owner. Lifetime: the flusher outlives it. Errors: StoreError if the journal cannot be opened.
 #pragma once
 
 #include <cstdint>
@@ -32,13 +32,13 @@ class OpenJournal {
   [[nodiscard]] const JournalStore* operator->() const noexcept { return &store_; }
 
  private:
-  static constexpr std::size_t logon_room = 16 * 1024;  // what a Logon waits for
+  static constexpr std::size_t logon_room = 16 * 1024;  // space that a Logon waits for
 
   JournalStore store_;
   JournalFlusher& flusher_;
 };
 
-// Each message is another one than the last.
+// Each message differs from the previous one.
 [[nodiscard]] inline const std::string& message_at(const std::vector<std::string>& messages, std::uint64_t seq) {
   return messages[seq * 7 % messages.size()];
 }

@@ -14,12 +14,12 @@ class QuickFixStore {
   QuickFixStore(const QuickFixStore&) = delete;
   QuickFixStore& operator=(const QuickFixStore&) = delete;
   virtual ~QuickFixStore() = default;
-  // What its session does for each message it sends: keeps it, then counts one up.
+  // The same steps as its session for each sent message: stores it, then increments the number.
   virtual void append(int seq, const std::string& bytes) = 0;
   virtual std::string read(int seq) = 0;
 };
 
-// Null when QuickFIX was not found when this was built.
+// Null if the benchmark was built without QuickFIX.
 std::unique_ptr<QuickFixStore> make_quickfix_store(const std::string& folder);
 
 }  // namespace bench

@@ -1,7 +1,7 @@
-// How many messages a second two engines exchange over loopback TCP with their stores on, compared with QuickFIX with
-// its FileStore and FileLog in the same run; and whether a long flow at a part of that rate is stable: bench_sustained
-// --help. Exit status 1 when an answer is wrong or the long flow does not keep its rate and its memory, 2 when the run
-// cannot be done.
+// Measures how many messages per second two engines exchange over loopback TCP with their stores on, compared with
+// QuickFIX with its FileStore and FileLog in the same run; and whether a long flow at a part of that rate is stable:
+// bench_sustained --help. Exit status 1 if an answer is wrong or the long flow does not keep its rate and its memory, 2
+// if the run is not possible.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,7 +40,7 @@ struct Both {
   FlowResult venue, trader;
 };
 
-// A side in a process of its own; its result comes through a pipe.
+// A side in a separate process; its result comes through a pipe.
 class SideProcess {
  public:
   SideProcess(FlowResult (*run)(const FlowPlan&), FlowPlan plan, bool tells_port) {
@@ -101,7 +101,7 @@ class Runs {
     if (!options_.no_dictionary) plan.dictionary = NFX_SOURCE_DIR "/dictionaries/FIX44.xml";
     plan.folder = (folder_.path() / std::to_string(++count_)).string();
     std::filesystem::create_directories(plan.folder);
-    if (quickfix) plan.port = nfx::test::free_port();  // it takes no port 0
+    if (quickfix) plan.port = nfx::test::free_port();  // QuickFIX does not accept port 0
     Both both;
     {
       const SideProcess venue{quickfix ? run_quickfix_venue : run_nexusfix_venue, plan, true};
@@ -134,7 +134,7 @@ void print_side(const char* name, const FlowResult& side) {
       static_cast<unsigned long long>(side.rss_end_kib), static_cast<unsigned long long>(side.allocations));
 }
 
-// Whether a long flow at `orders` a second stays as it is.
+// Whether a long flow of `orders` per second is stable.
 bool run_long(const Options& options, Runs& runs, std::uint64_t orders) {
   const double due = 2 * static_cast<double>(orders);
   std::printf("\n%.0f s at %.0f%% of the maximum with store %s: %llu orders a second\n", options.long_seconds,

@@ -1,7 +1,7 @@
 // One side of a flow of orders and reports between two processes: its plan and its result. The trader has `window`
-// unanswered orders, or sends `rate` a second; the venue answers each with one report. Both check every message: the
-// orders are numbered, and a number that is not the next one is a wrong answer.
-// Thread: a side runs in a process of its own. C++14, so that a peer's headers can be used with it.
+// unanswered orders, or sends `rate` per second; the venue answers each with one report. Both check every message: the
+// orders are numbered, and a number out of sequence is a wrong answer.
+// Thread: a side runs in a separate process. C++14, so that a peer's headers can be used with it.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 namespace nfx::bench {
 
 struct FlowPlan {
-  int port_pipe = -1;      // the venue writes its port here, as two bytes; the trader's is known
+  int port_pipe = -1;      // the venue writes its port here, as two bytes; the trader already knows it
   std::uint16_t port = 0;  // trader
   std::uint32_t window = 256;
-  std::uint64_t rate = 0;  // orders a second; 0: as fast as the window allows
+  std::uint64_t rate = 0;  // orders per second; 0: as fast as the window allows
   double warm_up_s = 1;
   double seconds = 5;
   std::string folder;      // for stores
@@ -24,16 +24,16 @@ struct FlowPlan {
 
 struct FlowResult {
   bool right = false;
-  std::uint64_t messages = 0;  // in and out, within `seconds`
+  std::uint64_t messages = 0;  // sent and received, within `seconds`
   double seconds = 0;
   std::uint64_t rss_begin_kib = 0, rss_middle_kib = 0, rss_end_kib = 0;
-  std::uint64_t allocations = 0;                                  // of the poll thread, after the warm-up
-  bool allocations_counted = false;                               // false where a sanitizer owns the allocator
-  std::uint64_t p50_ns = 0, p99_ns = 0, p999_ns = 0, max_ns = 0;  // trader: from when an order was due to its report
+  std::uint64_t allocations = 0;                                  // on the poll thread, after the warm-up
+  bool allocations_counted = false;                               // false if a sanitizer owns the allocator
+  std::uint64_t p50_ns = 0, p99_ns = 0, p999_ns = 0, max_ns = 0;  // trader: from an order's due time to its report
   char problem[200] = {};
 };
 
-constexpr std::size_t flow_order_text = 60;  // bytes of Text(58) that bring orders and reports to their size
+constexpr std::size_t flow_order_text = 60;  // size of Text(58), which pads orders and reports to their size
 constexpr std::size_t flow_report_text = 40;
 
 FlowResult run_nexusfix_venue(const FlowPlan& plan);

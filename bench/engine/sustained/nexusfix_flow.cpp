@@ -19,7 +19,7 @@
 
 namespace nfx::bench {
 
-// Without the library, which would allocate where nothing may.
+// Without the standard library, which would allocate where no allocation is permitted.
 std::uint64_t resident_kib() {
   char text[128] = {};
   const int file = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
@@ -99,7 +99,7 @@ class Trader final : public Side {
       return Duration::max();
     }
     if (begin_ == std::chrono::steady_clock::time_point{}) begin_ = now;
-    // Counted from when an order was due, so that a stall shows in all that it delays.
+    // Counted from an order's due time, so that a stall shows in all orders that it delays.
     for (int burst = 0; burst < 64; ++burst) {
       const auto due = begin_ + std::chrono::nanoseconds{sent_ * 1'000'000'000 / plan_.rate};
       if (due > now) return due - now;

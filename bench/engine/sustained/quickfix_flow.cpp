@@ -84,7 +84,7 @@ class Trader final : public Flow {
     messages += 2;
     if (!stop) send();
   }
-  // On the session's own thread, like all that follows: orders numbered by two threads would be sent in another order.
+  // On the session's own thread, like all later orders: orders numbered by two threads would be sent in another order.
   void onLogon(const FIX::SessionID& id) override {
     Flow::onLogon(id);
     for (std::uint32_t i = 0; i < plan_.window; ++i) send();

@@ -1,4 +1,4 @@
-// What a long flow has to keep to: its rate, its memory, and no allocation on a poll thread.
+// The requirements of a long flow: its rate, its memory, and no allocation on a poll thread.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace nfx::bench {
 
-constexpr double least_rate = 0.99;  // of what was due
-// The growth that is allowed after the warm-up, where buffers fill for the first time: this much, and a hundredth. A
+constexpr double least_rate = 0.99;  // of the due messages
+// The growth allowed after the warm-up, during which buffers fill for the first time: this much, plus one per cent. A
 // leak of a byte per message exceeds it within seconds.
 constexpr std::uint64_t most_growth_kib = 1024;
 
@@ -18,7 +18,7 @@ constexpr std::uint64_t most_growth_kib = 1024;
   return side.seconds > 0 ? static_cast<double>(side.messages) / side.seconds : 0;
 }
 
-// One sentence for each requirement that was not met; empty when all were. `due` is in messages a second.
+// One sentence for each requirement that was not met; empty if all were. `due` is in messages per second.
 [[nodiscard]] inline std::vector<std::string> what_failed(const FlowResult& trader, const FlowResult& venue,
                                                           double due) {
   std::vector<std::string> failures;

@@ -1,7 +1,7 @@
-// What each way to a socket costs: round trips of a 176-byte request and a 253-byte answer over TCP on this host, each
-// side a thread on its own core. All rows run in alternation, several times (A B C A B C ...), and each is compared
-// with the raw sockets of the same repeat that wait the same way. Engines have a journal, synced every 10 ms, except in
-// rows with "memory". Exit status 1 when an answer is wrong, 2 when it cannot run.
+// Measures the cost of each way to a socket: round trips of a 176-byte request and a 253-byte answer over TCP on this
+// host, each side a thread on its own core. All rows run in alternation, several times (A B C A B C ...), and each is
+// compared with the raw sockets of the same repeat that wait the same way. Engines have a journal, synced every 10 ms,
+// except in rows with "memory". Exit status 1 if an answer is wrong, 2 if the benchmark cannot run.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -31,7 +31,7 @@ struct Options {
 
 using Results = std::map<std::string, std::vector<Figures>>;
 
-// Of the ratio as it is printed: 1.2503 prints as 1.25, and meets a target of 1.25.
+// Uses the ratio as printed: 1.2503 prints as 1.25, and meets a target of 1.25.
 const char* verdict(double ratio) { return std::round(ratio * 100) <= target_ratio * 100 ? "met" : "missed"; }
 
 void print(const std::vector<Condition>& rows, const Results& results) {
@@ -56,7 +56,7 @@ void print(const std::vector<Condition>& rows, const Results& results) {
   }
 }
 
-// Named by --only, or what such a row is compared with.
+// Rows named by --only, and the rows that they are compared with.
 bool is_wanted(const Condition& row, const std::vector<Condition>& rows, const std::string& only) {
   return row.name.contains(only) || std::ranges::any_of(rows, [&](const Condition& other) {
            return other.baseline == row.name && other.name.contains(only);
@@ -69,7 +69,7 @@ void choose_cores(PingPong& plan) {
   if (cores.size() < 2) throw std::runtime_error("needs two cores, one per side");
   plan.client_core = static_cast<unsigned>(cores[0]);
   plan.server_core = static_cast<unsigned>(cores[1]);
-  // With two cores alone the flushers take turns with the sides, as they would in such a machine's service.
+  // With only two cores, the flushers share them with the sides, as they would in production on such a machine.
   plan.helper_cores = cores.size() == 2 ? allowed : allowed - CpuSet{cores[0], cores[1]};
 }
 

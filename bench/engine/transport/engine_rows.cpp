@@ -1,6 +1,6 @@
-// Two engines, an order and its report at a time: what a program sees of a transport, with the store it would have.
-// A journal is synced every 10 ms by the engine's own flusher; that it holds every message is checked at the end.
-// A further condition is one more call of add().
+// Two engines, one order and its report at a time: a program's view of a transport, with a real store. A journal is
+// synced every 10 ms by the engine's own flusher; the end of the run checks that it holds every message. To add a
+// condition, add a call of add().
 #include "nexusfix/dictionary/load.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
@@ -37,7 +37,7 @@ EngineConfig config_of(const PingPong& plan, const EngineChoice& choice, Role ro
   settings.journal.directory = plan.folder / (venue ? "venue" : "trader");
   settings.journal.durability = Durability::interval;
   settings.journal.sync_interval = 10ms;
-  settings.journal.segment_size = 16 * 1024 * 1024;  // made within a moment, before the first order
+  settings.journal.segment_size = 16 * 1024 * 1024;  // created quickly, before the first order
   settings.journal.archive = Archive::remove;
   settings.tls_enabled = choice.tls;
   if (choice.tls) settings.tls = venue ? encryption().server : encryption().client;
@@ -51,24 +51,24 @@ EngineConfig config_of(const PingPong& plan, const EngineChoice& choice, Role ro
   return config;
 }
 
-// An engine whose helper threads run on other cores than the two sides, where the machine has them.
+// An engine whose helper threads run on other cores than the two sides, if the machine has enough.
 class PlacedEngine {
  public:
   PlacedEngine(EngineConfig config, const PingPong& plan, unsigned own_core, Callbacks program) {
-    // A thread begins where its maker may run.
+    // A thread inherits its creator's CPU mask.
     const AffinityResult moved = CpuAffinity::set(plan.helper_cores);
     engine_.emplace(std::move(config), std::move(program));
     if (!moved) throw std::runtime_error(moved.message());
     run_on_core(own_core);
     engine_->start();
-    // The second segment is made before the measurement, as it would be overnight.
+    // The second segment is created before the measurement, as it would be overnight.
     const JournalStore* journal = engine_->session(0)->journal();
     while (journal != nullptr && !journal->accepts(1)) std::this_thread::yield();
   }
   Engine* operator->() noexcept { return &*engine_; }
 
-  // Throws WrongAnswerError when the journal lacks a message, or the flusher does not sync it. A short run may be over
-  // before the flusher's first interval is, so that is waited for.
+  // Throws WrongAnswerError if the journal lacks a message, or if the flusher does not sync it. A short run may end
+  // before the flusher's first interval, so this waits for it.
   void check_journal(std::uint64_t messages) {
     const JournalStore* journal = engine_->session(0)->journal();
     if (journal == nullptr) return;
@@ -104,7 +104,7 @@ LatencyHistogram run_engines(const PingPong& plan, const EngineChoice& choice) {
       [&](std::uint16_t port) {
         PlacedEngine engine{config_of(plan, choice, Role::initiator, {"127.0.0.1", port}), plan, plan.client_core,
                             trader};
-        constexpr int turns_between_looks = 1024;  // at the clock
+        constexpr int turns_between_looks = 1024;  // iterations between two reads of the clock
         const auto deadline = std::chrono::steady_clock::now() + 120s;
         for (int turns = 1; !trader.ended; ++turns) {
           engine->turn(50ms);

@@ -41,7 +41,7 @@ bool OrderSide::says(const MessageView& message, const Terms& terms) {
          message.get_int(Tag::OrderQty) == static_cast<std::int64_t>(terms.quantity) && price && *price == terms.price;
 }
 
-// Every message shows what the session adds around a body, so that the next one comes out as long as it is to be.
+// Learns from every message how much the session adds to a body, so that the next message gets the right length.
 void OrderSide::on_traffic(SessionHandle&, Direction direction, std::string_view message) {
   if (direction != Direction::out || body_size_ == 0) return;
   if (envelope_ != 0 && message.size() != message_size_)
@@ -51,7 +51,7 @@ void OrderSide::on_traffic(SessionHandle&, Direction direction, std::string_view
 }
 
 void OrderSide::send(SessionHandle& session, std::string_view type, FieldWriter& body, std::uint64_t number) {
-  constexpr std::size_t text_field = 4;  // "58=" and its end
+  constexpr std::size_t text_field = 4;  // "58=" and SOH
   seq_digits_ = digits(value(session.next_outbound()));
   const std::size_t around = envelope_ + seq_digits_ + body.view().size() + text_field;
   const std::size_t room = message_size_ > around ? message_size_ - around : 1;

@@ -1,6 +1,6 @@
 // A trader and a venue that make an order and its report exactly as long as the raw rows' request and answer, one at a
 // time. IDs and terms of a message follow from its number, and each side checks them.
-// Thread: each on its engine's poll thread. Cost: no allocation per message. Errors: `problem` states what was wrong.
+// Thread: each on its engine's poll thread. Cost: no allocation per message. Errors: `problem` says what was wrong.
 #pragma once
 
 #include <array>
@@ -37,7 +37,7 @@ class OrderSide : public Application, public Observer {
   // Whether a message has these terms.
   [[nodiscard]] static bool says(const MessageView& message, const Terms& terms);
   static void append(FieldWriter& body, const Terms& terms);
-  // Fills up with Text and sends.
+  // Pads with Text and sends.
   void send(SessionHandle& session, std::string_view type, FieldWriter& body, std::uint64_t number);
   void note(const std::string& text) {
     if (problem.empty()) problem = text;
@@ -50,7 +50,7 @@ class OrderSide : public Application, public Observer {
   std::uint64_t seed_;
   std::size_t body_size_ = 0;  // of the message being sent
   std::size_t seq_digits_ = 0;
-  std::size_t envelope_ = 0;  // what the session adds, digits of MsgSeqNum apart; 0: not known yet
+  std::size_t envelope_ = 0;  // bytes that the session adds, without the digits of MsgSeqNum; 0: unknown
 };
 
 class OrderVenue final : public OrderSide {
@@ -71,7 +71,7 @@ class OrderTrader final : public OrderSide {
   Handled on_message(SessionHandle& session, const MessageView& report) override;
   [[nodiscard]] std::uint64_t answered() const noexcept { return answered_; }
 
-  LatencyHistogram round_trip;  // of the measured ones
+  LatencyHistogram round_trip;  // of the measured orders
 
  private:
   void send_next(SessionHandle& session);

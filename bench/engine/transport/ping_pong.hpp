@@ -1,5 +1,5 @@
-// One request of 176 bytes there, one answer of 253 bytes back, over whatever two threads are given: the sizes of the
-// demonstration's order and report. Every request differs, and every byte of every answer is checked.
+// Sends a request of 176 bytes and receives an answer of 253 bytes, over any connection between two threads: the sizes
+// of the demonstration's order and report. Every request differs, and every byte of every answer is checked.
 // Thread: one per side, each on its core. Errors: WrongAnswerError, which ends the run.
 #pragma once
 
@@ -37,28 +37,27 @@ struct PingPong {
   std::uint64_t seed = 1;
   unsigned client_core = 0;
   unsigned server_core = 1;
-  CpuSet helper_cores;           // where the flushers of journals may run
-  std::filesystem::path folder;  // of journals
+  CpuSet helper_cores;           // CPUs for the flushers of journals
+  std::filesystem::path folder;  // for journals
   bool dictionary = false;       // engines validate against FIX44.xml
 };
 
-// A row of the table. `run` gives the round trips of one repeat, or throws; empty: `why_not` is the reason why there
-// are none.
+// A row of the table. `run` returns the round trips of one repeat, or throws. If it is empty, `why_not` is the reason.
 struct Condition {
   std::string name;
-  std::string baseline;  // the row it is compared with; empty for one that others are
+  std::string baseline;  // the row it is compared with; empty for a baseline
   std::string why_not;
   std::function<LatencyHistogram(const PingPong&)> run;
-  bool has_target = false;  // it is to stay within `target_ratio` of its baseline
+  bool has_target = false;  // must stay within `target_ratio` of its baseline
 };
 
 inline constexpr double target_ratio = 1.25;
 
-// A way to make a ring, and why rows with it are left out here, if they are.
+// A way to set up a ring, and the reason why its rows are left out, if they are.
 struct RingChoice {
   std::string name;
   IoUringOptions options;
-  bool in_engine = false;  // engine rows are made with it too
+  bool in_engine = false;  // engine rows use it too
   std::string why_not;
   std::string why_not_spin;
 };
@@ -84,13 +83,13 @@ inline void fill(std::span<char> bytes, std::uint64_t number, std::uint64_t seed
   }
 }
 
-// An end of a connection is anything with send(span) and receive(span), which return when all bytes are through.
+// An end of a connection is anything with send(span) and receive(span), which return when all bytes were transferred.
 template <class End>
 void answer(End& end, const PingPong& plan) {
   std::array<char, request_size> request, expected;
   std::array<char, answer_size> reply;
   for (std::uint64_t i = 0; i < plan.warm_up + plan.measured; ++i) {
-    fill(reply, i, plan.seed + 1);  // before the request comes, as its answer would be precomputed
+    fill(reply, i, plan.seed + 1);  // before the request arrives, like a precomputed answer
     fill(expected, i, plan.seed);
     end.receive(request);
     if (request != expected) throw WrongAnswerError("request " + std::to_string(i) + " came in changed");
@@ -116,8 +115,8 @@ LatencyHistogram ask(End& end, const PingPong& plan) {
   return times;
 }
 
-// Runs both sides, each pinned before it makes what it owns. `serve` is given a function that passes the port to the
-// other side, which has it when `trade` begins.
+// Runs both sides, each pinned before it creates its objects. `serve` receives a function that passes the port to the
+// other side before `trade` begins.
 template <class Serve, class Trade>
 LatencyHistogram run_both(const PingPong& plan, const Serve& serve, const Trade& trade) {
   std::atomic<std::uint32_t> port{0};

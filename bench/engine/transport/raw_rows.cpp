@@ -1,5 +1,4 @@
-// The baseline: send and recv, nothing else. Blocking: the kernel wakes the thread; busy-polling: it receives in a
-// loop.
+// The baseline: only send and recv. Blocking: the kernel wakes the thread; busy-polling: it receives in a loop.
 #include "transport/ping_pong.hpp"
 #include "transport/raw_socket.hpp"
 

@@ -1,4 +1,4 @@
-// A TCP connection on this host without any of the engine: what the raw rows are made on.
+// A TCP connection on this host without the engine, for the raw rows.
 #pragma once
 
 #include <arpa/inet.h>

@@ -1,4 +1,4 @@
-// The engine's transports, without the engine. A further transport is one more call of add().
+// The engine's transports, without the engine. To add a transport, add a call of add().
 #include <algorithm>
 #include <utility>
 
@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A transport by itself, or with TLS around it.
+// A transport alone, or with TLS.
 template <class T>
 struct Plain {
   template <class Options>
@@ -65,7 +65,7 @@ class TransportEnd {
     on_receive(id_, std::exchange(early_, {}));
     while (!wanted_.empty()) poll();
   }
-  // Delivers what is sent, which the other side's end confirms.
+  // Waits until everything sent was delivered; the other side's close confirms it.
   void finish() {
     if (id_ != no_connection) transport_.close(id_);
     while (transport_.lingering() > 0) transport_.poll(*this, 1ms);
@@ -78,7 +78,7 @@ class TransportEnd {
     std::copy_n(bytes.begin(), taken, wanted_.begin());
     wanted_ = wanted_.subspan(taken);
     if (taken == bytes.size()) return;
-    // With TLS the first request may come in the very poll that announces its connection.
+    // With TLS the first request may arrive in the same poll that announces its connection.
     early_.assign(bytes.begin() + static_cast<std::ptrdiff_t>(taken), bytes.end());
     if (early_.size() > request_size) throw WrongAnswerError("more bytes than were requested");
   }
@@ -88,7 +88,7 @@ class TransportEnd {
  private:
   void poll() {
     if (transport_.poll(*this, max_wait_) == 0 && max_wait_ == 0ns) cpu_pause();
-    // Its end may come with its last bytes.
+    // Its end may arrive with its last bytes.
     if (gone_ && (id_ == no_connection || !wanted_.empty())) throw std::runtime_error("the other side is gone");
   }
 
@@ -141,7 +141,7 @@ std::vector<RingChoice> ring_choices() {
                        bool in_engine) {
     const IoUringFeatures features = probe_io_uring(options);
     const bool there = features.available && (needed == nullptr || features.*needed);
-    // Otherwise each side's kernel thread and the side itself take turns on one core, a scheduler's slice at a time.
+    // Otherwise each side's kernel thread and the side itself share one core, one scheduler slice at a time.
     const bool crowded = options.sqpoll && this_machine().cores < 4;
     choices.push_back(
         {.name = name,

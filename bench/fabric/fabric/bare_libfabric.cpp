@@ -1,4 +1,4 @@
-// The least that libfabric needs for a write with a number: no slots, credits, regions or checks.
+// The minimum that libfabric needs for a write with a number: no slots, credits, regions or checks.
 #include "fabric/bare_libfabric.hpp"
 
 #include <rdma/fabric.h>
@@ -91,7 +91,7 @@ class Bare {
     fi_freeinfo(info_);
   }
 
-  // Whether it was taken.
+  // Returns whether the provider took it.
   bool post(std::uint32_t bytes, std::uint32_t number) {
     const ssize_t result = fi_writedata(ep_, memory_.data(), bytes, fi_mr_desc(mr_), number, to_, base_, key_,
                                         &contexts_[next_context_++ % contexts_.size()]);
@@ -99,7 +99,7 @@ class Bare {
     need(result, "fi_writedata");
     return true;
   }
-  // Entries read; numbers that arrived are counted.
+  // Returns the number of entries read; counts the numbers that arrived.
   std::size_t poll() {
     std::array<fi_cq_data_entry, 32> entries;
     const ssize_t count = fi_cq_read(cq_, entries.data(), entries.size());
@@ -137,7 +137,7 @@ class Bare {
   std::uint64_t key_ = 0;
 };
 
-// A child on CPU 1 that answers every number, or only takes them.
+// A child on CPU 1 that answers every number, or only receives them.
 class Other {
  public:
   explicit Other(bool answers) {
@@ -226,7 +226,7 @@ BareCosts bare_costs() {
   constexpr int polls = 100'000;
   for (int i = 0; i < polls; ++i) bare.poll();
   costs.poll_ns = static_cast<double>(now_ns() - begin) / polls;
-  // Without reading completions the provider soon takes no more.
+  // If completions are not read, the provider soon refuses writes.
   for (int i = 0; i < 100'000 && refused < 1000; ++i) {
     const std::uint64_t try_begin = now_ns();
     if (bare.post(64, 0)) continue;

@@ -1,5 +1,5 @@
-// libfabric called by hand, between two processes over provider shm: what the rails are compared with.
-// Thread: the caller's, on CPU 0; a child busy-polls on CPU 1. Errors: std::runtime_error with what libfabric returned.
+// Direct calls of libfabric between two processes over provider shm: the comparison for the rails.
+// Thread: the caller's, on CPU 0; a child busy-polls on CPU 1. Errors: std::runtime_error with libfabric's error.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ struct BareOptions {
 [[nodiscard]] LatencyHistogram bare_round_trips(const BareOptions& options);
 
 struct BareCosts {
-  double poll_ns = 0;        // of a queue without an entry
-  double post_ns = 0;        // of a write that is taken
-  double refused_ns = 0;     // of a write that is not
-  double completion_ns = 0;  // of each entry that is read, more than that of the poll
+  double poll_ns = 0;        // a queue without an entry
+  double post_ns = 0;        // a write that is taken
+  double refused_ns = 0;     // a write that is refused
+  double completion_ns = 0;  // each entry read, in addition to the poll
 };
 [[nodiscard]] BareCosts bare_costs();
 

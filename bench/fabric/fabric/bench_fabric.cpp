@@ -1,6 +1,6 @@
-// What rails cost: pages over shared memory compared with memcpy, over TCP with iperf3, small writes with libfabric's
-// fi_pingpong and libfabric called by hand, and pages among confined noise with none: bench_fabric --help.
-// Exit status 1 when an answer is wrong, 2 when the run cannot be done.
+// Measures the cost of rails: pages over shared memory compared with memcpy, over TCP with iperf3, small writes with
+// libfabric's fi_pingpong and direct calls of libfabric, and pages among confined noise with none: bench_fabric --help.
+// Exit status 1 if an answer is wrong, 2 if the run is not possible.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -43,10 +43,10 @@ struct FabricRow {
   std::string unit;
   std::function<double()> run;
   std::vector<double> repeats = {};
-  std::string left_out = {};  // why
+  std::string left_out = {};  // the reason
 };
 
-// The goal is about two rows: the first divided by the second, or their difference.
+// The goal concerns two rows: the first divided by the second, or their difference.
 struct Goal {
   std::size_t row = 0;
   std::size_t beside = 0;
@@ -73,7 +73,7 @@ double gbps(const Options& options, const std::string& provider, std::uint32_t r
   bench.round_trips = 0;
   bench.pinning = pinning;
   bench.idle = idle;
-  bench.window = 8;  // what is under way stays in the caches
+  bench.window = 8;  // pages in flight stay in the caches
   return run_bench(bench).gbps;
 }
 
@@ -131,7 +131,7 @@ FabricGroup small_group(const Options& options) {
   }
   group.rows.push_back({"shm, p99", "us", [&] { return small_us(options, "shm", 99); }});
   group.rows.push_back({"ring, p99", "us", [&] { return small_us(options, "ring", 99); }});
-  // What a rail adds to libfabric: 60 ns for each operation.
+  // A rail may add 60 ns to libfabric for each operation.
   group.goals.push_back({.row = 2, .beside = 1, .difference = true, .limit = 0.06, .at_least = false});
   constexpr std::size_t absolute = ~std::size_t{0};
   for (const std::size_t row : {std::size_t{2}, std::size_t{3}})
@@ -182,7 +182,7 @@ FabricGroup cost_group() {
   return group;
 }
 
-// All rows in turn; a row that cannot run is left out with the reason.
+// Runs all rows in turn; leaves out a row that cannot run, with the reason.
 void measure_group(FabricGroup& group, const Options& options, const nfx::CpuSet& cpus) {
   for (std::uint32_t repeat = 0; repeat < options.repeats; ++repeat) {
     for (FabricRow& row : group.rows) {
@@ -209,7 +209,7 @@ std::string verdict(const FabricGroup& group, std::size_t row) {
     std::string what = "itself";
     if (goal.beside < group.rows.size()) {
       if (group.rows[goal.beside].repeats.empty()) continue;
-      // The repeats' own ratios: a slow phase of the machine slows all rows of a repeat alike.
+      // The repeats' own ratios, because a slow phase of the machine slows all rows of a repeat.
       std::vector<double> each;
       for (std::size_t i = 0; i < group.rows[row].repeats.size() && i < group.rows[goal.beside].repeats.size(); ++i) {
         const double beside = group.rows[goal.beside].repeats[i];

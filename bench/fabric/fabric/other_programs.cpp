@@ -1,4 +1,4 @@
-// Child processes and their output; and the copy by two threads, which is the floor of all shared memory.
+// Child processes and their output; also the copy by two threads, the lower bound for all shared memory.
 #include "fabric/other_programs.hpp"
 
 #include <signal.h>
@@ -46,7 +46,7 @@ class Server {
   pid_t pid_ = 0;
 };
 
-// Its output; repeated while the server is not there yet.
+// Returns its output; retries until the server is up.
 std::string output_of(const std::string& command, std::string_view expected, const std::string& remedy) {
   std::string text;
   for (int attempt = 0; attempt < 20; ++attempt) {
@@ -91,7 +91,7 @@ double fi_pingpong_us(std::uint32_t bytes, std::uint32_t round_trips) {
 }
 
 double memcpy_gbps(std::uint32_t page_bytes, double seconds) {
-  constexpr std::size_t region = std::size_t{32} << 20U;  // those of two rails
+  constexpr std::size_t region = std::size_t{32} << 20U;  // regions of two rails
   std::array<double, 2> gbps{};
   std::atomic<int> ready{0};
   std::array<std::thread, 2> threads;

@@ -1,5 +1,5 @@
-// What the wire layer costs, compared with its baseline and with other libraries, in one run: bench_wire --help. Exit
-// status 1 when a row gives a wrong answer, 2 when the run cannot be done.
+// Measures the wire layer, compared with its baseline and with other libraries in one run: bench_wire --help. Exit
+// status 1 if a row gives a wrong answer, 2 if the run is not possible.
 #include <cstdio>
 
 #include "harness/program.hpp"
@@ -29,7 +29,7 @@ struct NamedGroup {
 constexpr NamedGroup groups[] = {
     {"index", index_group}, {"reads", reads_group}, {"encode", encode_group}, {"stream", stream_group}};
 
-// Empty when the corpora are fit to measure with.
+// Empty if the corpora are valid.
 std::string make_inputs(Inputs& inputs, std::uint64_t seed, bool with_quickfix) {
   inputs.seed = seed;
   for (const Kind kind : {Kind::heartbeat, Kind::new_order_single, Kind::execution_report, Kind::market_data}) {
@@ -48,7 +48,7 @@ MeasureOptions measure_options(const Options& options, const Group& group) {
   MeasureOptions measure;
   measure.repeats = options.repeats;
   measure.seed = options.seed;
-  // The stream's rounds make up its million messages, however quick the run is to be.
+  // The stream's rounds add up to its million messages, even in a quick run.
   measure.rounds = !group.shuffled ? 16 : options.quick ? 16 : 60;
   measure.slice_ns = options.quick ? 250'000 : 500'000;
   return measure;

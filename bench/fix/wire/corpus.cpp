@@ -114,7 +114,7 @@ OrderValues random_values(Random& random, std::uint64_t seq_num, std::int64_t se
   v.seq_num = seq_num;
   v.sending_time_ms = sent_ms;
   v.transact_time_ms = v.sending_time_ms - static_cast<std::int64_t>(random.below(5));
-  // One draw a statement: the order of operands is the compiler's, and the corpus must not be.
+  // One draw per statement, because the compiler chooses the order of operands, and the corpus must not depend on it.
   const std::string trader = letters(random, 2, 4);
   v.cl_ord_id = ShortText{trader + digits(random, 7, 9)};
   v.order_id = ShortText{digits(random, 8, 12)};
@@ -139,7 +139,7 @@ OrderValues random_values(Random& random, std::uint64_t seq_num, std::int64_t se
 std::string heartbeat(Random& random, const OrderValues& values) {
   PlainBuilder message;
   message.header("0", values, HeaderOrder::comp_ids_first);
-  // An answer to a TestRequest names it.
+  // An answer to a TestRequest contains its ID.
   if (random.below(4) == 0) message.add(112, "TEST" + digits(random, 3, 7));
   return message.finish();
 }
@@ -201,14 +201,14 @@ std::string plain_report(const OrderValues& v, HeaderOrder order) {
 }
 
 Corpus make_corpus(Kind kind, std::uint64_t seed, std::uint32_t messages) {
-  // Each kind has its own sequence, so that one corpus does not depend on which others were made.
+  // Each kind has its own sequence, so that a corpus does not depend on which others were made.
   Random random{seed ^ (std::uint64_t{static_cast<unsigned char>(kind)} + 1) * 0x1000003};
   const bool keeps_values = kind == Kind::new_order_single || kind == Kind::execution_report;
   Corpus corpus;
   corpus.kind = kind;
   corpus.offsets.push_back(0);
   std::uint64_t seq_num = 12'000;
-  // One busy second of a session, as encoders that remember the text of the last second meet it.
+  // One busy second of a session, which suits encoders that cache the text of the last second.
   const auto second = static_cast<std::int64_t>(random.below(6 * 60 * 60));
   for (std::uint32_t i = 0; i < messages; ++i) {
     ++seq_num;

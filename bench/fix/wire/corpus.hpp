@@ -1,5 +1,5 @@
-// Messages to measure with, made from a seed: the same bytes on every machine, all different, in the sizes and with
-// the variety that a session sees. Built and checked by plain code that shares nothing with what is measured.
+// Benchmark messages made from a seed: the same bytes on every machine, all different, with the sizes and variety of a
+// real session. Built and checked by plain code that is independent of the measured code.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ enum class Kind : std::uint8_t {
 struct Corpus {
   Kind kind{};
   std::string bytes;                   // one message after the other
-  std::vector<std::uint32_t> offsets;  // one more than there are messages
-  std::vector<OrderValues> values;     // of orders and reports; empty otherwise
+  std::vector<std::uint32_t> offsets;  // one more than the number of messages
+  std::vector<OrderValues> values;     // for orders and reports; empty otherwise
 
   [[nodiscard]] std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(offsets.size() - 1); }
   [[nodiscard]] std::string_view operator[](std::uint32_t i) const noexcept {
@@ -38,7 +38,7 @@ struct Corpus {
 
 [[nodiscard]] Corpus make_corpus(Kind kind, std::uint64_t seed, std::uint32_t messages = corpus_messages);
 
-// Empty when every message is well-formed and differs from all others; else what is wrong with which.
+// Empty if every message is well-formed and differs from all others; otherwise the problem and the message.
 [[nodiscard]] std::string what_is_wrong_with(const Corpus& corpus);
 
 [[nodiscard]] std::uint64_t digest(std::string_view bytes) noexcept;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t buffer_size = 1024;
 
-// What a session keeps between messages.
+// The state that a session keeps between messages.
 struct Session {
   std::array<char, buffer_size> bytes{};
   Encoder encoder{bytes};
@@ -23,7 +23,7 @@ struct Session {
       : header({.begin_string = "FIX.4.4", .sender_comp_id = v.sender.view(), .target_comp_id = v.target.view()}) {}
 };
 
-// Header template and tags known at compile time: how an application is meant to write.
+// Header template and tags known at compile time: the intended way to write.
 FieldWriter& begin(Session& session, std::string_view msg_type, const OrderValues& v) noexcept {
   session.encoder.begin(session.header, msg_type, SeqNum{v.seq_num}, time_of(v.sending_time_ms));
   return session.encoder.fields();
@@ -44,7 +44,7 @@ std::string_view encode_order(Session& session, const OrderValues& v) noexcept {
   return session.encoder.finish();
 }
 
-// The same through the typed messages.
+// The same with the typed messages.
 std::string_view build_order(Session& session, const OrderValues& v) noexcept {
   fix44::NewOrderSingleBuilder order{begin(session, "D", v)};
   order.cl_ord_id(v.cl_ord_id.view())
@@ -87,7 +87,7 @@ std::string_view encode_typed_report(Session& session, const OrderValues& v) noe
   return encode_report(session.encoder, session.header, v);
 }
 
-// The same with every tag a run-time number and the header written field by field.
+// The same with every tag a run-time number, and the header written field by field.
 FieldWriter& begin_plainly(Session& session, std::string_view msg_type, const OrderValues& v) noexcept {
   session.encoder.begin("FIX.4.4", msg_type);
   return session.encoder.fields()
@@ -138,7 +138,7 @@ std::string_view encode_report_plainly(Session& session, const OrderValues& v) n
 using Encode = std::string_view (*)(Session&, const OrderValues&) noexcept;
 using Plain = std::string (*)(const OrderValues&, HeaderOrder);
 
-// A template on the encoding function, so that it is compiled into the loop as it would be into an application.
+// A template on the encoding function, so that it is inlined into the loop as in an application.
 template <Encode encode, Plain plain>
 Row encode_row(const Inputs& inputs, Kind kind, const char* name) {
   const Corpus& corpus = inputs.of(kind);

@@ -1,5 +1,5 @@
-// One pass over each message: every field's tag, offset and length, BodyLength and CheckSum verified. For comparison:
-// the baseline, which only adds up the bytes, and QuickFIX.
+// One pass over each message: every field's tag, offset and length, BodyLength and CheckSum verified. Compared with the
+// baseline, which only sums the bytes, and with QuickFIX.
 #include <cmath>
 
 #include "nexusfix/wire/message_view.hpp"

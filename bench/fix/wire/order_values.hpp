@@ -1,5 +1,5 @@
-// The values of an order or a report, before they become text: every encoder starts from these. Also read by code that
-// must compile as C++14.
+// The values of an order or a report before they become text; every encoder starts from these. Must also compile as
+// C++14.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct PriceValue {
   }
 };
 
-// At most 15 characters, as programs that care for their caches keep ids and symbols.
+// At most 15 characters: cache-conscious programs keep ids and symbols inline like this.
 class ShortText {
  public:
   ShortText() = default;
@@ -41,7 +41,7 @@ class ShortText {
   unsigned char size_ = 0;
 };
 
-// What every message has comes first, what only reports have last, for the same reason.
+// Members used by all messages come first, members used only by reports last, for the same reason.
 struct OrderValues {
   std::uint64_t seq_num = 0;
   std::int64_t sending_time_ms = 0;  // since 1970, UTC

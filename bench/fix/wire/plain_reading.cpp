@@ -1,4 +1,4 @@
-// Reads messages byte by byte with code of its own: the reference for every row's answer.
+// Reads messages byte by byte with independent code: the reference for every row's answer.
 #include "wire/plain_reading.hpp"
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// The obvious way to read a message, byte by byte and with copies: what every row's answer is compared with.
-// Shares no code with the library. Cost: allocates freely.
+// The obvious way to read a message, byte by byte and with copies: the reference for every row's answer. Shares no code
+// with the library. Cost: allocates freely.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ using PlainMessage = std::vector<PlainField>;
 // Empty unless BodyLength and CheckSum are right and the message starts with 8, 9, 35. Knows no data fields.
 [[nodiscard]] std::optional<PlainMessage> read_plainly(std::string_view message);
 
-// The text of the first field with this tag; empty when missing.
+// The text of the first field with this tag; empty if missing.
 [[nodiscard]] std::string plain_text(const PlainMessage& message, int tag);
 
 struct PlainDecimal {
@@ -33,10 +33,10 @@ struct PlainDecimal {
 [[nodiscard]] PlainDecimal plain_decimal(std::string_view text);
 [[nodiscard]] std::int64_t plain_time_ns(std::string_view text);
 
-// Whether two texts are equal, or the same number written with another count of trailing zeros.
+// Whether two texts are equal, or the same number with a different count of trailing zeros.
 [[nodiscard]] bool same_value(std::string_view a, std::string_view b);
 
-// The sum that a row's typed readings of a message must give; of no readings, 0.
+// The sum that a row's typed readings of a message must give; 0 without readings.
 enum class Prices : std::uint8_t { exact, binary };
 [[nodiscard]] std::uint64_t expected_readings(Kind kind, const PlainMessage& message, Prices prices);
 

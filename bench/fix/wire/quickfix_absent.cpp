@@ -1,4 +1,4 @@
-// Replaces quickfix_peer.cpp where the package is missing.
+// Replaces quickfix_peer.cpp if the package is missing.
 #include "wire/quickfix_peer.hpp"
 
 namespace nfx {

@@ -27,7 +27,7 @@ FIX::UtcTimeStamp time_of(std::int64_t ms) {
   return FIX::UtcTimeStamp(static_cast<time_t>(ms / 1000), static_cast<int>(ms % 1000));
 }
 
-// An order's values as an application of QuickFIX would hold them.
+// An order's values in the types of a QuickFIX application.
 struct Values {
   OrderValues plain;
   std::string cl_ord_id, account, symbol, order_id, exec_id, sender, target;
@@ -131,7 +131,7 @@ class QuickFix final : public QuickFixPeer {
     return fold.sum();
   }
 
-  // By reference to each entry: the usual getGroup() would copy it first.
+  // Refers to each entry, because the usual getGroup() would copy it first.
   std::uint64_t read_entries() noexcept override {
     Fold fold;
     try {
@@ -195,7 +195,7 @@ class QuickFix final : public QuickFixPeer {
  private:
   std::vector<const FIX::FieldMap*> maps() const { return {&parsed_.getHeader(), &parsed_, &parsed_.getTrailer()}; }
 
-  // What a session sets once stays in the object; MsgSeqNum and SendingTime change with each message.
+  // Fields that a session sets once stay in the object; MsgSeqNum and SendingTime change with each message.
   void begin(FIX::Message& message, const char* msg_type, const Values& v) {
     FIX::Header& header = message.getHeader();
     if (!header.isSetField(tag::begin_string)) {

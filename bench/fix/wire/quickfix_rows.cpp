@@ -1,5 +1,5 @@
-// QuickFIX's rows. It validates by its dictionary too, which the index does not: the row without validation is shown as
-// well, so that both comparisons can be made.
+// QuickFIX's rows. QuickFIX also validates by its dictionary, which the index does not. So there is also a row without
+// validation, and both comparisons are possible.
 #include "wire/readings.hpp"
 #include "wire/rows.hpp"
 
@@ -14,7 +14,7 @@ std::uint32_t keep_messages(QuickFixPeer& peer, const Corpus& corpus) {
   return last + 1 - corpus.size();
 }
 
-// Every field of the plain reading is there, in its group's entry where it belongs to one, and no other.
+// Compares every field of the plain reading, including those in group entries, and checks that there are no others.
 bool equals_plain_reading(QuickFixPeer& peer, const PlainMessage& plain) {
   unsigned entry = 0;
   for (const PlainField& field : plain) {
@@ -72,7 +72,7 @@ Row read_row(const Inputs& inputs, Kind kind, std::uint32_t first, Parse parse) 
   return row;
 }
 
-// The same fields with the same values as the corpus message has, in whatever order; a price may lose trailing zeros.
+// Whether the fields have the same values as in the corpus message, in any order; a price may lose trailing zeros.
 bool says_the_same(const std::string& text, const PlainMessage& plain) {
   const auto encoded = read_plainly(text);
   if (!encoded || encoded->size() != plain.size()) return false;

@@ -1,4 +1,5 @@
-// The index, and then what a handler reads: eight typed fields of an order or report, three of each market data entry.
+// Indexes a message and reads fields like a handler: eight typed fields of an order or report, three of each market
+// data entry.
 #include "wire/read_rows.hpp"
 
 #include <nexusfix/fix44/execution_report.hpp>
@@ -12,7 +13,7 @@ namespace {
 
 using Read = std::uint64_t (*)(const MessageView&) noexcept;
 
-// The same eight through the typed messages.
+// The same eight with the typed messages.
 
 template <typename Value>
 [[gnu::always_inline]] inline void add_decimal(Fold& fold, std::size_t place, const Value& value) noexcept {
@@ -59,7 +60,7 @@ std::uint64_t read_typed_order(const MessageView& view) noexcept {
   return fold.sum();
 }
 
-// A template on the reading function, so that it is compiled into the loop as it would be into a handler.
+// A template on the reading function, so that it is inlined into the loop as in a handler.
 template <Read read>
 Row read_row(const Inputs& inputs, Kind kind, const kernels::KernelTable& table, const char* name = "index + reads") {
   const Corpus& corpus = inputs.of(kind);

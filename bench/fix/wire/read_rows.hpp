@@ -1,4 +1,4 @@
-// What one parsed message's typed reads add up to, for the rows that read.
+// The sum of one parsed message's typed reads, for the rows that read.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
-// Which fields a handler reads from each message, and how a row adds up what it has read, so that nothing it reads can
-// be optimised away and every row's answer can be compared. Also read by code that must compile as C++14, and by code
-// compiled for another instruction set: hence no library, and nothing that is left un-inlined.
+// The fields that a handler reads from each message, and a row's sum of them. The sum prevents the compiler from
+// removing the reads, and allows comparing every row's answer. Must also compile as C++14, and for other instruction
+// sets: hence no library, and no function that is not inlined.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ constexpr Reading order_readings[reading_count] = {
     {34, ReadAs::integer},   {11, ReadAs::text},    {55, ReadAs::text},    {54, ReadAs::character},
     {40, ReadAs::character}, {38, ReadAs::decimal}, {44, ReadAs::decimal}, {60, ReadAs::time}};
 
-// A sum in which every reading has its own odd weight.
+// A sum with a different odd weight for each reading.
 class Fold {
  public:
   [[gnu::always_inline]] void text(std::size_t place, const char* bytes, std::size_t size) noexcept {
@@ -44,7 +44,7 @@ class Fold {
   [[gnu::always_inline]] void decimal(std::size_t place, std::int64_t mantissa, unsigned scale) noexcept {
     add(place, static_cast<std::uint64_t>(mantissa) * 32 + scale);
   }
-  // For engines whose prices are binary fractions: the nearest multiple of 0.00001.
+  // For engines with binary floating-point prices: the nearest multiple of 0.00001.
   [[gnu::always_inline]] void approximate(std::size_t place, double value) noexcept {
     add(place, static_cast<std::uint64_t>(static_cast<std::int64_t>(value * 1e5 + 0.5)));
   }

@@ -1,6 +1,6 @@
-// Encodes a report from its values with a header template and tags known at compile time: how an application is meant
-// to write. Inline, so that it is compiled into a benchmark's loop as it would be into an application. Thread: one per
-// encoder. Lifetime: the result is a view of the encoder's buffer. Errors: none.
+// Encodes a report from its values with a header template and tags known at compile time: the intended way to write.
+// Inline, so that it is compiled into a benchmark's loop as in an application.
+// Thread: one per encoder. Lifetime: the result is a view of the encoder's buffer. Errors: none.
 #pragma once
 
 #include <chrono>

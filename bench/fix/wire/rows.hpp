@@ -1,5 +1,5 @@
-// The groups of the wire benchmark, each made from the same corpora.
-// Lifetime: rows borrow the inputs, which must outlive them.
+// The groups of the wire benchmark, all with the same corpora. Lifetime: rows borrow the inputs, which must outlive
+// them.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace nfx::bench {
 
 struct Inputs {
   std::vector<Corpus> corpora;                   // one of each kind, in the order of the enumeration
-  std::vector<std::vector<PlainMessage>> plain;  // the same messages, read plainly
+  std::vector<std::vector<PlainMessage>> plain;  // the same messages, read by the plain code
   std::unique_ptr<QuickFixPeer> quickfix;        // null without the package
   std::uint64_t seed = 0;
 
@@ -32,12 +32,12 @@ struct Inputs {
 [[nodiscard]] Group encode_group(const Inputs& inputs);
 [[nodiscard]] Group stream_group(const Inputs& inputs);
 
-// The rows of QuickFIX, added to the groups above.
+// QuickFIX's rows, added to the groups above.
 void add_quickfix_index_rows(std::vector<Row>& rows, const Inputs& inputs, Kind kind);
 void add_quickfix_read_rows(std::vector<Row>& rows, const Inputs& inputs, Kind kind);
 void add_quickfix_encode_rows(std::vector<Row>& rows, const Inputs& inputs, Kind kind);
 
-// The kernels' tables of this machine, the best last.
+// The kernel tables of this machine, best last.
 [[nodiscard]] inline std::vector<const kernels::KernelTable*> all_kernels() {
   const kernels::KernelList list = kernels::available_kernels();
   return {list.begin(), list.end()};

@@ -1,6 +1,5 @@
-// A million messages as a stream, per instruction set: of all four kinds, framed, indexed and read, in random order,
-// more than a core's L2 cache holds; and Heartbeats alone, framed and indexed, where what each message costs to begin
-// with matters most.
+// A million messages as a stream, per instruction set: all four kinds in random order, framed, indexed and read, more
+// than a core's L2 cache holds; and only Heartbeats, framed and indexed, where the fixed cost per message matters most.
 
 #include "harness/random.hpp"
 #include "wire/batch.hpp"
@@ -10,7 +9,7 @@
 namespace nfx::bench {
 namespace {
 
-constexpr std::uint32_t pieces = 250;  // what is timed together
+constexpr std::uint32_t pieces = 250;  // number of pieces timed separately
 constexpr std::uint32_t messages_per_piece = 250;
 
 struct Stream {

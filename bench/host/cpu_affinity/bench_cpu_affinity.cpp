@@ -1,5 +1,6 @@
-// What pinning and isolating a CPU does to parsing, to an order's round trip and to a busy-polling thread, on an idle
-// and on a busy host: bench_cpu_affinity --help. Exit status 1 when an answer is wrong, 2 when the run cannot be done.
+// Measures the effect of pinning and isolating a CPU on parsing, on an order's round trip and on a busy-polling thread,
+// on an idle and on a busy host: bench_cpu_affinity --help. Exit status 1 if an answer is wrong, 2 if the run is not
+// possible.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -62,12 +63,12 @@ constexpr std::array conditions{
 struct Repeat {
   Figures parse_ns;  // per message
   Figures round_trip_us;
-  Figures hiccup_us;  // the worst gap of each millisecond
+  Figures hiccup_us;  // the worst gap per millisecond
   double lost_percent = 0;
   CounterRates counters;  // of parsing and round trips
 };
 
-// Batches are long enough for the clock; every message is another one.
+// Batches are long enough for the clock; every message differs.
 Figures time_parsing(const Corpus& corpus, const Options& options, const CycleClock& clock) {
   constexpr std::uint32_t batch = 50;
   MessageView view{96};
@@ -101,8 +102,8 @@ Figures time_parsing(const Corpus& corpus, const Options& options, const CycleCl
   return figures_of(picoseconds, 1000);
 }
 
-// Both engines on the calling thread, in turn, over TCP on loopback: the time is that of both engines and the kernel,
-// without the wake-up of another CPU.
+// Both engines on the calling thread, in turn, over TCP on loopback. The time includes both engines and the kernel, but
+// not the wake-up of another CPU.
 Figures time_round_trips(const Options& options, std::uint64_t seed, const Isolation* isolation) {
   using namespace app::demo;
   Trader trader{{{.name = "warm-up", .requests = options.warm_up, .window = 1, .reported = false},
@@ -161,14 +162,14 @@ void measure_gaps(Repeat& repeat, Placing placing, const Options& options, int c
                         static_cast<double>(std::max<std::uint64_t>(run.cpus[0].duration_ns, 1));
 }
 
-// The calling thread goes where the condition wants it.
+// Moves the calling thread as the condition requires.
 void place(Placing placing, int cpu) {
   if (placing == Placing::anywhere) return;
   const AffinityResult result = place_thread({cpu});
   if (!result) throw std::runtime_error("cannot run on CPU " + std::to_string(cpu) + ": " + result.message());
 }
 
-// On a thread of its own, since what is pinned stays so.
+// On a separate thread, because pinning cannot be undone.
 Repeat measure_once(const Condition& condition, const Options& options, int cpu, const CycleClock& clock,
                     std::uint64_t seed) {
   Repeat repeat;

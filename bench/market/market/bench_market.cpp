@@ -1,5 +1,5 @@
-// From the bytes of market data to events and order books, for every kind of feed: bench_market --help. Exit status 1
-// when a book is wrong, 2 when the run cannot be done.
+// Measures market data from bytes to events and order books, for every kind of feed: bench_market --help. Exit status 1
+// if a book is wrong, 2 if the run is not possible.
 #include <array>
 #include <cstdio>
 #include <optional>

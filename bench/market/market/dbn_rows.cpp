@@ -30,12 +30,12 @@ using nfx::market::InstrumentIndex;
 using nfx::market::InstrumentTable;
 using nfx::market::OrderBooks;
 
-// The day in all forms that rows begin with.
+// The day in all input forms of the rows.
 struct Day {
   std::string file;
   std::vector<std::byte> bytes;  // decompressed
   std::vector<Event> events;
-  std::vector<InstrumentIndex> indexes;  // of the events' instruments
+  std::vector<InstrumentIndex> indexes;  // indexes of the events' instruments
   std::uint32_t instruments = 0;
   BookLimits limits;
 };
@@ -97,7 +97,7 @@ void check(const Day& day) {
       static_cast<unsigned long long>(plain.best_price_changes()));
 }
 
-// Each update alone, between two readings of the processor's counter.
+// Times each update alone, between two readings of the processor's counter.
 LatencyHistogram time_updates(const Day& day, const CycleClock& clock, double own_cost) {
   LatencyHistogram histogram;
   OrderBooks books{day.limits};
@@ -157,7 +157,7 @@ std::vector<MarketRow> rows_of(const Day& day, const CpuSet& others) {
                   {}});
   rows.push_back({compressed ? "file: decompress to L3 book" : "file: read to L3 book", file_row(false), {}});
   if (compressed) {
-    // The thread begins with the file, on another CPU.
+    // The thread starts with the file, on another CPU.
     rows.push_back({"file: decompress on a second thread, to L3 book",
                     [&day, &others] {
                       auto replay = std::make_shared<BookReplay>(replay_options(day, false));

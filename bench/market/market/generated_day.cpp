@@ -1,5 +1,5 @@
-// Chooses what happens next: new orders mostly near the best prices, cancels mostly of recent orders, trades of the
-// first in the queue of the best price.
+// Generates the next message: new orders mostly near the best prices, cancels mostly of recent orders, trades of the
+// first order in the queue at the best price.
 #include "generated_day.hpp"
 
 #include <bit>
@@ -74,7 +74,7 @@ class Day {
     put('A', orders_.back(), orders_.back().size, last);
   }
 
-  // Half of the orders are among the two best prices, some far away.
+  // Half of the orders are at the two best prices, some far away.
   std::int64_t ticks(char side) {
     std::uint64_t away = 0;
     while (random_.below(10) >= 3 && away < 40) ++away;

@@ -1,5 +1,5 @@
-// A day of market data by order in DBN, made in memory: one instrument whose orders are near a price that moves.
-// Thread: any. Cost: some hundred ns a record; allocates. The same seed gives the same bytes on every machine.
+// A day of market data by order in DBN, generated in memory: one instrument whose orders are near a moving price.
+// Thread: any. Cost: some hundred ns per record; allocates. The same seed gives the same bytes on every machine.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace nfx::bench {
 struct DayOptions {
   std::uint64_t seed = 1;
   std::uint32_t records = 1'000'000;
-  std::uint32_t open_orders = 15'000;  // about as many as stay open
+  std::uint32_t open_orders = 15'000;  // approximate number of open orders
 };
 
 [[nodiscard]] std::vector<std::byte> generate_day(const DayOptions& options);

@@ -1,5 +1,5 @@
-// A day of ITCH as a file has it, every message after its length; and the same in packets of MoldUDP64.
-// Thread: any. Cost: some hundred ns a message; allocates. Errors: std::runtime_error, which names the file.
+// A day of ITCH in the format of a file, with a length before every message; and the same in packets of MoldUDP64.
+// Thread: any. Cost: some hundred ns per message; allocates. Errors: std::runtime_error, which names the file.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct ItchDayOptions {
 [[nodiscard]] std::vector<std::byte> read_whole_file(const std::string& file);
 void write_whole_file(const std::string& file, std::span<const std::byte> bytes);
 
-// Packets of 1 to 15 messages, as a feed has them in busy times.
+// Packets of 1 to 15 messages, like a feed in busy times.
 class MoldPackets {
  public:
   explicit MoldPackets(std::span<const std::byte> day, std::uint64_t seed = 1);

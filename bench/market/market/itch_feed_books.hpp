@@ -1,4 +1,4 @@
-// An ITCH feed's output that is order books of every stock: what a program that follows a market has.
+// The order books of every stock as output of an ITCH feed, as in a program that follows a market.
 // Thread: one owner. Cost: as the books. Errors: counted by the books.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace nfx::bench {
 
-// For as many orders as a day has at most, so that nothing grows while it is measured.
+// For the maximum number of orders in a day, so that nothing grows during the measurement.
 [[nodiscard]] inline nfx::market::BookLimits itch_book_limits(std::uint32_t orders) {
   const std::uint32_t most = std::max(orders + orders / 8, 1u << 16);
   return {.instruments = 1u << 16,  // every locate code

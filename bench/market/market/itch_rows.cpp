@@ -15,7 +15,7 @@ namespace {
 
 using namespace nfx::market;
 
-// Messages to books, with or without what comes next.
+// Messages to books, with or without look-ahead.
 struct ToBooks {
   explicit ToBooks(const BookLimits& limits) : books(limits) {}
   void operator()(std::span<const std::byte> message) {
@@ -53,7 +53,7 @@ struct Checked {
   std::uint64_t hash = 0;
 };
 
-// Every book equals one of maps.
+// Compares every book with a book made of maps.
 Checked check(std::span<const std::byte> day) {
   ToBooksAhead fast{itch_book_limits(1u << 22)};
   itch::for_each_framed(day, fast);

@@ -1,5 +1,4 @@
-// From websocket frames of book tickers to events, as a venue of crypto currencies sends them, compared with simdjson
-// alone.
+// From a crypto venue's websocket frames of book tickers to events, compared with simdjson alone.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -55,7 +54,7 @@ std::string text_of(const Ticker& t) {
          "\",\"A\":\"" + decimal(t.numbers[3]) + "\"}";
 }
 
-// As a server sends it: not masked.
+// Not masked, like a server's frames.
 std::string frame_of(const std::string& text) {
   std::string frame{'\x81'};
   if (text.size() < 126) {
@@ -80,7 +79,7 @@ class Events final : public FeedOutput {
   Event last;
 };
 
-// A connection that has been opened, and the feed that reads it.
+// An open connection, and the feed that reads it.
 struct Connection {
   Connection() {
     for (const std::string_view symbol : symbols) (void)feed.add(symbol, JsonBook::ticker);
@@ -99,7 +98,7 @@ struct Connection {
     std::memcpy(client.space().data(), bytes.data(), bytes.size());
     client.received(bytes.size());
   }
-  // What a frame that was received gives.
+  // Takes the output of a received frame.
   [[gnu::noinline]] void take(Instant now) {
     const WebsocketEvent event = client.next({});
     if (event.kind == WebsocketEventKind::text) {

@@ -1,4 +1,4 @@
-// Order books as one would write them first.
+// Order books written in the obvious way.
 #include "plain_book.hpp"
 
 #include <map>
@@ -78,7 +78,7 @@ struct PlainBook {
       case EventKind::snapshot_begin:
       case EventKind::snapshot_end:
       case EventKind::level_set:
-      case EventKind::status: return;  // of no file here, or no change
+      case EventKind::status: return;  // does not occur in these files, or changes nothing
     }
   }
 

@@ -1,5 +1,5 @@
-// The order books of a list of events by maps, to check the fast ones against.
-// Thread: any. Cost: allocates; far slower than what it checks.
+// The order books of a list of events, made of maps, to check the fast ones against.
+// Thread: any. Cost: allocates; far slower than the fast ones.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ class PlainBooks {
 
   void apply(const nfx::market::Event& event);
 
-  // How often the best prices of a book changed from one last event of a change to the next.
+  // How often the best prices of a book changed between the last events of changes.
   [[nodiscard]] std::uint64_t best_price_changes() const noexcept { return best_price_changes_; }
 
-  // From the books, of which `place` gives the one of an instrument: every level of every instrument is compared.
-  // Empty: none.
+  // Compares every level of every instrument with the books; `place` returns the index of an instrument's book. Empty
+  // if there is no difference.
   using Place = std::function<nfx::market::InstrumentIndex(std::uint32_t)>;
   [[nodiscard]] std::string difference(const nfx::market::OrderBooks& books, const Place& place) const;
 

@@ -1,6 +1,7 @@
-// What recording adds to a feed handler's own time: packets of MoldUDP64 to order books; the same while each packet is
-// copied and another thread writes as many bytes to a file; and with a recorder, whose flusher writes to disk on
-// another CPU. The packets come at the rate of a busy second, not as fast as they can be taken, which no disk follows.
+// Measures how much recording adds to a feed handler's own time: packets of MoldUDP64 to order books; the same while
+// each packet is copied and another thread writes as many bytes to a file; and with a recorder, whose flusher writes to
+// disk on another CPU. The packets arrive at the rate of a busy second, not as fast as possible, because no disk could
+// follow.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -42,11 +43,11 @@ constexpr double stall_ns = 5000;
 
 struct Result {
   double ns_per_message = 0;  // the handler's own time
-  LatencyHistogram calls;     // of the recorder, in picoseconds; or of nothing
+  LatencyHistogram calls;     // of the recorder, in picoseconds; empty without one
   std::uint64_t stalls = 0;   // packets that took more than stall_ns
 };
 
-// A recording in a folder of its own, which goes with it.
+// A recording in a folder of its own, which is removed with it.
 struct Recording {
   explicit Recording(const CpuSet& cores) : thread(flusher, on_cores(cores)) {
     RecorderOptions options;
@@ -60,8 +61,8 @@ struct Recording {
   std::optional<Recorder> recorder;
 };
 
-// What recording cannot cost less than: each packet is copied to memory of as many bytes, and a thread writes as much
-// to a file as a recording's flusher would.
+// A lower bound for the cost of recording: each packet is copied to memory, and a thread writes as much to a file as a
+// recording's flusher would.
 class PlainCopies {
  public:
   PlainCopies(const CpuSet& cores, double bytes_a_second)
@@ -76,7 +77,7 @@ class PlainCopies {
     std::memcpy(buffer_.data() + at_ + more, packet.data(), packet.size());
     at_ += packet.size() + more;
   }
-  // Throws if it could not write.
+  // Throws if writing failed.
   void end() {
     thread_.request_stop();
     thread_.join();
@@ -85,7 +86,7 @@ class PlainCopies {
 
  private:
   static constexpr std::size_t chunk_bytes = 256 * 1024;
-  static constexpr Duration sync_interval = std::chrono::milliseconds{200};  // as RecorderOptions
+  static constexpr Duration sync_interval = std::chrono::milliseconds{200};  // as in RecorderOptions
 
   void write(const std::stop_token& stop, double bytes_a_second) {
     const int file = ::open((folder_.path() / "bytes").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
@@ -110,13 +111,13 @@ class PlainCopies {
   std::string buffer_;
   std::size_t at_ = 0;
   ScratchFolder folder_{"market-plain", {}};
-  int error_ = 0;  // the thread's, until it has ended
+  int error_ = 0;  // written by the thread until it has ended
   std::jthread thread_;
 };
 
 class Run {
  public:
-  // Without either, the packets go to the books alone.
+  // Without either, the packets only go to the books.
   Run(const MoldPackets& packets, const BookLimits& limits, Recorder* recorder, PlainCopies* copies,
       const CycleClock& clock)
       : packets_(packets), books_(limits), recorder_(recorder), copies_(copies), clock_(clock) {}

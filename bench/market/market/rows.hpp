@@ -1,5 +1,5 @@
-// Rows of market data: each works through a whole day, in turn (A B A B), and what is timed is made again for
-// every repeat. And single operations of one row, timed individually.
+// Rows of market data: each processes a whole day, in turn (A B A B), and its objects are created again for every
+// repeat. Also single operations of one row, timed individually.
 // Thread: the calling one, which should be pinned.
 #pragma once
 
@@ -20,20 +20,20 @@ struct MarketOptions {
   std::string dbn;  // files; empty: generated
   std::string itch;
   std::string only;  // dbn, itch, json or recording; empty: all
-  std::string save;  // a folder for the generated days
+  std::string save;  // a folder in which to save the generated days
   std::uint32_t repeats = 5;
   std::uint32_t records = 1'000'000;
   std::uint64_t messages = 20'000'000;
   std::uint32_t frames = 200'000;
   std::uint64_t seed = 1;
-  CpuSet other_cores;  // than the one that is measured on; that one too if there is no other
+  CpuSet other_cores;  // without the measured CPU, unless it is the only one
 };
 
 using Work = std::function<void()>;
 
 struct MarketRow {
   std::string name;
-  std::function<std::unique_ptr<Work>()> prepare;  // makes what is timed
+  std::function<std::unique_ptr<Work>()> prepare;  // creates the timed object
   std::vector<double> ns;                          // per item, of each repeat
 };
 
@@ -46,7 +46,7 @@ template <class Callable>
 void measure_rows(std::vector<MarketRow>& rows, std::uint32_t repeats, std::uint64_t items);
 void print_rows(const std::vector<MarketRow>& rows, const char* item);
 
-// Times between calls of lap(), less what a reading of the counter costs, in picoseconds.
+// Times between calls of lap(), minus the cost of reading the counter, in picoseconds.
 class Laps {
  public:
   Laps(const CycleClock& clock, double reading_ticks) : clock_(clock), reading_(reading_ticks) {}
@@ -66,7 +66,7 @@ class Laps {
   LatencyHistogram histogram_;
 };
 
-// What a lap of nothing takes.
+// The cost of an empty lap.
 [[nodiscard]] double lap_cost_ticks();
 
 // Medians of the repeats, each a histogram of picoseconds.

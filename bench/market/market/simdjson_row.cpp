@@ -1,4 +1,4 @@
-// Reads a book ticker as simdjson's documentation does.
+// Reads a book ticker in the way of simdjson's documentation.
 #include "simdjson_row.hpp"
 
 #ifdef NFX_WITH_SIMDJSON

@@ -1,6 +1,6 @@
-// Our part of tick to model to order, after the read has returned: each message alone, between two readings of the
-// processor's counter. bench_tick_to_model --help. Exit status 1 when a book or an order is wrong, 2 when the run
-// cannot be done.
+// Measures our part from tick to model to order, after the read has returned: each message alone, between two readings
+// of the processor's counter. bench_tick_to_model --help. Exit status 1 if a book or an order is wrong, 2 if the run is
+// not possible.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -51,7 +51,7 @@ struct Options {
 
 constexpr UtcTime midnight{std::chrono::sys_days{std::chrono::year{2026} / 1 / 5}};
 
-// The datagrams of a run, as they were received.
+// The received datagrams of a run.
 struct Day {
   FeedKind feed;
   std::uint16_t names;
@@ -89,7 +89,7 @@ Day make_day(FeedKind feed, const Options& options) {
   return day;
 }
 
-// A session that has logged on, whose orders are encoded into memory.
+// A logged-on session whose orders are encoded into memory.
 class EncodedOrders {
  public:
   EncodedOrders() : session_(config_of(nfx::Role::initiator)) {
@@ -121,7 +121,7 @@ class EncodedOrders {
     bytes_ += out.output_used();
     return true;
   }
-  // The venue's answer to the last one, outside of what is timed.
+  // The venue's answer to the last order, outside of the timed part.
   template <class Pipeline>
   void answer(Pipeline& pipeline) {
     if (sent_ == OrderNumber{}) return;
@@ -159,7 +159,7 @@ PipelineOptions pipeline_options(std::uint16_t names) {
           .instruments = std::vector<InstrumentLimits>(names + 1u)};
 }
 
-// A websocket that was opened in memory.
+// A websocket opened in memory.
 template <class Path>
 class Tickers final : public nfx::market::FeedPorts {
  public:
@@ -226,7 +226,7 @@ Quotes quotes(FeedKind feed) {
   return {nfx::market::InstrumentId{nfx::app::t2m::row_of(feed).first_instrument}, Quoter{}};
 }
 
-// Each datagram alone. `orders_only`: of those that caused an order.
+// Times each datagram alone; with `orders_only`, only datagrams that caused an order.
 template <class Model>
 LatencyHistogram time_packets(const Day& day, Model model, bool orders_only, const CycleClock& clock, double own_cost) {
   LatencyHistogram histogram;
@@ -243,7 +243,7 @@ LatencyHistogram time_packets(const Day& day, Model model, bool orders_only, con
   return histogram;
 }
 
-// All datagrams together, in nanoseconds each: with stamps or without, and what of it made histograms.
+// Times all datagrams together, in nanoseconds each, with or without stamps and histograms.
 struct Together {
   double all = 0;
   double histograms = 0;
@@ -271,7 +271,7 @@ Together time_all(const Day& day, Stages stages, double ns_per_tick) {
   return {time.count() / count, histograms.count() / count};
 }
 
-// The models' view and the orders are those of a second path, and the books of both feeds are the same.
+// The models' view and the orders must equal a second path's, and the books of both feeds must be equal.
 void check(const Day& itch, const Day& dbn) {
   const auto a = std::make_unique<Rig<NoStages, Quotes>>(itch, quotes(itch.feed));
   const auto b = std::make_unique<Rig<NoStages, Quotes>>(dbn, quotes(dbn.feed));
@@ -295,7 +295,7 @@ void check(const Day& itch, const Day& dbn) {
               static_cast<unsigned long long>(a->orders.mean_bytes()));
 }
 
-// The text after `key` in a book ticker as billionths: it has two decimals.
+// The text after `key` in a book ticker as billionths; it has two decimals.
 std::int64_t price_in(std::string_view ticker, std::string_view key) {
   std::int64_t cents = 0;
   for (const char c : ticker.substr(ticker.find(key) + key.size())) {
@@ -305,7 +305,7 @@ std::int64_t price_in(std::string_view ticker, std::string_view key) {
   return cents * 10'000'000;
 }
 
-// Each message came to the model, and each book has the prices of its name's last message.
+// Each message must have reached the model, and each book must have the prices of its name's last message.
 void check(const Day& ws) {
   const auto rig = std::make_unique<Rig<NoStages, Quotes>>(ws, quotes(ws.feed));
   std::vector<std::string_view> last(ws.names);
