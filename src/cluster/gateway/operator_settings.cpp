@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/clocks.hpp"
+#include "nats/nats_stream.hpp"
 
 namespace nfx {
 namespace {

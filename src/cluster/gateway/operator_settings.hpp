@@ -14,7 +14,11 @@
 #include <utility>
 #include <vector>
 
-#include "nats/nats_stream.hpp"
+#include "nexusfix/base/time.hpp"
+
+namespace nfx::nats {
+class NatsStream;
+}
 
 namespace nfx {
 

@@ -5,8 +5,12 @@
 // `false` from append_to().
 #pragma once
 
+#include <array>
+#include <bit>
 #include <chrono>
 #include <cstdint>
+#include <cstring>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,13 +18,186 @@
 #include <utility>
 
 #include "cluster/owner.hpp"
-#include "gateway/first_records.hpp"
-#include "gateway/session_tail.hpp"
-#include "gateway/stored_begin.hpp"
+#include "gateway/recovered.hpp"
 #include "nexusfix/base/time.hpp"
+#include "store/journal_format.hpp"
 #include "store/journal_replica.hpp"
 
 namespace nfx::gateway {
+
+// When the sequence numbers of a session began, as far as the stream has it, while this gateway owns the session.
+class StoredBegin {
+ public:
+  // A new ownership; nothing: the stream does not have it.
+  void begin(std::optional<UtcTime> stored) noexcept { *this = {}, before_ = stored; }
+  // Appended to the owner as its record number `count`. All records before a reset are stored.
+  void append(UtcTime began, std::uint64_t count) noexcept {
+    if (count_ != 0) before_ = began_;
+    began_ = began;
+    count_ = count;
+  }
+  // As the session has it now.
+  [[nodiscard]] UtcTime last() const noexcept { return count_ != 0 ? began_ : before_.value_or(UtcTime{}); }
+  // After an ownership with `stored` records.
+  [[nodiscard]] std::optional<UtcTime> after(std::uint64_t stored) const noexcept {
+    return count_ != 0 && stored >= count_ ? std::optional{began_} : before_;
+  }
+
+ private:
+  std::optional<UtcTime> before_;
+  UtcTime began_{};
+  std::uint64_t count_ = 0;  // 0: none
+};
+
+// What one frame takes of messages, with a reset, both counters and the time.
+[[nodiscard]] constexpr UploadLimits upload_limits(const cluster::OwnerOptions& options) noexcept {
+  constexpr std::size_t rest =
+      sizeof(cluster::FrameHeader) + 3 * cluster::record_size(0) + cluster::record_size(cluster::began_size);
+  return {.bytes = options.frame_bytes_max - rest, .messages = options.pending_records_max - 4};
+}
+
+// What a stream has to have before the journal's next records: what only the journal has, and when its sequence numbers
+// began, as one group, which is one frame. Nothing of the session leaves before that is stored: another owner would
+// begin with sequence numbers that were used. Cost: the messages, until the owner has taken them.
+class FirstRecords {
+ public:
+  // A new ownership.
+  void begin(std::optional<Upload>&& upload) {
+    upload_ = std::move(upload);
+    last_ = 0;
+  }
+  void clear() noexcept { begin({}); }
+
+  // Gives them to append(const cluster::Record&), which appends them to the owner as a group that end() ends, once
+  // nothing else waits or is in flight. True: there are none, or they are stored.
+  template <class Append, class End>
+  [[nodiscard]] bool store(const cluster::OwnerState& owner, Append&& append, End&& end) {
+    if (upload_) {
+      if (!owner.pending.empty() || !owner.flight.bytes.empty() || owner.retiring) return false;
+      give(owner, append);
+      upload_.reset();
+      last_ = owner.appended;
+      end();
+    }
+    return owner.stored >= last_;
+  }
+  // Whether store() has something to do still.
+  [[nodiscard]] bool waits(const cluster::OwnerState& owner) const noexcept { return upload_ || owner.stored < last_; }
+
+ private:
+  template <class Append>
+  void give(const cluster::OwnerState& owner, Append&& append) const {
+    using cluster::RecordKind;
+    if (upload_->resets) append({.kind = RecordKind::reset, .seq = {}, .bytes = {}});
+    for (const Message& message : upload_->messages)
+      append({.kind = RecordKind::outbound, .seq = message.seq, .bytes = message.bytes});
+    const cluster::Counters& counters = upload_->counters;
+    if (counters.outbound > owner.counters.outbound)
+      append({.kind = RecordKind::outbound, .seq = SeqNum{value(counters.outbound) - 1}, .bytes = {}});
+    if (counters.inbound > owner.counters.inbound)
+      append({.kind = RecordKind::inbound, .seq = SeqNum{value(counters.inbound) - 1}, .bytes = {}});
+    if (!upload_->began) return;
+    const BeganBytes bytes = began_bytes(*upload_->began);
+    append({.kind = RecordKind::began, .seq = {}, .bytes = {bytes.data(), bytes.size()}});
+  }
+
+  std::optional<Upload> upload_;
+  std::uint64_t last_ = 0;  // the owner's record that was the last one of them
+};
+
+// The records of a journal as records of an owner, and the positions of the journal that the owner's releases stand
+// for. Bounds: the owner's pending_records_max positions.
+class SessionTail {
+ public:
+  // A new ownership: what is appended from here on follows these numbers.
+  void begin(JournalPosition position) noexcept {
+    waiting_.clear();
+    last_change_ = 0;
+    released_ = position;
+  }
+
+  // The record that ends at `end`, as up to two records that give(const cluster::Record&) appends to the owner. False:
+  // the owner has no space now, and nothing was appended.
+  template <class Give>
+  [[nodiscard]] bool take(const cluster::OwnerState& owner, const RecordHeader& header, std::string_view body,
+                          JournalPosition end, Give&& give) {
+    using cluster::RecordKind;
+    const auto append = [&](RecordKind kind, std::uint64_t seq, std::string_view bytes) {
+      if (!has_space(owner, kind, bytes.size())) return false;
+      give(cluster::Record{.kind = kind, .seq = SeqNum{seq}, .bytes = bytes});
+      return true;
+    };
+    switch (header.kind) {
+      case nfx::RecordKind::message:
+        if (!append(RecordKind::outbound, header.seq, body)) return false;
+        break;
+      case nfx::RecordKind::next_outbound:
+        if (header.seq > value(owner.counters.outbound) && !append(RecordKind::outbound, header.seq - 1, {}))
+          return false;
+        break;
+      case nfx::RecordKind::next_inbound:
+        if (header.seq > value(owner.counters.inbound) &&
+            !append(RecordKind::inbound, header.seq - 1, has_flag(header, RecordFlag::received) ? body : ""))
+          return false;
+        break;
+      case nfx::RecordKind::reset:
+        if (!append(RecordKind::reset, 0, {})) return false;
+        // There is space: nothing else waits.
+        {
+          const BeganBytes bytes = began_bytes(UtcTime{Duration{header.time_ns}});
+          static_cast<void>(append(RecordKind::began, 0, {bytes.data(), bytes.size()}));
+        }
+        break;
+      case nfx::RecordKind::none:
+      case nfx::RecordKind::opened:
+      case nfx::RecordKind::closed: break;
+    }
+    waiting_.push_back({owner.appended, end});
+    if (is_change(header)) last_change_ = owner.appended;
+    return true;
+  }
+
+  // A reset, or a sequence number that a person has set.
+  [[nodiscard]] static bool is_change(const RecordHeader& header) noexcept {
+    return header.kind == nfx::RecordKind::reset ||
+           (header.kind != nfx::RecordKind::message && has_flag(header, RecordFlag::by_operator));
+  }
+  // Whether one of those that were taken is not stored, after an ownership with `stored` records.
+  [[nodiscard]] bool has_changes(std::uint64_t stored) const noexcept { return last_change_ > stored; }
+
+  // Whether the record may follow what the owner has: a sequence number that goes back may not.
+  [[nodiscard]] static bool fits(const cluster::OwnerState& owner, const RecordHeader& header) noexcept {
+    switch (header.kind) {
+      case nfx::RecordKind::message:
+      case nfx::RecordKind::next_outbound: return header.seq >= value(owner.counters.outbound);
+      case nfx::RecordKind::next_inbound: return header.seq >= value(owner.counters.inbound);
+      case nfx::RecordKind::none:
+      case nfx::RecordKind::reset:
+      case nfx::RecordKind::opened:
+      case nfx::RecordKind::closed: return true;
+    }
+    return true;
+  }
+
+  // What ends before it may leave, after `count` records were released.
+  [[nodiscard]] JournalPosition released(std::uint64_t count) noexcept {
+    while (!waiting_.empty() && waiting_.front().count <= count) {
+      released_ = waiting_.front().end;
+      waiting_.pop_front();
+    }
+    return released_;
+  }
+
+ private:
+  struct Waiting {
+    std::uint64_t count;  // of the owner's records, with this one
+    JournalPosition end;
+  };
+
+  std::deque<Waiting> waiting_;
+  JournalPosition released_ = 0;
+  std::uint64_t last_change_ = 0;  // the owner's records with it
+};
 
 class OwnedJournal {
  public:

@@ -6,12 +6,16 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cluster/frame.hpp"
@@ -19,6 +23,18 @@
 #include "store/journal_store.hpp"
 
 namespace nfx::gateway {
+
+// When the sequence numbers of a session began, as a record `began` has it.
+using BeganBytes = std::array<char, sizeof(std::int64_t)>;
+
+[[nodiscard]] inline BeganBytes began_bytes(UtcTime began) noexcept {
+  return std::bit_cast<BeganBytes>(std::int64_t{began.time_since_epoch().count()});
+}
+[[nodiscard]] inline UtcTime time_of(std::string_view bytes) noexcept {
+  std::int64_t ns = 0;
+  std::memcpy(&ns, bytes.data(), sizeof ns);
+  return UtcTime{Duration{ns}};
+}
 
 struct Message {
   SeqNum seq{};
@@ -80,6 +96,21 @@ struct NeverStored {
   cluster::Counters counters;
   std::filesystem::path folder;
   [[nodiscard]] std::string text() const;  // for an operator, with the remedy
+};
+
+// A note in the folder of a journal: its session continued with the journal alone, because the cluster did not answer.
+// What the journal has after that was sent, although the stream does not have it. Cost: a file and two syncs. Errors:
+// write() throws StoreError; a note that cannot be read has no effect.
+struct AloneNote {
+  UtcTime began{};             // the sequence numbers of that time
+  cluster::Counters counters;  // the stream has at most these from this gateway
+  friend bool operator==(const AloneNote&, const AloneNote&) = default;
+
+  // Durable when it returns.
+  static void write(Disk& disk, const std::filesystem::path& folder, const AloneNote& note);
+  [[nodiscard]] static std::optional<AloneNote> read(Disk& disk, const std::filesystem::path& folder);
+  // No error: a note that remains has no effect on a journal whose records the stream has.
+  static void remove(Disk& disk, const std::filesystem::path& folder) noexcept;
 };
 
 // What a journal has and the stream has not: one frame, so that no owner has the messages without the counters. The

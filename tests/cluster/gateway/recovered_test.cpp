@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "gateway/alone_note.hpp"
 #include "store/journal_store.hpp"
 #include "temporary_folder.hpp"
 

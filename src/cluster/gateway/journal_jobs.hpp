@@ -20,7 +20,7 @@
 
 namespace nfx::gateway {
 
-class Opener {
+class JournalJobs {
  public:
   using End = std::function<void(MonotonicTime now)>;
   static constexpr std::size_t threads = 4;
@@ -28,8 +28,8 @@ class Opener {
   // Runs `work` on the calling thread, in its place: Engine::run_on_housekeeping.
   using InPlace = std::function<void(std::string_view name, const std::function<void()>& work)>;
 
-  // `ended` is called on the opener's threads when run_ends() has something to do.
-  Opener(std::function<void()> ended, const InPlace& in_place) : ended_(std::move(ended)) {
+  // `ended` is called on the job threads when run_ends() has something to do.
+  JournalJobs(std::function<void()> ended, const InPlace& in_place) : ended_(std::move(ended)) {
     try {
       for (std::jthread& thread : threads_)
         thread = std::jthread{[this, in_place] { in_place("nfx-cluster-io", [this] { run(); }); }};
@@ -38,9 +38,9 @@ class Opener {
       throw;
     }
   }
-  ~Opener() { end(); }
-  Opener(const Opener&) = delete;
-  Opener& operator=(const Opener&) = delete;
+  ~JournalJobs() { end(); }
+  JournalJobs(const JournalJobs&) = delete;
+  JournalJobs& operator=(const JournalJobs&) = delete;
   void add(std::function<void()> job, End end) {
     {
       const std::lock_guard lock{mutex_};
