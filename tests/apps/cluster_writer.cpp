@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "cluster/session_owners.hpp"
+#include "load/session_owners.hpp"
 
 namespace {
 
@@ -33,7 +33,7 @@ std::string order(std::uint64_t number) {
          "44=12.5\x01";
 }
 
-void write(app::cluster_tools::SessionOwners& owners, std::uint64_t& written, std::uint64_t until) {
+void write(bench::SessionOwners& owners, std::uint64_t& written, std::uint64_t until) {
   // Of this owner, which has released none of what was recovered.
   const std::uint64_t first = written;
   while (written < until || owners.session(0).released < until - first) {
@@ -50,12 +50,12 @@ int run(char** argument) {
   std::uint64_t written = 0, frames = 0;
   nfx::cluster::OwnerOptions options;
   options.lease = 1s;
-  std::unique_ptr<app::cluster_tools::SessionOwners> before;
+  std::unique_ptr<bench::SessionOwners> before;
   for (std::uint64_t epoch = 0; epoch <= takeovers; ++epoch) {
     // Even ones give up in order; odd ones are replaced while they own the session, as if they were killed.
     if (before != nullptr && epoch % 2 == 0) before->retire_all(60s);
-    auto owners = std::make_unique<app::cluster_tools::SessionOwners>(client, std::vector<std::string>{argument[5]},
-                                                                      nfx::cluster::GatewayId{epoch + 1}, options);
+    auto owners = std::make_unique<bench::SessionOwners>(client, std::vector<std::string>{argument[5]},
+                                                         nfx::cluster::GatewayId{epoch + 1}, options);
     owners->own_all(120s);
     if (owners->session(0).recovered != written) {
       std::fprintf(stderr, "epoch %llu recovered %llu of %llu messages\n", static_cast<unsigned long long>(epoch + 1),

@@ -166,7 +166,7 @@ std::vector<cli::Option> options_of(WhyOptions& options) {
 cli::Command cluster_command() {
   cli::Command all{
       .name = "cluster",
-      .summary = "Make, check, list, read, compact, repair and plan the streams of NATS that sessions are stored on",
+      .summary = "Make, check, list, read, compact and repair the streams of NATS that sessions are stored on",
       .commands =
           {{.name = "init",
             .summary = "Make the streams, before the first gateway starts",
@@ -195,8 +195,6 @@ cli::Command cluster_command() {
            cluster_tools::compact_command(),
            cluster_tools::repair_command(),
            cluster_tools::up_command(),
-           cluster_tools::plan_command(),
-           cluster_tools::simulate_command(),
            cluster_tools::secrets_command()},
       .exit_codes = "0 done, 1 failed or not as it has to be, 2 wrong usage",
       .examples = {{.line = "nfx cluster init --url tls://10.0.0.1,tls://10.0.0.2,tls://10.0.0.3",

@@ -22,8 +22,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "cluster/nats_users.hpp"
-
 namespace nfx::app::cluster_tools {
 namespace {
 

@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cluster/certificates.hpp"
+#include "cluster/credentials.hpp"
 #include "nats/nats_stream.hpp"
 
 namespace nfx::app::cluster_tools {

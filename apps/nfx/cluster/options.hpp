@@ -26,11 +26,9 @@ struct StreamOptions {
 
 // The commands with files of their own.
 [[nodiscard]] cli::Command up_command();
+[[nodiscard]] cli::Command secrets_command();
 [[nodiscard]] cli::Command tail_command();
 [[nodiscard]] cli::Command compact_command();
 [[nodiscard]] cli::Command repair_command();
-[[nodiscard]] cli::Command plan_command();
-[[nodiscard]] cli::Command simulate_command();
-[[nodiscard]] cli::Command secrets_command();
 
 }  // namespace nfx::app::cluster_tools

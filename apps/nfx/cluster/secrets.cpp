@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/certificates.hpp"
-#include "cluster/nats_users.hpp"
+#include "cluster/credentials.hpp"
 #include "cluster/options.hpp"
 #include "command.hpp"
 #include "output.hpp"

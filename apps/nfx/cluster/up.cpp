@@ -1,4 +1,5 @@
-// nfx cluster up: a cluster of nats-servers on this host, with TLS, users and the streams, until a signal ends it.
+// nfx cluster up: a cluster of nats-servers on this host, with TLS, users and the streams, until a signal ends
+// it.
 #include <algorithm>
 #include <csignal>
 #include <ctime>
@@ -110,8 +111,8 @@ int run_up(const UpOptions& options) {
   for (;;) {
     const bool wanted = signals.wait(std::chrono::seconds{60});
     while (const auto ended = cluster.take_ended())
-      print_error("nfx: server {}; {} of {} run; its log is {}\n", ended->text, cluster.running(), options.local,
-                  cluster.log_of(*ended->server).string());
+      print_error("nfx cluster up: server {}; {} of {} run; its log is {}\n", ended->text, cluster.running(),
+                  options.local, cluster.log_of(*ended->server).string());
     if (wanted) return exit_done;
     if (cluster.running() == 0) throw std::runtime_error("all servers have ended");
   }

@@ -13,12 +13,12 @@
 #include "cluster/name_hash.hpp"
 #include "cluster/raw_publisher.hpp"
 #include "cluster/session_reader.hpp"
-#include "cluster/stream_load.hpp"
 #include "harness/cycle_clock.hpp"
 #include "harness/figures.hpp"
 #include "harness/machine.hpp"
 #include "harness/program.hpp"
 #include "harness/report.hpp"
+#include "load/stream_load.hpp"
 
 namespace {
 

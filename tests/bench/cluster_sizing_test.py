@@ -1,17 +1,23 @@
-"""nfx cluster plan and simulate: costs that are measured on a cluster, plans from them, and the loss of a site."""
+"""bench_sizing plan and simulate: costs that are measured on a cluster, plans from them, and the loss of a site."""
 import json
+import os
 import pathlib
 import re
+import subprocess
 import tempfile
 import unittest
 
 from cluster_support import Up, test_with_cluster
-from support import run
 
 POINT = {"frames_per_s": 100, "server_cores": 0.1, "gateway_cores": 0.02, "release_p50_us": 500, "release_p99_us": 900}
 COSTS = {"version": 1, "machine": "made", "cores": 8, "replicas": 3, "release_ns_per_byte": 20, "server_ns_per_byte": 10,
          "gateway_us_per_record": 2, "bytes_per_s": 5e7, "busiest_server_share": 0.4, "stored_bytes_per_frame": 60,
          "points": [POINT, {**POINT, "frames_per_s": 10000, "server_cores": 1, "gateway_cores": 0.2, "release_p50_us": 2000}]}
+
+
+def run_sizing(*arguments):
+    done = subprocess.run([os.environ["NFX_BENCH_SIZING"], *arguments], capture_output=True, text=True, timeout=600, check=False)
+    return done.returncode, done.stdout, done.stderr
 
 
 class Plan(unittest.TestCase):
@@ -22,7 +28,7 @@ class Plan(unittest.TestCase):
         pathlib.Path(self.costs).write_text(json.dumps(COSTS), encoding="utf-8")
 
     def plan(self, *options):
-        return run("cluster", "plan", "--costs", self.costs, *options)
+        return run_sizing("plan", "--costs", self.costs, *options)
 
     def test_a_plan_follows_from_the_costs(self):
         code, out, err = self.plan("--sessions", "1000", "--rate", "10", "--size", "200", "--gateways", "4")
@@ -44,7 +50,7 @@ class Plan(unittest.TestCase):
         pathlib.Path(self.costs).unlink()
         code, out, err = self.plan()
         self.assertEqual((code, out, err.count("\n")), (1, "", 1))
-        self.assertIn(f"{self.costs} (--costs) cannot be read: measure it with nfx cluster plan --measure --costs", err)
+        self.assertIn(f"{self.costs} (--costs) cannot be read: measure it with bench_sizing plan --measure --costs", err)
         code, _, err = self.plan("--measure")
         self.assertEqual(code, 2)
         self.assertIn("--servers is needed", err)
@@ -76,19 +82,19 @@ class Plan(unittest.TestCase):
 
 class Simulate(unittest.TestCase):
     def test_one_seed_gives_one_result(self):
-        options = ("cluster", "simulate", "--sessions", "20000", "--gateways", "100")
-        first, second = run(*options, "--seed", "3"), run(*options, "--seed", "3")
+        options = ("simulate", "--sessions", "20000", "--gateways", "100")
+        first, second = run_sizing(*options, "--seed", "3"), run_sizing(*options, "--seed", "3")
         self.assertEqual(first, second)
         self.assertEqual(first[0], 0)
-        self.assertNotEqual(run(*options, "--seed", "4")[1], first[1])
+        self.assertNotEqual(run_sizing(*options, "--seed", "4")[1], first[1])
 
     def test_the_bound_of_logons_holds_and_is_printed(self):
-        code, out, err = run("cluster", "simulate", "--sessions", "20000", "--gateways", "10", "--logons", "40")
+        code, out, err = run_sizing("simulate", "--sessions", "20000", "--gateways", "10", "--logons", "40")
         self.assertEqual((code, err), (0, ""))
         self.assertRegex(out, r"Logons +at most 40/s on one gateway \(limit 40\); [1-9][0-9]* refused and tried again")
 
     def test_more_sites_than_servers_are_wrong_usage(self):
-        code, out, err = run("cluster", "simulate", "--sites", "5")
+        code, out, err = run_sizing("simulate", "--sites", "5")
         self.assertEqual((code, out), (2, ""))
         self.assertIn("--servers and --gateways are at least --sites", err)
 

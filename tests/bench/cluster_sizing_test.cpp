@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cluster/cluster_plan.hpp"
-#include "cluster/takeover_simulation.hpp"
+#include "sizing/cluster_plan.hpp"
+#include "sizing/takeover_simulation.hpp"
 
-namespace nfx::app::cluster_tools {
+namespace nfx::bench {
 namespace {
 
 UnitCosts costs() {
@@ -171,4 +171,4 @@ TEST(TakeoverSimulation, a_longer_history_takes_longer) {
 }
 
 }  // namespace
-}  // namespace nfx::app::cluster_tools
+}  // namespace nfx::bench

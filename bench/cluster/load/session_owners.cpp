@@ -1,12 +1,12 @@
 // Carries out what owners request, over one connection.
-#include "cluster/session_owners.hpp"
+#include "load/session_owners.hpp"
 
 #include <algorithm>
 #include <stdexcept>
 
 #include "cluster/name_hash.hpp"
 
-namespace nfx::app::cluster_tools {
+namespace nfx::bench {
 
 using nfx::cluster::Action;
 using nfx::cluster::ActionKind;
@@ -111,4 +111,4 @@ void SessionOwners::retire_all(Duration most) {
   throw std::runtime_error("sessions were not given up in time");
 }
 
-}  // namespace nfx::app::cluster_tools
+}  // namespace nfx::bench

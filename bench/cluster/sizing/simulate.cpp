@@ -1,15 +1,16 @@
-// nfx cluster simulate: the loss of a site in virtual time.
-#include "cluster/options.hpp"
-#include "cluster/takeover_simulation.hpp"
-#include "cluster/unit_costs.hpp"
+// bench_sizing simulate: the loss of a site in virtual time.
 #include "command.hpp"
 #include "fabric/figures_text.hpp"
 #include "output.hpp"
+#include "sizing/sizing.hpp"
+#include "sizing/takeover_simulation.hpp"
+#include "sizing/unit_costs.hpp"
 
-namespace nfx::app::cluster_tools {
+namespace nfx::bench {
 namespace {
 
-using fabric::decimal;
+using app::exit_done;
+using app::fabric::decimal;
 
 struct SimulateCommand {
   TakeoverOptions options;
@@ -156,11 +157,11 @@ cli::Command simulate_command() {
           "are left, each as soon as its lease has ended, and their peers log on again. docs/cluster-tools.md "
           "describes "
           "the model and what it leaves out.",
-      .examples = {{.line = "nfx cluster simulate --sessions 1000000 --gateways 10000 --servers 300 --streams 300",
+      .examples = {{.line = "bench_sizing simulate --sessions 1000000 --gateways 10000 --servers 300 --streams 300",
                     .about = "the largest one"},
-                   {.line = "nfx cluster simulate --costs cluster-costs.json --replay 5000",
+                   {.line = "bench_sizing simulate --costs cluster-costs.json --replay 5000",
                     .about = "with measured costs, and a long history"}},
   };
 }
 
-}  // namespace nfx::app::cluster_tools
+}  // namespace nfx::bench

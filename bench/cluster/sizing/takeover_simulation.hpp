@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-namespace nfx::app::cluster_tools {
+namespace nfx::bench {
 
 struct TakeoverOptions {
   std::uint64_t seed = 1;
@@ -57,4 +57,4 @@ struct TakeoverResult {
 
 [[nodiscard]] TakeoverResult simulate_takeover(const TakeoverOptions& options);
 
-}  // namespace nfx::app::cluster_tools
+}  // namespace nfx::bench

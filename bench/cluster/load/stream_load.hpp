@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "cluster/session_owners.hpp"
+#include "load/session_owners.hpp"
 #include "nexusfix/base/latency_histogram.hpp"
 
-namespace nfx::app::cluster_tools {
+namespace nfx::bench {
 
 struct LoadOptions {
   double rate = 0;            // records of each session per second; 0: as fast as possible
@@ -40,4 +40,4 @@ struct LoadResult {
 // Orders of this size, each with other digits.
 [[nodiscard]] std::vector<std::string> make_messages(std::uint32_t bytes, std::uint64_t seed);
 
-}  // namespace nfx::app::cluster_tools
+}  // namespace nfx::bench

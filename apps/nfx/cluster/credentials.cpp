@@ -1,8 +1,11 @@
-// Keys and tokens of NATS: Ed25519 by OpenSSL, texts in base 32 with a check sum, tokens in JSON.
-#include "cluster/nats_users.hpp"
+// Certificates of a cluster by OpenSSL's library, and keys and tokens of NATS: Ed25519, texts in base 32 with a check
+// sum, tokens in JSON.
+#include "cluster/credentials.hpp"
 
 #include <fcntl.h>
 #include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -10,18 +13,90 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
-#include <vector>
 
 #include "nats/nats_stream.hpp"
 
 namespace nfx::app::cluster_tools {
 namespace {
 
+namespace fs = std::filesystem;
 using Json = nlohmann::json;
 using Bytes = std::vector<std::uint8_t>;
 
+constexpr long hour_s = 3600, year_s = 366L * 24 * hour_s;
+
+struct Free {
+  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
+  void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
+  void operator()(X509* certificate) const { X509_free(certificate); }
+  void operator()(X509_EXTENSION* extension) const { X509_EXTENSION_free(extension); }
+  void operator()(BIO* memory) const { BIO_free(memory); }
+};
+template <class T>
+using Owned = std::unique_ptr<T, Free>;
+
 void must(bool done, const std::string& what) {
   if (!done) throw std::runtime_error("cannot " + what);
+}
+
+Owned<EVP_PKEY> make_key() {
+  Owned<EVP_PKEY> key{EVP_EC_gen("P-256")};
+  must(key != nullptr, "make a key for TLS");
+  return key;
+}
+
+void extend(X509* certificate, X509* issuer, int kind, const char* value) {
+  X509V3_CTX context;
+  X509V3_set_ctx(&context, issuer, certificate, nullptr, nullptr, 0);
+  const Owned<X509_EXTENSION> extension{X509V3_EXT_conf_nid(nullptr, &context, kind, value)};
+  must(extension != nullptr && X509_add_ext(certificate, extension.get(), -1) == 1, "extend a certificate");
+}
+
+// Without an issuer it signs itself.
+Owned<X509> make_certificate(const char* name, EVP_PKEY* key, X509* issuer, EVP_PKEY* issuer_key, long serial,
+                             const std::string& alternative_names) {
+  Owned<X509> made{X509_new()};
+  must(made != nullptr, "make a certificate");
+  X509* certificate = made.get();
+  X509* signer = issuer != nullptr ? issuer : certificate;
+  X509_set_version(certificate, X509_VERSION_3);
+  ASN1_INTEGER_set(X509_get_serialNumber(certificate), serial);
+  X509_gmtime_adj(X509_getm_notBefore(certificate), -hour_s);
+  X509_gmtime_adj(X509_getm_notAfter(certificate), year_s);
+  X509_NAME_add_entry_by_txt(X509_get_subject_name(certificate), "CN", MBSTRING_UTF8,
+                             reinterpret_cast<const unsigned char*>(name), -1, -1, 0);
+  X509_set_issuer_name(certificate, X509_get_subject_name(signer));
+  X509_set_pubkey(certificate, key);
+  extend(certificate, signer, NID_subject_key_identifier, "hash");
+  if (issuer == nullptr) {
+    extend(certificate, signer, NID_basic_constraints, "critical,CA:TRUE");
+    extend(certificate, signer, NID_key_usage, "critical,keyCertSign,cRLSign");
+  } else {
+    extend(certificate, signer, NID_basic_constraints, "CA:FALSE");
+    extend(certificate, signer, NID_subject_alt_name, alternative_names.c_str());
+    extend(certificate, signer, NID_ext_key_usage, "serverAuth,clientAuth");
+  }
+  must(X509_sign(certificate, issuer_key, EVP_sha256()) > 0, "sign a certificate");
+  return made;
+}
+
+// Over a file that is there.
+void write_file(const fs::path& path, mode_t mode, std::string_view text) {
+  ::unlink(path.c_str());
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  must(fd >= 0, "create " + path.string() + "; may this user write in its folder?");
+  const ssize_t written = ::write(fd, text.data(), text.size());
+  ::close(fd);
+  must(written == static_cast<ssize_t>(text.size()), "write " + path.string());
+}
+
+template <class Write>
+void write_pem(const fs::path& path, mode_t mode, Write&& write) {
+  const Owned<BIO> memory{BIO_new(BIO_s_mem())};
+  must(memory != nullptr && write(memory.get()) == 1, "write " + path.string());
+  char* text = nullptr;
+  const long size = BIO_get_mem_data(memory.get(), &text);
+  write_file(path, mode, {text, static_cast<std::size_t>(size)});
 }
 
 // RFC 4648 without padding: base 32 in groups of 5 bits, base 64 for URLs in groups of 6.
@@ -63,11 +138,6 @@ std::string key_text(Bytes bytes) {
 // The first letters of a key's text: O, A, U and, for a seed, S.
 enum class Kind : std::uint8_t { account = 0, operator_key = 14 << 3, user = 20 << 3 };
 constexpr std::uint8_t seed_prefix = 18 << 3;
-
-struct FreeKey {
-  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
-  void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
-};
 
 class Key {
  public:
@@ -117,7 +187,7 @@ class Key {
   static constexpr std::size_t key_size = 32, signature_size = 64;
 
   [[nodiscard]] Bytes signature(std::string_view text) const {
-    const std::unique_ptr<EVP_MD_CTX, FreeKey> context{EVP_MD_CTX_new()};
+    const Owned<EVP_MD_CTX> context{EVP_MD_CTX_new()};
     Bytes made(signature_size);
     std::size_t size = made.size();
     must(context != nullptr && EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, key_.get()) == 1 &&
@@ -128,18 +198,9 @@ class Key {
   }
 
   Kind kind_;
-  std::unique_ptr<EVP_PKEY, FreeKey> key_;
+  Owned<EVP_PKEY> key_;
   std::string name_;
 };
-
-void write_private(const std::filesystem::path& path, std::string_view text) {
-  ::unlink(path.c_str());
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  must(fd >= 0, "create " + path.string() + "; may this user write in its folder?");
-  const ssize_t written = ::write(fd, text.data(), text.size());
-  ::close(fd);
-  must(written == static_cast<ssize_t>(text.size()), "write " + path.string());
-}
 
 // What a user of this name may do, apart from receiving its answers.
 Json permissions_of(std::string_view user, const std::string& stream) {
@@ -169,6 +230,24 @@ Json permissions_of(std::string_view user, const std::string& stream) {
 
 }  // namespace
 
+CertificateFiles make_certificates(const std::filesystem::path& folder, const std::vector<std::string>& hosts) {
+  std::string names;
+  for (const std::string& host : hosts) {
+    const bool is_address = host.find_first_not_of("0123456789.") == std::string::npos;
+    names += (names.empty() ? "" : ",") + std::string{is_address ? "IP:" : "DNS:"} + host;
+  }
+  const CertificateFiles files{folder / "ca.pem", folder / "server.pem", folder / "server.key"};
+  const Owned<EVP_PKEY> authority_key = make_key(), key = make_key();
+  const Owned<X509> authority =
+      make_certificate("NexusFIX cluster", authority_key.get(), nullptr, authority_key.get(), 1, {});
+  const Owned<X509> certificate = make_certificate("server", key.get(), authority.get(), authority_key.get(), 2, names);
+  write_pem(files.authority, 0644, [&](BIO* out) { return PEM_write_bio_X509(out, authority.get()); });
+  write_pem(files.certificate, 0644, [&](BIO* out) { return PEM_write_bio_X509(out, certificate.get()); });
+  write_pem(files.key, 0600,
+            [&](BIO* out) { return PEM_write_bio_PrivateKey(out, key.get(), nullptr, nullptr, 0, nullptr, nullptr); });
+  return files;
+}
+
 std::filesystem::path credentials_file(const std::filesystem::path& folder, std::string_view user) {
   return folder / (std::string{user} + ".creds");
 }
@@ -188,19 +267,18 @@ void make_users(const std::filesystem::path& folder, const std::string& stream) 
     Json claims = permissions_of(name, stream);
     claims.update(unlimited);
     const std::string token = account.token(user.name(), std::string{name}, "user", claims);
-    write_private(credentials_file(folder, name),
-                  "-----BEGIN NATS USER JWT-----\n" + token +
-                      "\n------END NATS USER JWT------\n\n-----BEGIN USER NKEY SEED-----\n" + user.seed() +
-                      "\n------END USER NKEY SEED------\n");
+    write_file(credentials_file(folder, name), 0600,
+               "-----BEGIN NATS USER JWT-----\n" + token +
+                   "\n------END NATS USER JWT------\n\n-----BEGIN USER NKEY SEED-----\n" + user.seed() +
+                   "\n------END USER NKEY SEED------\n");
   }
   // The last one: where it is there, all of them are.
-  write_private(
-      folder / "accounts.conf",
-      "operator: " +
-          operator_key.token(operator_key.name(), "nexusfix", "operator", {{"system_account", system.name()}}) +
-          "\nsystem_account: " + system.name() + "\nresolver: MEMORY\nresolver_preload: {\n  " + account.name() + ": " +
-          account_token(account, "nexusfix", stored) + "\n  " + system.name() + ": " +
-          account_token(system, "system", limits) + "\n}\n");
+  write_file(folder / "accounts.conf", 0600,
+             "operator: " +
+                 operator_key.token(operator_key.name(), "nexusfix", "operator", {{"system_account", system.name()}}) +
+                 "\nsystem_account: " + system.name() + "\nresolver: MEMORY\nresolver_preload: {\n  " + account.name() +
+                 ": " + account_token(account, "nexusfix", stored) + "\n  " + system.name() + ": " +
+                 account_token(system, "system", limits) + "\n}\n");
 }
 
 }  // namespace nfx::app::cluster_tools

@@ -13,7 +13,7 @@
 
 #include "nats/nats_stream.hpp"
 
-namespace nfx::app::cluster_tools {
+namespace nfx::bench {
 
 class SessionOwners {
  public:
@@ -70,4 +70,4 @@ class SessionOwners {
   bool is_retiring_ = false;
 };
 
-}  // namespace nfx::app::cluster_tools
+}  // namespace nfx::bench

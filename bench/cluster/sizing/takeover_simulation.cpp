@@ -1,5 +1,5 @@
 // One heap of events; a server is the time until which it has work.
-#include "cluster/takeover_simulation.hpp"
+#include "sizing/takeover_simulation.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -12,7 +12,7 @@
 #include "cluster/owner.hpp"
 #include "nexusfix/base/assert.hpp"
 
-namespace nfx::app::cluster_tools {
+namespace nfx::bench {
 namespace {
 
 constexpr double renewals_of_lease = 3;  // an owner renews at a third of it
@@ -271,4 +271,4 @@ class Simulation {
 
 TakeoverResult simulate_takeover(const TakeoverOptions& options) { return Simulation{options}.run(); }
 
-}  // namespace nfx::app::cluster_tools
+}  // namespace nfx::bench

@@ -1,10 +1,10 @@
 // The arithmetic of a plan.
-#include "cluster/cluster_plan.hpp"
+#include "sizing/cluster_plan.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace nfx::app::cluster_tools {
+namespace nfx::bench {
 namespace {
 
 constexpr int most_rounds = 100;
@@ -125,4 +125,4 @@ ClusterPlan make_plan(const UnitCosts& costs, const PlanOptions& options) {
   return plan;
 }
 
-}  // namespace nfx::app::cluster_tools
+}  // namespace nfx::bench

@@ -1,5 +1,5 @@
 // Appends records when they are due, and takes the time until they are released.
-#include "cluster/stream_load.hpp"
+#include "load/stream_load.hpp"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 
 #include "cluster/name_hash.hpp"
 
-namespace nfx::app::cluster_tools {
+namespace nfx::bench {
 namespace {
 
 constexpr Duration patience = std::chrono::seconds{30};
@@ -165,4 +165,4 @@ std::vector<std::string> make_messages(std::uint32_t bytes, std::uint64_t seed) 
   return messages;
 }
 
-}  // namespace nfx::app::cluster_tools
+}  // namespace nfx::bench

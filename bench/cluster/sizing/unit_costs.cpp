@@ -1,5 +1,5 @@
 // Loads on a cluster, what one frame of them takes, and the file of costs.
-#include "cluster/unit_costs.hpp"
+#include "sizing/unit_costs.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 #include <thread>
 #include <type_traits>
 
-namespace nfx::app::cluster_tools {
+namespace nfx::bench {
 namespace {
 
 using Json = nlohmann::json;
@@ -212,14 +212,14 @@ void write_costs(const std::string& file, const UnitCosts& costs) {
 UnitCosts read_costs(const std::string& file) {
   std::ifstream in{file};
   if (!in)
-    throw std::runtime_error(file + " (--costs) cannot be read: measure it with nfx cluster plan --measure --costs " +
+    throw std::runtime_error(file + " (--costs) cannot be read: measure it with bench_sizing plan --measure --costs " +
                              file);
   const auto wrong = [&](const std::string& what) {
-    return std::runtime_error(file + " (--costs): " + what + "; measure it again with nfx cluster plan --measure");
+    return std::runtime_error(file + " (--costs): " + what + "; measure it again with bench_sizing plan --measure");
   };
   const Json json = Json::parse(in, nullptr, false);
   if (!json.is_object()) throw wrong("not a file of costs");
-  if (json.value("version", Json{}) != file_version) throw wrong("of another version of nfx");
+  if (json.value("version", Json{}) != file_version) throw wrong("of another version of bench_sizing");
   UnitCosts costs;
   const auto number = [&](const Json& from, const char* name) {
     const auto found = from.is_object() ? from.find(name) : from.end();
@@ -244,4 +244,4 @@ UnitCosts read_costs(const std::string& file) {
   return costs;
 }
 
-}  // namespace nfx::app::cluster_tools
+}  // namespace nfx::bench

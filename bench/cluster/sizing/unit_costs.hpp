@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "cluster/stream_load.hpp"
+#include "load/stream_load.hpp"
 
-namespace nfx::app::cluster_tools {
+namespace nfx::bench {
 
 // One load and what it took. All loads have one session for each owner.
 struct CostSample {
@@ -72,4 +72,4 @@ inline constexpr double point_frame_bytes = frame_header_bytes + record_header_b
 void write_costs(const std::string& file, const UnitCosts& costs);
 [[nodiscard]] UnitCosts read_costs(const std::string& file);
 
-}  // namespace nfx::app::cluster_tools
+}  // namespace nfx::bench

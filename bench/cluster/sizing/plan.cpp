@@ -1,19 +1,25 @@
-// nfx cluster plan: costs measured on a cluster, a plan from them, and its predictions against a load of the same size.
+// bench_sizing plan: costs measured on a cluster, a plan from them, and its predictions against a load of the same
+// size.
 #include <array>
 #include <filesystem>
 #include <fstream>
 #include <utility>
 
-#include "cluster/cluster_plan.hpp"
 #include "cluster/options.hpp"
 #include "command.hpp"
 #include "fabric/figures_text.hpp"
 #include "output.hpp"
+#include "sizing/cluster_plan.hpp"
+#include "sizing/sizing.hpp"
 
-namespace nfx::app::cluster_tools {
+namespace nfx::bench {
 namespace {
 
-using fabric::decimal;
+using app::exit_done;
+using app::exit_failed;
+using app::cluster_tools::nats_options;
+using app::cluster_tools::StreamOptions;
+using app::fabric::decimal;
 
 struct PlanCommand {
   StreamOptions stream;
@@ -218,23 +224,24 @@ cli::Command plan_command() {
        .target = &command.seconds,
        .help = "Duration of each measured load",
        .range = cli::Range{0.5, 600}}};
-  for (cli::Option& option : options_of(command.stream)) list.push_back(std::move(option));
+  for (cli::Option& option : app::cluster_tools::options_of(command.stream)) list.push_back(std::move(option));
   return {
       .name = "plan",
       .summary = "Plan streams, servers, disks, network and processors from costs that were measured",
       .run = [] { return run_plan(command); },
       .options = std::move(list),
       .details =
-          "Costs are measured by seven loads, each three times, on a cluster of this host: nfx cluster up --folder F, "
+          "Costs are measured by seven loads, each three times, on a cluster of this host: nfx cluster up "
+          "--folder F, "
           "then --measure. The "
           "sessions that this makes stay in the stream; use one for trials. Docs: docs/cluster-tools.md.",
       .exit_codes = "0 done, 1 failed, or the plan does not fit, 2 wrong usage",
-      .examples = {{.line = "nfx cluster plan --sessions 5000 --rate 50 --size 250",
+      .examples = {{.line = "bench_sizing plan --sessions 5000 --rate 50 --size 250",
                     .about = "from cluster-costs.json"},
-                   {.line = "nfx cluster plan --measure --servers trial --url tls://127.0.0.1:4222 --ca trial/ca.pem "
+                   {.line = "bench_sizing plan --measure --servers trial --url tls://127.0.0.1:4222 --ca trial/ca.pem "
                             "--credentials trial/gateway.creds",
                     .about = "on nfx cluster up --folder trial"}},
   };
 }
 
-}  // namespace nfx::app::cluster_tools
+}  // namespace nfx::bench

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "cluster/unit_costs.hpp"
+#include "sizing/unit_costs.hpp"
 
-namespace nfx::app::cluster_tools {
+namespace nfx::bench {
 
 struct PlanOptions {
   std::uint32_t sessions = 1000;
@@ -48,4 +48,4 @@ struct ClusterPlan {
 // What this load takes on the machine of the costs itself, where gateway and servers share its processors.
 [[nodiscard]] CostSample predict(const UnitCosts& costs, double sessions, double rate, double record_bytes);
 
-}  // namespace nfx::app::cluster_tools
+}  // namespace nfx::bench
