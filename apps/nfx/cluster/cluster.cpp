@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "cluster/assignment.hpp"
-#include "cluster/operate.hpp"
 #include "cluster/options.hpp"
 #include "command.hpp"
 #include "nats/nats_stream.hpp"
@@ -202,7 +201,7 @@ cli::Command cluster_command() {
                    {.line = "nfx cluster check", .about = "on the server of this host"},
                    {.line = "nfx cluster why DESK-VENUE --gateways a,b,c --lost b", .about = "the owner without b"}},
   };
-  for (cli::Command& each : cluster_operator_commands()) all.commands.push_back(std::move(each));
+  for (cli::Command& each : cluster_tools::operator_commands()) all.commands.push_back(std::move(each));
   return all;
 }
 

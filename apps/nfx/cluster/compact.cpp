@@ -7,6 +7,7 @@
 
 #include "cluster/compaction.hpp"
 #include "cluster/options.hpp"
+#include "cluster/session_reader.hpp"
 #include "command.hpp"
 #include "output.hpp"
 #include "store/store_commands.hpp"
@@ -19,8 +20,6 @@ using nfx::cluster::FrameError;
 using nfx::cluster::FrameView;
 using nfx::cluster::StreamSeq;
 
-constexpr std::uint32_t frames_of_a_read = 256;
-
 struct CompactOptions {
   StreamOptions stream;
   std::string session;
@@ -28,33 +27,29 @@ struct CompactOptions {
 };
 
 // What the stream has of a session, as the replicas that answered have it.
-struct Found {
+struct StoredRecords {
   Compaction compaction;
   UtcTime reset_at{};  // of the frame that stays as the first one
 };
 
-Found read_all(nats::NatsStream& stream, const std::string& session, StreamSeq copied) {
-  Found found{.compaction = Compaction{copied}};
-  for (std::uint64_t last = 0;;) {
-    const std::vector<nats::StoredFrame> frames = stream.read_after(session, last, frames_of_a_read);
-    if (frames.empty()) return found;
-    for (const nats::StoredFrame& stored : frames) {
-      FrameView frame;
-      const FrameError error = decode_frame(stored.bytes, frame);
-      if (error != FrameError::none || frame.header.session != nfx::cluster::session_id(session))
-        throw std::runtime_error("sequence " + std::to_string(stored.sequence) + " of the stream is not a frame of it" +
-                                 (error != FrameError::none ? ": " + std::string{to_string(error)} : "") +
-                                 "; nothing was removed");
-      last = stored.sequence;
-      found.compaction.add(StreamSeq{last}, frame);
-      if (begins_with_reset(frame) && StreamSeq{last} <= copied) found.reset_at = stored.stored;
-    }
-  }
+StoredRecords read_session(nats::NatsStream& stream, const std::string& session, StreamSeq copied) {
+  StoredRecords found{.compaction = Compaction{copied}};
+  for_each_stored(stream, session, [&](const nats::StoredFrame& stored) {
+    FrameView frame;
+    const FrameError error = decode_frame(stored.bytes, frame);
+    if (error != FrameError::none || frame.header.session != nfx::cluster::session_id(session))
+      throw std::runtime_error("sequence " + std::to_string(stored.sequence) + " of the stream is not a frame of it" +
+                               (error != FrameError::none ? ": " + std::string{to_string(error)} : "") +
+                               "; nothing was removed");
+    found.compaction.add(StreamSeq{stored.sequence}, frame);
+    if (begins_with_reset(frame) && StreamSeq{stored.sequence} <= copied) found.reset_at = stored.stored;
+  });
+  return found;
 }
 
 void compact(nats::NatsStream& stream, const CompactOptions& options, const std::string& session,
              std::optional<std::uint64_t> copied, Output& out) {
-  const Found found = read_all(stream, session, StreamSeq{copied.value_or(UINT64_MAX)});
+  const StoredRecords found = read_session(stream, session, StreamSeq{copied.value_or(UINT64_MAX)});
   const Compaction& compaction = found.compaction;
   const std::uint64_t keep_from = std::to_underlying(compaction.keep_from());
   if (keep_from != 0 && !options.dry_run) stream.remove_before(session, keep_from);
@@ -78,9 +73,7 @@ void compact(nats::NatsStream& stream, const CompactOptions& options, const std:
 std::vector<std::string> sessions_of(nats::NatsStream& stream, const CompactOptions& options) {
   const std::string& one = options.session;
   if (!one.empty()) {
-    if (stream.read_after(one, 0, 1).empty())
-      throw std::runtime_error("stream " + options.stream.stream + " has no frames of a session " + one +
-                               "; nfx cluster ls lists its sessions");
+    if (stream.read_after(one, 0, 1).empty()) throw no_frames(options.stream.stream, one);
     return {one};
   }
   std::vector<std::string> names;

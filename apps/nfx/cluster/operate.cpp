@@ -1,6 +1,5 @@
-// Has sessions continue on other gateways, by settings that every gateway of the cluster reads.
-#include "cluster/operate.hpp"
-
+// nfx cluster drain, move and settings: has sessions continue on other gateways, by settings that every gateway of the
+// cluster reads.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -8,14 +7,13 @@
 #include <vector>
 
 #include "cluster/options.hpp"
+#include "command.hpp"
 #include "gateway/operator_settings.hpp"
 #include "nats/nats_stream.hpp"
 #include "output.hpp"
 
-namespace nfx::app {
+namespace nfx::app::cluster_tools {
 namespace {
-
-using cluster_tools::StreamOptions;
 
 struct Options : StreamOptions {
   std::string name;  // of drain: the gateway; of move: the session
@@ -26,7 +24,7 @@ struct Options : StreamOptions {
 Options drain_options, move_options;
 StreamOptions settings_options;
 
-Duration timeout_of(const StreamOptions& options) { return cluster_tools::seconds_of(options.timeout_s); }
+Duration timeout_of(const StreamOptions& options) { return seconds_of(options.timeout_s); }
 
 void require_word(std::string_view name, std::string_view what) {
   if (name.empty() || name.contains(' ') || name.contains('\n'))
@@ -60,7 +58,7 @@ void warn_of_unknown(nats::NatsStream& stream, std::string_view session, std::st
 }
 
 int change(const Options& options, const std::function<void(OperatorSettings&)>& what) {
-  nats::NatsStream stream = cluster_tools::open_stream(options);
+  nats::NatsStream stream = open_stream(options);
   OperatorSettings now;
   change_settings(stream, timeout_of(options), [&](OperatorSettings& settings) {
     what(settings);
@@ -94,19 +92,19 @@ int run_move() {
 }
 
 int run_settings() {
-  nats::NatsStream stream = cluster_tools::open_stream(settings_options);
+  nats::NatsStream stream = open_stream(settings_options);
   show(read_settings(stream, timeout_of(settings_options)));
   return exit_done;
 }
 
 std::vector<cli::Option> with(std::vector<cli::Option> first, StreamOptions& options) {
-  for (cli::Option& each : cluster_tools::options_of(options)) first.push_back(std::move(each));
+  for (cli::Option& each : options_of(options)) first.push_back(std::move(each));
   return first;
 }
 
 }  // namespace
 
-std::vector<cli::Command> cluster_operator_commands() {
+std::vector<cli::Command> operator_commands() {
   return {
       {.name = "drain",
        .summary = "Has a gateway give its sessions to the others, until --undo",
@@ -136,8 +134,8 @@ std::vector<cli::Command> cluster_operator_commands() {
       {.name = "settings",
        .summary = "Shows what drain and move have set",
        .run = run_settings,
-       .options = cluster_tools::options_of(settings_options),
+       .options = options_of(settings_options),
        .examples = {{.line = "nfx cluster settings --url tls://10.0.0.1"}}}};
 }
 
-}  // namespace nfx::app
+}  // namespace nfx::app::cluster_tools

@@ -30,5 +30,6 @@ struct StreamOptions {
 [[nodiscard]] cli::Command tail_command();
 [[nodiscard]] cli::Command compact_command();
 [[nodiscard]] cli::Command repair_command();
+[[nodiscard]] std::vector<cli::Command> operator_commands();
 
 }  // namespace nfx::app::cluster_tools

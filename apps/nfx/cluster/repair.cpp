@@ -7,6 +7,7 @@
 
 #include "cluster/frame.hpp"
 #include "cluster/options.hpp"
+#include "cluster/session_reader.hpp"
 #include "command.hpp"
 #include "output.hpp"
 #include "store/store_commands.hpp"
@@ -18,8 +19,6 @@ using nfx::cluster::Epoch;
 using nfx::cluster::FrameError;
 using nfx::cluster::FrameNumber;
 using nfx::cluster::FrameView;
-
-constexpr std::uint32_t frames_of_a_read = 256;
 
 struct RepairOptions {
   StreamOptions stream;
@@ -41,48 +40,41 @@ struct Found {
 
 // Frames of this session that contradict each other were written by something that has the format: which of them are
 // right is not known here.
-Found read_all(nats::NatsStream& stream, const std::string& session) {
+Found read_subject(nats::NatsStream& stream, const std::string& stream_name, const std::string& session) {
   Found found;
   FrameNumber number{};
   Epoch epoch{};
-  for (std::uint64_t last = 0;;) {
-    const std::vector<nats::StoredFrame> frames = stream.read_after(session, last, frames_of_a_read);
-    if (frames.empty()) return found;
-    for (const nats::StoredFrame& stored : frames) {
-      if (stored.sequence <= last) throw std::runtime_error("the server repeats sequence " + std::to_string(last));
-      last = stored.sequence;
-      FrameView frame;
-      const FrameError error = decode_frame(stored.bytes, frame);
-      const std::string where = "sequence " + std::to_string(stored.sequence) + " is ";
-      if (error == FrameError::unsupported_version)
-        throw std::runtime_error(where + std::string{to_string(error)} + ": use that version; nothing was removed");
-      if (error != FrameError::none || frame.header.session != nfx::cluster::session_id(session)) {
-        found.junk.push_back({.sequence = stored.sequence,
-                              .stored = stored.stored,
-                              .bytes = stored.bytes.size(),
-                              .why = error != FrameError::none ? std::string{to_string(error)}
-                                                               : std::string{"a frame of another session"}});
-        continue;
-      }
-      if (frame.header.number <= number || frame.header.epoch < epoch)
-        throw std::runtime_error(where +
-                                 "a valid frame that contradicts the ones before it: a process other than a gateway "
-                                 "has written to the stream; restore the session from the copy for an audit or a "
-                                 "gateway's journal; nothing was removed");
-      number = frame.header.number;
-      epoch = frame.header.epoch;
-      ++found.frames;
+  const bool has_any = for_each_stored(stream, session, [&](const nats::StoredFrame& stored) {
+    FrameView frame;
+    const FrameError error = decode_frame(stored.bytes, frame);
+    const std::string where = "sequence " + std::to_string(stored.sequence) + " is ";
+    if (error == FrameError::unsupported_version)
+      throw std::runtime_error(where + std::string{to_string(error)} + ": use that version; nothing was removed");
+    if (error != FrameError::none || frame.header.session != nfx::cluster::session_id(session)) {
+      found.junk.push_back({.sequence = stored.sequence,
+                            .stored = stored.stored,
+                            .bytes = stored.bytes.size(),
+                            .why = error != FrameError::none ? std::string{to_string(error)}
+                                                             : std::string{"a frame of another session"}});
+      return;
     }
-  }
+    if (frame.header.number <= number || frame.header.epoch < epoch)
+      throw std::runtime_error(where +
+                               "a valid frame that contradicts the ones before it: a process other than a gateway "
+                               "has written to the stream; restore the session from the copy for an audit or a "
+                               "gateway's journal; nothing was removed");
+    number = frame.header.number;
+    epoch = frame.header.epoch;
+    ++found.frames;
+  });
+  if (!has_any) throw no_frames(stream_name, session);
+  return found;
 }
 
 int run_repair(const RepairOptions& options) {
   nats::NatsStream stream = open_stream(options.stream);
   const std::string& session = options.session;
-  const Found found = read_all(stream, session);
-  if (found.frames == 0 && found.junk.empty())
-    throw std::runtime_error("stream " + options.stream.stream + " has no frames of a session " + session +
-                             "; nfx cluster ls lists its sessions");
+  const Found found = read_subject(stream, options.stream.stream, session);
   Output out;
   for (const Junk& junk : found.junk)
     out.text.add("{}: sequence {}, stored {}, {} bytes: {}\n", session, junk.sequence,

@@ -49,6 +49,11 @@ FramePlace place_of(const FrameView& frame, const TakenFrame& last, nfx::cluster
   return FramePlace::next;
 }
 
+std::runtime_error no_frames(const std::string& stream, const std::string& session) {
+  return std::runtime_error{"stream " + stream + " has no frames of a session " + session +
+                            "; nfx cluster ls lists its sessions"};
+}
+
 SessionReader::SessionReader(nats::NatsStream& stream, std::string session)
     : stream_(stream), session_(std::move(session)) {}
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,25 @@ struct TakenFrame {
 // Where this frame belongs. Throws for a frame that contradicts the last one, or has another session's id.
 [[nodiscard]] FramePlace place_of(const nfx::cluster::FrameView& frame, const TakenFrame& last,
                                   nfx::cluster::SessionId session);
+
+// Gives each message of a session's subject to each(const nats::StoredFrame&), in order, as the replicas that answer
+// have them; false: there is none. Throws for a server that repeats one.
+template <class Each>
+bool for_each_stored(nats::NatsStream& stream, const std::string& session, Each&& each) {
+  constexpr std::uint32_t of_a_read = 256;
+  for (std::uint64_t last = 0;;) {
+    const std::vector<nats::StoredFrame> stored = stream.read_after(session, last, of_a_read);
+    if (stored.empty()) return last != 0;
+    for (const nats::StoredFrame& one : stored) {
+      if (one.sequence <= last) throw std::runtime_error("the server repeats sequence " + std::to_string(last));
+      last = one.sequence;
+      each(one);
+    }
+  }
+}
+
+// That the stream has nothing of this session.
+[[nodiscard]] std::runtime_error no_frames(const std::string& stream, const std::string& session);
 
 class SessionReader {
  public:

@@ -160,9 +160,7 @@ int run_tail(const TailOptions& options) {
     if (!options.follow) break;
     std::this_thread::sleep_for(follow_interval);
   }
-  if (!has_any && !options.follow && options.from <= 1)
-    throw std::runtime_error("stream " + options.stream.stream + " has no frames of a session " + options.session +
-                             "; nfx cluster ls lists its sessions");
+  if (!has_any && !options.follow && options.from <= 1) throw no_frames(options.stream.stream, options.session);
   return exit_done;
 }
 
