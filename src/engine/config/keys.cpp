@@ -308,7 +308,8 @@ constexpr auto cluster_table = std::to_array<Key<ClusterConfig>>({
     NFX_ENUM(
         "when_lost", when_lost,
         "What a session does whose cluster does not answer for lost_after_ms. \"stop\": its connection is closed, "
-        "and it waits. \"continue\": it continues with its journal alone, until ring_size bytes wait for the cluster."),
+        "and it waits. \"continue\": it continues with its journal alone, until ring_size bytes wait for the cluster. "
+        "Where another gateway reaches the cluster meanwhile, both send messages with the same sequence numbers."),
     NFX_DURATION("lost_after_ms", lost_after, std::chrono::milliseconds, 1000, day_s * 1000,
                  "Milliseconds without an answer of the cluster after which when_lost has effect. An election of the "
                  "servers takes 4 to 9 seconds."),
