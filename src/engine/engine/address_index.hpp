@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "transport/admission.hpp"
+#include "transport/connection_places.hpp"
 
 namespace nfx {
 

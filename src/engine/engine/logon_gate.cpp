@@ -17,13 +17,13 @@ LogonGate::LogonGate(const EngineConfig& config, std::uint32_t thread, Authentic
                   .max_invalid_logons = config.max_invalid_logons,
                   .max_logons = config.max_logons_per_address,
                   .max_known = config.max_known_addresses}),
-      admission_({.unknown = config.max_pending_logons,
+      places_({.unknown = config.max_pending_logons,
                   .per_address = config.max_pending_logons_per_address,
                   .per_network = config.max_pending_logons_per_network,
                   .known = config.max_pending_known_logons}),
       limit_(config.max_refusal_reports),
-      pending_(admission_.places()),
-      bytes_(admission_.places()) {
+      pending_(places_.places()),
+      bytes_(places_.places()) {
   for (const SessionSettings& settings : config.sessions) {
     if (settings.poll_thread != thread) continue;
     if (settings.is_replicated() && settings.session.role == Role::acceptor) replicated_.push_back(&settings);
@@ -126,7 +126,7 @@ bool LogonGate::count_refusal(LogonRefusalReason reason, std::string_view peer, 
 std::size_t LogonGate::collect(std::uint32_t index, std::span<const char> bytes) noexcept {
   PendingLogon& pending = (*this)[index];
   NFX_ASSERT(pending.size <= most_bytes_);
-  if (!bytes.empty()) admission_.heard(index);
+  if (!bytes.empty()) places_.heard(index);
   const std::size_t taken = std::min(bytes.size(), most_bytes_ - pending.size);
   if (taken != 0) std::memcpy(bytes_[index].get() + pending.size, bytes.data(), taken);
   pending.size += taken;
@@ -152,7 +152,7 @@ void LogonGate::release(std::uint32_t index) noexcept {
   NFX_ASSERT(pending_[index].id != no_connection);
   clear_bytes({bytes_[index].get(), pending_[index].size});  // a Logon has a password
   pending_[index] = {};
-  admission_.release(index);
+  places_.release(index);
 }
 
 std::optional<std::uint32_t> LogonGate::waiting_for(std::size_t session) const noexcept {

@@ -1,8 +1,8 @@
 // Who may log on: connections whose Logon has not arrived yet, bounded in number, bytes and time; the listener that
 // accepted them; and the checks of configuration and application before a session is given the connection.
 // Thread: one owner, the poll thread. Cost: each place allocates its small buffer once, when it is first used. Errors:
-// none; refused connections are counted by their reason. Bounded: see Admission for what happens when all places are
-// taken, and RefusalLimit for how many refusals are reported.
+// none; refused connections are counted by their reason. Bounded: see ConnectionPlaces for what happens when all places
+// are taken, and RefusalLimit for how many refusals are reported.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@
 #include "nexusfix/engine/engine_counters.hpp"
 #include "nexusfix/session/notice.hpp"
 #include "nexusfix/wire/message_view.hpp"
-#include "transport/admission.hpp"
+#include "transport/connection_places.hpp"
 #include "transport/tls_facts.hpp"
 #include "transport/transport.hpp"
 
@@ -97,7 +97,7 @@ class LogonGate {
     const PeerAddress address = PeerAddress::of_peer(incoming.peer);
     const bool known = incoming.standing == PeerStanding::known;
     // A Logon whose session is being opened, or connected, has passed all checks.
-    const Admission::Decision decision = admission_.decide(address, known, [this](std::uint32_t index) {
+    const ConnectionPlaces::Decision decision = places_.decide(address, known, [this](std::uint32_t index) {
       const PendingLogon& pending = pending_[index];
       return pending.opening == 0 && !pending.challenging && pending.hands_on == nullptr;
     });
@@ -106,12 +106,12 @@ class LogonGate {
       evict(*decision.evict);
       NFX_ASSERT(pending_[*decision.evict].id == no_connection);
     }
-    const std::uint32_t index = admission_.take(address, known);
+    const std::uint32_t index = places_.take(address, known);
     try {
       return occupy(index, incoming, now);
     } catch (...) {  // no memory: the place is free again
       pending_[index] = {};
-      admission_.release(index);
+      places_.release(index);
       throw;
     }
   }
@@ -225,9 +225,9 @@ class LogonGate {
   std::vector<Listening> listening_;
   std::vector<Allowed> allowed_;  // by listen address
   PeerAddresses addresses_;
-  Admission admission_;
+  ConnectionPlaces places_;
   RefusalLimit limit_;
-  std::vector<PendingLogon> pending_;           // by the places of admission_
+  std::vector<PendingLogon> pending_;           // by their places
   std::vector<std::unique_ptr<char[]>> bytes_;  // of each pending Logon
   MonotonicTime deadline_ = MonotonicTime::max();
   PollLoopCounters counters_;  // with count_shared()

@@ -14,7 +14,7 @@
 #include "engine/address_index.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/session/token_bucket.hpp"
-#include "transport/admission.hpp"
+#include "transport/connection_places.hpp"
 
 namespace nfx {
 

@@ -11,12 +11,12 @@
 #include "engine/poll_loop_impl.hpp"
 #include "engine/poll_thread.hpp"
 #include "engine/poll_thread_makers.hpp"
-#include "transport/admission.hpp"
+#include "transport/connection_places.hpp"
 #include "transport/tcp_parts.hpp"
 
 namespace nfx {
 
-[[nodiscard]] inline AdmissionLimits handshake_limits(const EngineConfig& config) noexcept {
+[[nodiscard]] inline PlaceLimits handshake_limits(const EngineConfig& config) noexcept {
   return {.unknown = config.max_tls_handshakes,
           .per_address = config.max_pending_logons_per_address,
           .per_network = config.max_pending_logons_per_network,
@@ -28,7 +28,7 @@ Options transport_options(const EngineConfig& config, Options options) {
   // All sessions, all connections before their Logon, and as many again that are delivering their last bytes.
   const std::size_t pending = std::size_t{config.max_pending_logons} + config.max_pending_known_logons;
   options.max_connections = 2 * (config.sessions.size() + config.max_dynamic_sessions + pending) + 16;
-  const AdmissionLimits handshakes = handshake_limits(config);
+  const PlaceLimits handshakes = handshake_limits(config);
   if (std::ranges::any_of(config.sessions, &SessionSettings::tls_enabled))
     options.max_connections += handshakes.unknown + handshakes.known;
   options.max_listeners = std::min<std::size_t>(config.sessions.size() + config.max_dynamic_sessions + 1, 1024);

@@ -32,7 +32,7 @@
 
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/time.hpp"
-#include "transport/admission.hpp"
+#include "transport/connection_places.hpp"
 #include "transport/loopback_transport.hpp"
 #include "transport/tls_context.hpp"
 #include "transport/tls_facts.hpp"
@@ -46,7 +46,7 @@ namespace nfx {
 struct TlsTransportOptions {
   std::size_t send_buffer = 64 * 1024;     // pending ciphertext per connection; beyond that, try_send sends less
   std::size_t receive_buffer = 64 * 1024;  // shared; the most plaintext of one on_receive
-  AdmissionLimits handshakes{};            // of accepted connections at a time; the oldest are closed for more
+  PlaceLimits handshakes{};                // of accepted connections at a time; the oldest are closed for more
   std::size_t handshake_steps = 1;         // per poll, computed or back; others wait for the next poll
   HandshakeExecutor* executor = nullptr;   // outlives the transport; null: poll computes handshakes
   Duration handshake_timeout = std::chrono::seconds(10);
@@ -393,7 +393,7 @@ class TlsTransport {
   std::vector<ConnectionId> serving_;
   std::vector<ConnectionId> timed_;                    // with a deadline
   std::vector<ConnectionId> waiting_;                  // waiting for their step to be sent away
-  Admission shaking_;                                  // accepted connections in their handshake
+  ConnectionPlaces shaking_;                           // accepted connections in their handshake
   std::vector<ConnectionId> shaking_ids_;              // by their places
   std::shared_ptr<detail::HandshakeReturns> returns_;  // null: without an executor
   HandshakeTask* back_ = nullptr;                      // taken from returns_, for the next polls

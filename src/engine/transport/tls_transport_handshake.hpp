@@ -83,7 +83,7 @@ void TlsTransport<Inner>::greet(Sink& sink, ListenerId listener, ConnectionId id
 template <Transport Inner>
 template <TransportSink Sink>
 bool TlsTransport<Inner>::make_place(Sink& sink, const PeerAddress& address, bool known) {
-  const Admission::Decision decision = shaking_.decide(address, known, [](std::uint32_t) { return true; });
+  const ConnectionPlaces::Decision decision = shaking_.decide(address, known, [](std::uint32_t) { return true; });
   if (decision.evict) {
     Entry* oldest = find(shaking_ids_[*decision.evict]);
     NFX_ASSERT(oldest != nullptr && oldest->accepted && oldest->place == *decision.evict);

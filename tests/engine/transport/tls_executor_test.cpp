@@ -32,7 +32,7 @@ struct AskingSink : RecordingSink {
 
 // A server with such an executor, and a client that computes its handshakes itself.
 struct HeldServer {
-  explicit HeldServer(const AdmissionLimits& handshakes = {})
+  explicit HeldServer(const PlaceLimits& handshakes = {})
       : server(std::in_place, server_inner, TlsTransportOptions{.handshakes = handshakes, .executor = &executor},
                [this] { return now; }) {
     socket.tls = context;

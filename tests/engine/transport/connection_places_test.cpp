@@ -1,5 +1,5 @@
 // Who gets a place when there are more connections than places, and whose connection ends for it.
-#include "transport/admission.hpp"
+#include "transport/connection_places.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,23 +13,23 @@ namespace {
 
 PeerAddress host(std::string_view text) { return PeerAddress::of_host(text); }
 
-class AdmissionTest : public ::testing::Test {
+class ConnectionPlacesTest : public ::testing::Test {
  protected:
   // Takes a place for the address, and names the address that was evicted for it: empty when none was.
   std::string enter(const std::string& from, bool known = false) {
-    const auto decision = admission.decide(host(from), known, [](std::uint32_t) { return true; });
+    const auto decision = places.decide(host(from), known, [](std::uint32_t) { return true; });
     EXPECT_TRUE(decision.possible);
     std::string evicted;
     if (decision.evict) {
       evicted = addresses.at(*decision.evict);
-      admission.release(*decision.evict);
+      places.release(*decision.evict);
     }
-    last = admission.take(host(from), known);
+    last = places.take(host(from), known);
     addresses[last] = from;
     return evicted;
   }
 
-  Admission admission{{.unknown = 6, .per_address = 3, .per_network = 4, .known = 2}};
+  ConnectionPlaces places{{.unknown = 6, .per_address = 3, .per_network = 4, .known = 2}};
   std::map<std::uint32_t, std::string> addresses;
   std::uint32_t last = 0;
 };
@@ -51,21 +51,21 @@ TEST(PeerAddress, network_is_the_first_24_bits_of_ipv4_and_64_of_ipv6) {
   EXPECT_NE(host("2001:db8:1:2::7").network(), host("2001:db8:1:3::7").network());
 }
 
-TEST_F(AdmissionTest, address_at_its_limit_evicts_its_own_oldest_connection) {
+TEST_F(ConnectionPlacesTest, address_at_its_limit_evicts_its_own_oldest_connection) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(enter("10.0.0.1"), "");
   enter("10.0.1.1");
   EXPECT_EQ(enter("10.0.0.1"), "10.0.0.1");
-  EXPECT_EQ(admission.used(), 4U);
+  EXPECT_EQ(places.used(), 4U);
 }
 
-TEST_F(AdmissionTest, network_at_its_limit_evicts_from_its_address_with_the_most) {
+TEST_F(ConnectionPlacesTest, network_at_its_limit_evicts_from_its_address_with_the_most) {
   enter("10.0.0.2");
   for (int i = 0; i < 3; ++i) enter("10.0.0.1");
   EXPECT_EQ(enter("10.0.0.3"), "10.0.0.1");
   EXPECT_EQ(enter("10.0.1.3"), "") << "another network";
 }
 
-TEST_F(AdmissionTest, when_all_places_are_taken_the_network_with_the_most_loses_one) {
+TEST_F(ConnectionPlacesTest, when_all_places_are_taken_the_network_with_the_most_loses_one) {
   enter("10.0.9.1");
   enter("10.0.8.1");
   for (int i = 0; i < 4; ++i) enter("10.0.0." + std::to_string(i));
@@ -73,16 +73,16 @@ TEST_F(AdmissionTest, when_all_places_are_taken_the_network_with_the_most_loses_
   EXPECT_EQ(enter("10.0.6.1"), "10.0.0.1");
 }
 
-TEST_F(AdmissionTest, silent_connections_go_before_those_that_have_sent_something) {
+TEST_F(ConnectionPlacesTest, silent_connections_go_before_those_that_have_sent_something) {
   enter("10.0.0.1");
-  admission.heard(last);
+  places.heard(last);
   enter("10.0.1.1");
   enter("10.0.2.1");
   for (int i = 3; i < 6; ++i) enter("10.0." + std::to_string(i) + ".1");
   EXPECT_EQ(enter("10.0.6.1"), "10.0.1.1") << "the oldest has sent something";
 }
 
-TEST_F(AdmissionTest, known_addresses_have_places_that_others_cannot_take) {
+TEST_F(ConnectionPlacesTest, known_addresses_have_places_that_others_cannot_take) {
   for (int i = 0; i < 6; ++i) enter("10.0." + std::to_string(i) + ".1");
   EXPECT_EQ(enter("10.1.0.1", true), "");
   EXPECT_EQ(enter("10.1.0.1", true), "");
@@ -90,35 +90,35 @@ TEST_F(AdmissionTest, known_addresses_have_places_that_others_cannot_take) {
   EXPECT_EQ(enter("10.1.0.2", true), "10.1.0.1") << "evicts among the known";
 }
 
-TEST_F(AdmissionTest, connection_that_may_not_be_evicted_stays_and_the_new_one_is_refused) {
+TEST_F(ConnectionPlacesTest, connection_that_may_not_be_evicted_stays_and_the_new_one_is_refused) {
   for (int i = 0; i < 3; ++i) enter("10.0.0.1");
-  const auto decision = admission.decide(host("10.0.0.1"), false, [](std::uint32_t) { return false; });
+  const auto decision = places.decide(host("10.0.0.1"), false, [](std::uint32_t) { return false; });
   EXPECT_FALSE(decision.possible);
   EXPECT_FALSE(decision.evict);
 }
 
 // Whatever comes and goes: the limits hold, and a newcomer always gets a place.
-TEST_F(AdmissionTest, keeps_its_limits_whoever_comes_and_goes) {
+TEST_F(ConnectionPlacesTest, keeps_its_limits_whoever_comes_and_goes) {
   test::Seeded random;
   SCOPED_TRACE(random.trace());
   std::map<std::uint32_t, std::string> there;
   for (int step = 0; step < 20'000; ++step) {
     if (!there.empty() && random.below(3) == 0) {
       const auto at = std::next(there.begin(), static_cast<std::ptrdiff_t>(random.below(there.size())));
-      admission.release(at->first);
+      places.release(at->first);
       there.erase(at);
       continue;
     }
     const bool known = random.below(4) == 0;
     const std::string from =
         (known ? "10.1." : "10.0.") + std::to_string(random.below(4)) + "." + std::to_string(random.below(3));
-    const auto decision = admission.decide(host(from), known, [](std::uint32_t) { return true; });
+    const auto decision = places.decide(host(from), known, [](std::uint32_t) { return true; });
     ASSERT_TRUE(decision.possible);
     if (decision.evict) {
       ASSERT_EQ(there.erase(*decision.evict), 1U);
-      admission.release(*decision.evict);
+      places.release(*decision.evict);
     }
-    ASSERT_TRUE(there.emplace(admission.take(host(from), known), from).second);
+    ASSERT_TRUE(there.emplace(places.take(host(from), known), from).second);
     std::map<std::string, int> of_address, of_network;
     int unknown = 0;
     for (const auto& [place, address] : there) {
@@ -129,7 +129,7 @@ TEST_F(AdmissionTest, keeps_its_limits_whoever_comes_and_goes) {
     }
     EXPECT_LE(unknown, 6);
     ASSERT_LE(static_cast<int>(there.size()) - unknown, 2);
-    ASSERT_EQ(admission.used(), there.size());
+    ASSERT_EQ(places.used(), there.size());
   }
 }
 

@@ -1,6 +1,6 @@
 // Assigns and releases the bounded places of connections, and picks the connection that is closed when a limit is
 // reached.
-#include "transport/admission.hpp"
+#include "transport/connection_places.hpp"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -56,14 +56,14 @@ PeerAddress PeerAddress::network() const noexcept {
   return network;
 }
 
-Admission::Limit Admission::reached(const PeerAddress& address, bool known) const noexcept {
+ConnectionPlaces::Limit ConnectionPlaces::reached(const PeerAddress& address, bool known) const noexcept {
   if (known) return known_ < limits_.known ? Limit::none : Limit::total;
   if (held(addresses_, address, false) >= limits_.per_address) return Limit::address;
   if (held(networks_, address.network(), false) >= limits_.per_network) return Limit::network;
   return unknown_ < limits_.unknown ? Limit::none : Limit::total;
 }
 
-bool Admission::goes_before(const Place& a, const Place& b) const noexcept {
+bool ConnectionPlaces::goes_before(const Place& a, const Place& b) const noexcept {
   NFX_ASSERT(a.known == b.known);
   // By the number of places that their networks hold, then their addresses, then silence, then age.
   if (a.network != b.network) {
@@ -77,7 +77,7 @@ bool Admission::goes_before(const Place& a, const Place& b) const noexcept {
   return a.silent != b.silent ? a.silent : a.order < b.order;
 }
 
-std::uint32_t Admission::take(const PeerAddress& address, bool known) {
+std::uint32_t ConnectionPlaces::take(const PeerAddress& address, bool known) {
   NFX_ASSERT(reached(address, known) == Limit::none);
   const auto free = std::ranges::find(places_, false, &Place::used);
   NFX_ASSERT(free != places_.end());
@@ -88,7 +88,7 @@ std::uint32_t Admission::take(const PeerAddress& address, bool known) {
   return static_cast<std::uint32_t>(free - places_.begin());
 }
 
-void Admission::release(std::uint32_t index) noexcept {
+void ConnectionPlaces::release(std::uint32_t index) noexcept {
   NFX_ASSERT(index < places_.size() && places_[index].used);
   Place& place = places_[index];
   change(addresses_, place.address, place.known, false);
@@ -97,13 +97,13 @@ void Admission::release(std::uint32_t index) noexcept {
   place = {};
 }
 
-std::uint32_t Admission::held(const std::vector<Holder>& holders, const PeerAddress& by, bool known) noexcept {
+std::uint32_t ConnectionPlaces::held(const std::vector<Holder>& holders, const PeerAddress& by, bool known) noexcept {
   const auto key = [](const Holder& holder) { return std::tuple{holder.address, holder.known}; };
   const auto at = std::ranges::lower_bound(holders, std::tuple{by, known}, {}, key);
   return at != holders.end() && key(*at) == std::tuple{by, known} ? at->places : 0;
 }
 
-void Admission::change(std::vector<Holder>& holders, const PeerAddress& by, bool known, bool more) {
+void ConnectionPlaces::change(std::vector<Holder>& holders, const PeerAddress& by, bool known, bool more) {
   const auto key = [](const Holder& holder) { return std::tuple{holder.address, holder.known}; };
   auto at = std::ranges::lower_bound(holders, std::tuple{by, known}, {}, key);
   if (at == holders.end() || key(*at) != std::tuple{by, known}) {

@@ -45,16 +45,16 @@ enum class PeerStanding : std::uint8_t {
   not_allowed,  // closed immediately
 };
 
-struct AdmissionLimits {
+struct PlaceLimits {
   std::uint32_t unknown = 64;
   std::uint32_t per_address = 32;  // for unknown addresses
   std::uint32_t per_network = 48;
   std::uint32_t known = 64;  // in addition
 };
 
-class Admission {
+class ConnectionPlaces {
  public:
-  explicit Admission(const AdmissionLimits& limits) : limits_(limits), places_(limits.unknown + limits.known) {}
+  explicit ConnectionPlaces(const PlaceLimits& limits) : limits_(limits), places_(limits.unknown + limits.known) {}
 
   struct Decision {
     bool possible = false;
@@ -113,7 +113,7 @@ class Admission {
                                           bool known) noexcept;
   static void change(std::vector<Holder>& holders, const PeerAddress& by, bool known, bool more);
 
-  AdmissionLimits limits_;
+  PlaceLimits limits_;
   std::vector<Place> places_;
   std::vector<Holder> addresses_;  // sorted, with at least one place each
   std::vector<Holder> networks_;
