@@ -224,7 +224,7 @@ class Conversation {
     const auto attach = [this](PollLoop<T, ShiftedClock>& loop, MessageTap& tap) {
       tap.extend(MonotonicTime::max());
       const auto call =
-          std::make_shared<LoopCall>([&tap](SessionRunner& runner) { runner.reports().taps().attach(tap); });
+          std::make_shared<LoopCall>([&tap](OperatorRequests& requests) { static_cast<void>(requests.attach(tap)); });
       static_cast<void>(loop.push(call));
       loop.turn(0ns);
     };

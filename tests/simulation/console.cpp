@@ -71,9 +71,9 @@ CommandStatus Console::call(const LoopCall::Work& work) {
   world_.disturb();
   require_alive();
   bool done = false;
-  const auto made = std::make_shared<LoopCall>([&](SessionRunner& runner) {
+  const auto made = std::make_shared<LoopCall>([&](OperatorRequests& requests) {
     try {
-      work(runner);
+      work(requests);
     } catch (const std::exception& error) {
       const Holding world{Holder::world};
       violate(std::string{"a command of a reload throws: "} + error.what());
@@ -106,7 +106,7 @@ SessionList Console::list_sessions() {
     row.peer.reserve(256);
   }
   SessionPage page;
-  list.complete = call([&](SessionRunner& runner) { page = runner.list(0, rows); }) == CommandStatus::done;
+  list.complete = call([&](OperatorRequests& requests) { page = requests.list(0, rows); }) == CommandStatus::done;
   if (!list.complete) return list;
   list.sessions.assign(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(page.count));
   std::erase_if(list.sessions, [](const SessionStatus& each) { return each.removing; });
@@ -136,8 +136,8 @@ CommandOutcome Console::command(std::size_t session, const SessionCommand& comma
   ++changes_;
   if (!may_change_) violate("a plan gives a session a command");
   CommandOutcome outcome;
-  const CommandStatus result = call([&](SessionRunner& runner) {
-    const CommandOutcome carried_out = runner.command(session, command);
+  const CommandStatus result = call([&](OperatorRequests& requests) {
+    const CommandOutcome carried_out = requests.command(session, command);
     const Holding world{Holder::world};
     trace_.add(side_, "reload", static_cast<std::uint64_t>(carried_out.status), row_of(command.kind).name);
     outcome = carried_out;
@@ -153,7 +153,7 @@ CommandOutcome Console::change_session(std::size_t session, const SessionSetting
   check_added(settings);
   if (defect_ == Defect::changes_nothing) return {.status = CommandStatus::done};
   CommandOutcome outcome;
-  const CommandStatus result = call([&](SessionRunner& runner) {
+  const CommandStatus result = call([&](OperatorRequests& requests) {
     const SessionHandle* const there = party_.loop().find(session);
     if (there == nullptr) {
       outcome.status = CommandStatus::no_such_session;
@@ -163,7 +163,7 @@ CommandOutcome Console::change_session(std::size_t session, const SessionSetting
     const bool was_logged_on = there->logged_on();
     SessionSettings changed = settings;
     SessionConfig rules = changed.session;
-    const CommandStatus status = runner.change(session, changed, rules, what).status;
+    const CommandStatus status = requests.change(session, changed, rules, what).status;
     const Holding world{Holder::world};
     trace_.add(side_, "reload", static_cast<std::uint64_t>(status), "change");
     outcome.status = status;
@@ -183,20 +183,19 @@ void Console::wait(Duration time) {
   while (world_.now() < until) pass_until(until);
 }
 
-const LiveSession* Console::find(std::size_t number) const {
-  return static_cast<const LiveSession*>(party_.loop().find(number));
+const SessionDriver* Console::find(std::size_t number) const {
+  return static_cast<const SessionDriver*>(party_.loop().find(number));
 }
 
 // The sessions that the loop has, as they really are, without those that are leaving.
 Console::AllRunning Console::running() const {
   AllRunning all;
   for (std::size_t number = 0; number < party_.numbers_used(); ++number) {
-    const LiveSession* const there = find(number);
-    if (there == nullptr || there->removing) continue;
-    SessionSettings settings = there->settings;
-    settings.session = there->session.config();
-    all[there->name] = {session_text(settings),
-                        {.enabled = there->enabled, .sending_held = there->session.sending_held()}};
+    const SessionDriver* const there = find(number);
+    if (there == nullptr || there->removing()) continue;
+    SessionSettings settings = there->settings();
+    settings.session = there->config();
+    all[there->name()] = {session_text(settings), {.enabled = there->enabled(), .sending_held = there->sending_held()}};
   }
   return all;
 }
@@ -324,8 +323,8 @@ void Console::wait_for_disconnect() {
   in_process([&] {
     const MonotonicTime until = world_.now() + 30s;
     for (;;) {
-      const LiveSession* const session = find(party_.number());
-      if (session == nullptr || !session->connection.exists() || world_.now() >= until) return;
+      const SessionDriver* const session = find(party_.number());
+      if (session == nullptr || !session->connection().exists() || world_.now() >= until) return;
       wait(100ms);
     }
   });

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "control/config_reload.hpp"
-#include "engine/live_session.hpp"
+#include "engine/session_driver.hpp"
 #include "simulation/party.hpp"
 
 namespace nfx::simulation {
@@ -77,7 +77,7 @@ class Console final : public control::ReloadedEngine {
   void require_alive() const;
   void pass_until(MonotonicTime until);
   [[nodiscard]] CommandStatus call(const LoopCall::Work& work);  // done, busy or timed_out
-  [[nodiscard]] const LiveSession* find(std::size_t number) const;
+  [[nodiscard]] const SessionDriver* find(std::size_t number) const;
   [[nodiscard]] AllRunning running() const;
   void check(const control::ReloadReport& report, AllRunning before, std::uint64_t commands_before);
   void check_running(const control::ReloadReport& report, const AllRunning& now);

@@ -120,13 +120,13 @@ NextNumbers Party::next() const noexcept {
 
 void Party::operate(SessionCommand command, Judge judge) {
   if (loop_ == nullptr) return;
-  const auto call =
-      std::make_shared<LoopCall>([this, command = std::move(command), judge = std::move(judge)](SessionRunner& runner) {
+  const auto call = std::make_shared<LoopCall>(
+      [this, command = std::move(command), judge = std::move(judge)](OperatorRequests& requests) {
         if (!has_session()) return;
         const NextNumbers before = next();
         const CommandOutcome outcome = [&] {
           const Holding engine{engine_of(side_)};
-          return runner.command(number_, command);
+          return requests.command(number_, command);
         }();
         const Holding world{Holder::world};
         trace_.add(side_, "operator", static_cast<std::uint64_t>(outcome.status), row_of(command.kind).name);

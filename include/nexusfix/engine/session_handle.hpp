@@ -86,7 +86,7 @@ class Draft {
   void discard() noexcept;
 
  private:
-  friend class LiveSession;
+  friend class SessionDriver;
   friend class SessionHandle;
   template <typename Message>
   friend class TypedDraft;

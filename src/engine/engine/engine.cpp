@@ -23,7 +23,7 @@
 #include "engine/latency_monitor.hpp"
 #include "engine/left_numbers.hpp"
 #include "engine/listen_addresses.hpp"
-#include "engine/live_session.hpp"
+#include "engine/loop_parts.hpp"
 #include "engine/message_taps.hpp"
 #include "engine/poll_thread.hpp"
 #include "engine/start_checks.hpp"
@@ -87,12 +87,13 @@ struct Engine::Parts {
                                                    .callbacks = callbacks,
                                                    .stores = helpers.stores(),
                                                    .handshakes = &helpers.handshakes()}));
-    threads.back()->log_to(
+    LoopParts& loop = threads.back()->loop();
+    loop.log_to(
         {logs.message_lane(number), logs.event_lane(number), [this](std::size_t session, const std::string* name) {
            name != nullptr ? logs.name(session, *name) : logs.forget(session);
          }});
-    if (config.cluster.hands_on()) threads.back()->hand_on_to(hand_on);
-    threads.back()->when_gone([this](const LiveSession& session) { session_gone(session); });
+    if (config.cluster.hands_on()) loop.admission.hand_on_to(hand_on);
+    loop.sessions.when_gone([this](const SessionDriver& session) { session_gone(session); });
   }
 
   // Starts the log thread, after the poll threads that it collects statistics from exist.
@@ -229,17 +230,18 @@ struct Engine::Parts {
   }
 
   // Called on its poll thread. A session that a template has made shares the place of that.
-  void session_gone(const LiveSession& session) {
-    if (session.removed_by_request) {
-      left_numbers.remember(session.name, {.next_inbound = session.next_inbound(),
-                                           .next_outbound = session.next_outbound(),
-                                           .begun = session.store.creation_time(),
-                                           .has_journal = session.journal_store != nullptr});
+  void session_gone(const SessionDriver& session) {
+    if (session.removed_by_request()) {
+      left_numbers.remember(session.name(), {.next_inbound = session.next_inbound(),
+                                             .next_outbound = session.next_outbound(),
+                                             .begun = session.creation_time(),
+                                             .has_journal = session.journal() != nullptr});
     } else {
-      left_numbers.forget(session.name);
+      left_numbers.forget(session.name());
     }
-    if (session.from_template) return;
-    addresses.leave(session.settings.session, session.settings.listen, session.settings.is_replicated());
+    if (session.from_template()) return;
+    const SessionSettings& settings = session.settings();
+    addresses.leave(settings.session, settings.listen, settings.is_replicated());
   }
 
   // What a session needs that is added, and what refuses it. Returns the certificate names that its handshake requires.
@@ -362,12 +364,12 @@ bool Engine::finished() const noexcept {
 }
 
 SubmitResult Engine::submit(std::size_t session, const Outgoing& message, SubmitOptions options) noexcept {
-  return parts_->thread_of(session).submit(session, message, options);
+  return parts_->thread_of(session).loop().submit(session, message, options);
 }
 
 std::optional<std::size_t> Engine::find_session(const SessionId& id) const {
   for (const auto& thread : parts_->threads) {
-    if (const auto found = thread->find(id)) return found;
+    if (const auto found = thread->loop().find(id)) return found;
   }
   return std::nullopt;
 }
@@ -382,7 +384,7 @@ std::size_t Engine::add_session(SessionSettings settings, AddedSession as) {
   std::vector<std::string> handshake_names = parts_->prepare(settings);
   const std::string name = identity(settings.session);
   for (const auto& thread : parts_->threads) {
-    if (thread->knows(name)) throw ConfigError("the session " + name + " exists already");
+    if (thread->loop().knows(name)) throw ConfigError("the session " + name + " exists already");
   }
   const SessionConfig config = settings.session;
   const Endpoint listen = settings.listen;
@@ -399,7 +401,7 @@ std::size_t Engine::add_session(SessionSettings settings, AddedSession as) {
     parts_->addresses.join(settings, std::move(handshake_names));
     joined = true;
     const std::uint32_t number = settings.poll_thread;
-    const std::size_t session = parts_->threads[number]->add(std::move(settings), as);
+    const std::size_t session = parts_->threads[number]->loop().add(std::move(settings), as);
     joined = false;  // from now on it leaves when it has gone
     if (is_new) parts_->placement.joined_as(session, config);
     if (tls.lock()) parts_->remember_tls(identity(config), tls);
@@ -412,11 +414,11 @@ std::size_t Engine::add_session(SessionSettings settings, AddedSession as) {
 }
 
 std::optional<std::string> EngineOperations::why_not_added(std::size_t session) const {
-  return parts_->thread_of(session).why_not_added(session);
+  return parts_->thread_of(session).loop().commands.why_not_added(session);
 }
 
 bool Engine::remove_session(std::size_t session, std::string_view text) {
-  if (!parts_->thread_of(session).remove(session, std::string{text})) return false;
+  if (!parts_->thread_of(session).loop().remove(session, std::string{text})) return false;
   parts_->placement.leave_mapping(session);
   return true;
 }
@@ -558,7 +560,7 @@ const EngineConfig& Engine::config() const noexcept { return parts_->config; }
 
 PollLoopCounters Engine::counters() const noexcept {
   PollLoopCounters sum;
-  for (const auto& thread : parts_->threads) add_counters(sum, thread->counters());
+  for (const auto& thread : parts_->threads) add_counters(sum, thread->loop().counters());
   sum.callback_exceptions += parts_->callback_exceptions.load(std::memory_order_relaxed);
   return sum;
 }
@@ -571,6 +573,6 @@ std::vector<SlowMoment> Engine::slowest(LatencyWindow window) const {
   return parts_->monitor ? parts_->monitor->slowest(window) : std::vector<SlowMoment>{};
 }
 
-SessionHandle* Engine::session(std::size_t id) noexcept { return parts_->thread_of(id).find(id); }
+SessionHandle* Engine::session(std::size_t id) noexcept { return parts_->thread_of(id).loop().find(id); }
 
 }  // namespace nfx

@@ -6,7 +6,7 @@
 
 #include "engine/engine_control.hpp"
 #include "engine/engine_metrics.hpp"
-#include "engine/session_runner.hpp"
+#include "engine/loop_parts.hpp"
 
 namespace nfx {
 namespace {
@@ -43,21 +43,21 @@ std::string_view explain(const CommandOutcome& outcome) noexcept {
 
 CallResult call_on(PollThread& thread, const LoopCall::Work& work, Duration timeout) {
   bool failed = false;
-  const auto call = std::make_shared<LoopCall>([&](SessionRunner& runner) {
+  const auto call = std::make_shared<LoopCall>([&](OperatorRequests& requests) {
     try {
-      work(runner);
+      work(requests);
     } catch (...) {
       failed = true;  // no memory for a text: the poll thread continues
     }
   });
-  if (!thread.push(call)) return CallResult::busy;
+  if (!thread.loop().push(call)) return CallResult::busy;
   return call->wait(timeout) && !failed ? CallResult::done : CallResult::timed_out;
 }
 
 CommandOutcome command_on(PollThread& thread, std::size_t session, const SessionCommand& command, Duration timeout) {
   CommandOutcome outcome;
   const CallResult result =
-      call_on(thread, [&](SessionRunner& runner) { outcome = runner.command(session, command); }, timeout);
+      call_on(thread, [&](OperatorRequests& requests) { outcome = requests.command(session, command); }, timeout);
   if (result != CallResult::done) outcome.status = status_of(result);
   return outcome;
 }
@@ -67,8 +67,8 @@ CommandOutcome change_on(PollThread& thread, std::size_t session, SessionSetting
                          Duration timeout) {
   SessionConfig rules = wanted.session;
   CommandOutcome outcome;
-  const CallResult result =
-      call_on(thread, [&](SessionRunner& runner) { outcome = runner.change(session, wanted, rules, what); }, timeout);
+  const CallResult result = call_on(
+      thread, [&](OperatorRequests& requests) { outcome = requests.change(session, wanted, rules, what); }, timeout);
   if (result != CallResult::done) outcome.status = status_of(result);
   return outcome;
 }
@@ -76,7 +76,8 @@ CommandOutcome change_on(PollThread& thread, std::size_t session, SessionSetting
 JournalStatus journal_on(PollThread& thread, std::size_t session, Duration timeout) {
   JournalStatus journal;
   journal.session.reserve(longest_name);
-  const CallResult result = call_on(thread, [&](SessionRunner& runner) { runner.journal(session, journal); }, timeout);
+  const CallResult result =
+      call_on(thread, [&](OperatorRequests& requests) { requests.journal(session, journal); }, timeout);
   if (result != CallResult::done) journal.status = status_of(result);
   return journal;
 }
@@ -90,7 +91,7 @@ bool list_of(PollThread& thread, std::vector<SessionStatus>& into, Duration time
       row.peer.reserve(longest_name);
     }
     const CallResult result =
-        call_on(thread, [&](SessionRunner& runner) { page = runner.list(page.next_place, rows); }, timeout);
+        call_on(thread, [&](OperatorRequests& requests) { page = requests.list(page.next_place, rows); }, timeout);
     if (result != CallResult::done) return false;
     into.insert(into.end(), rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(page.count));
   }
@@ -98,15 +99,15 @@ bool list_of(PollThread& thread, std::vector<SessionStatus>& into, Duration time
 }
 
 bool drain_on(PollThread& thread, std::string_view text, Duration timeout) {
-  return call_on(thread, [text](SessionRunner& runner) { runner.drain(text); }, timeout) == CallResult::done;
+  return call_on(thread, [text](OperatorRequests& requests) { requests.drain(text); }, timeout) == CallResult::done;
 }
 
 bool end_drain_on(PollThread& thread, Duration timeout) {
-  return call_on(thread, [](SessionRunner& runner) { runner.end_drain(); }, timeout) == CallResult::done;
+  return call_on(thread, [](OperatorRequests& requests) { requests.end_drain(); }, timeout) == CallResult::done;
 }
 
 bool answers_in(PollThread& thread, Duration timeout) {
-  return call_on(thread, [](SessionRunner&) {}, timeout) == CallResult::done;
+  return call_on(thread, [](OperatorRequests&) {}, timeout) == CallResult::done;
 }
 
 bool gather_from(PollThread& thread, ThreadFigures& into, Duration timeout) {
@@ -116,8 +117,8 @@ bool gather_from(PollThread& thread, ThreadFigures& into, Duration timeout) {
     if (into.sessions.size() < count + page_sessions) into.sessions.resize(count + page_sessions);
     const std::span rows = std::span{into.sessions}.subspan(count, page_sessions);
     for (SessionFigures& row : rows) row.identity.reserve(longest_name);
-    const auto take = [&](SessionRunner& runner) {
-      page = runner.figures(page.next_place, rows);
+    const auto take = [&](OperatorRequests& requests) {
+      page = requests.figures(page.next_place, rows);
       if (page.end) thread.gather_loop(into);
     };
     if (call_on(thread, take, timeout) != CallResult::done) return false;

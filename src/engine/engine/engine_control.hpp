@@ -19,13 +19,13 @@ enum class CallResult : std::uint8_t { done, busy, timed_out };
 [[nodiscard]] CallResult call_on(PollThread& thread, const LoopCall::Work& work, Duration timeout);
 [[nodiscard]] CommandOutcome command_on(PollThread& thread, std::size_t session, const SessionCommand& command,
                                         Duration timeout);
-// SessionRunner's, with a copy of `wanted`.
+// OperatorRequests', with a copy of `wanted`.
 [[nodiscard]] CommandOutcome change_on(PollThread& thread, std::size_t session, SessionSettings wanted,
                                        std::string_view what, Duration timeout);
 [[nodiscard]] JournalStatus journal_on(PollThread& thread, std::size_t session, Duration timeout);
 // Appends the sessions of a poll thread. False: it did not answer.
 [[nodiscard]] bool list_of(PollThread& thread, std::vector<SessionStatus>& into, Duration timeout);
-// SessionRunner's. False: it did not answer.
+// OperatorRequests'. False: it did not answer.
 [[nodiscard]] bool drain_on(PollThread& thread, std::string_view text, Duration timeout);
 [[nodiscard]] bool end_drain_on(PollThread& thread, Duration timeout);
 [[nodiscard]] bool answers_in(PollThread& thread, Duration timeout);

@@ -12,7 +12,7 @@ ListenAddresses::ListenAddresses(const EngineConfig& config) : config_(config) {
   for (const SessionSettings& settings : config.sessions) {
     if (settings.session.role != Role::acceptor) continue;
     index_.add(settings, handshake_peer_names(config, settings));
-    // As SessionRunner::start() does.
+    // As Admission::start() does.
     const bool listens = !settings.is_replicated() || (config.cluster.hands_on() && !settings.tls_enabled);
     if (listens) ++listening_[{settings.listen.host, settings.listen.port}];
   }

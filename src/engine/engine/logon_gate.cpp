@@ -18,9 +18,9 @@ LogonGate::LogonGate(const EngineConfig& config, std::uint32_t thread, Authentic
                   .max_logons = config.max_logons_per_address,
                   .max_known = config.max_known_addresses}),
       places_({.unknown = config.max_pending_logons,
-                  .per_address = config.max_pending_logons_per_address,
-                  .per_network = config.max_pending_logons_per_network,
-                  .known = config.max_pending_known_logons}),
+               .per_address = config.max_pending_logons_per_address,
+               .per_network = config.max_pending_logons_per_network,
+               .known = config.max_pending_known_logons}),
       limit_(config.max_refusal_reports),
       pending_(places_.places()),
       bytes_(places_.places()) {

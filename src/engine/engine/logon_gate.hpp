@@ -1,5 +1,5 @@
-// Who may log on: connections whose Logon has not arrived yet, bounded in number, bytes and time; the listener that
-// accepted them; and the checks of configuration and application before a session is given the connection.
+// What Admission knows: connections whose Logon has not arrived yet, bounded in number, bytes and time; the listener
+// that accepted them; and the checks of configuration and application before a session is given the connection.
 // Thread: one owner, the poll thread. Cost: each place allocates its small buffer once, when it is first used. Errors:
 // none; refused connections are counted by their reason. Bounded: see ConnectionPlaces for what happens when all places
 // are taken, and RefusalLimit for how many refusals are reported.
@@ -167,7 +167,7 @@ class LogonGate {
     }
   }
 
-  // Routing. The key of the session that a Logon names, for Roster::find; nothing: its listener is unknown.
+  // Routing. The key of the session that a Logon names, for SessionTable::find; nothing: its listener is unknown.
   [[nodiscard]] std::optional<SessionKey> key_of(const MessageView& logon, const PendingLogon& pending) const noexcept;
   // The replicated session that the Logon names. Where it does not exist, another gateway of the cluster may have it.
   [[nodiscard]] const SessionSettings* owned_elsewhere(const MessageView& logon,
@@ -184,12 +184,6 @@ class LogonGate {
   [[nodiscard]] bool may_log_on(const SessionSettings& settings, const MessageView& logon, PendingLogon& pending,
                                 bool is_new, const TlsPeer* certificate = nullptr);
 
-  void count_dynamic_failed() noexcept { count_shared(counters_.dynamic_failed); }
-  void count_dynamic_idle() noexcept { count_shared(counters_.dynamic_idle); }
-  void count_callback_exception() noexcept { count_shared(counters_.callback_exceptions); }
-  void count_submit_kept() noexcept { count_shared(counters_.submit_kept); }
-  void count_submit_unsent() noexcept { count_shared(counters_.submit_unsent); }
-  void count_takeover() noexcept { count_shared(counters_.takeovers); }
   // From any thread.
   [[nodiscard]] PollLoopCounters counters() const noexcept { return read_shared(counters_); }
 

@@ -12,24 +12,24 @@
 
 namespace nfx {
 
-class SessionRunner;
+class OperatorRequests;
 
 class LoopCall {
  public:
-  using Work = std::function<void(SessionRunner&)>;
+  using Work = std::function<void(OperatorRequests&)>;
 
   explicit LoopCall(Work work) : work_(std::move(work)) {}
   LoopCall(const LoopCall&) = delete;
   LoopCall& operator=(const LoopCall&) = delete;
 
   // `work` borrows from the thread that waits, so it runs only while that does.
-  void run(SessionRunner& runner) {
+  void run(OperatorRequests& requests) {
     {
       const std::lock_guard lock{mutex_};
       if (state_ != State::waiting) return;
       state_ = State::begun;
     }
-    work_(runner);
+    work_(requests);
     {
       const std::lock_guard lock{mutex_};
       state_ = State::ended;

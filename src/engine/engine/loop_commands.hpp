@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/live_session.hpp"
 #include "engine/loop_call.hpp"
+#include "engine/session_driver.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/session/notice.hpp"
 
@@ -39,7 +39,7 @@ struct LoopCommand {
 
   Kind kind = Kind::add;
   std::size_t number = 0;
-  std::unique_ptr<LiveSession> session{};
+  std::unique_ptr<SessionDriver> session{};
   std::string name{};  // of opened: the identity that was claimed
   std::string text{};
   // Of opened, without a session: why its Logon is refused, and whether that is reported already.

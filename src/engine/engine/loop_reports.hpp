@@ -21,9 +21,9 @@
 
 namespace nfx {
 
-class LiveSession;
+class SessionDriver;
 
-using SessionGone = std::function<void(const LiveSession& session)>;
+using SessionGone = std::function<void(const SessionDriver& session)>;
 
 struct LoopLogs {
   std::optional<MessageLog::Lane> messages;

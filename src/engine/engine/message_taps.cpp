@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/session_runner.hpp"
+#include "engine/operator_requests.hpp"
 
 namespace nfx {
 
@@ -49,7 +49,7 @@ void MessageTaps::release_old(std::size_t session, MonotonicTime now, Duration t
     if (tap.session() == session || now < tap.until()) return false;
     if (!tap.attached()) return true;
     const CallResult result =
-        call_on(each->thread, [&tap](SessionRunner& runner) { runner.reports().taps().detach(tap); }, timeout);
+        call_on(each->thread, [&tap](OperatorRequests& requests) { requests.detach(tap); }, timeout);
     return result == CallResult::done;
   });
 }
@@ -62,15 +62,8 @@ MessageTaps::Tapped* MessageTaps::find(std::size_t session) noexcept {
 
 CommandStatus MessageTaps::attach(Tapped& tapped, Duration timeout) {
   CommandStatus status = CommandStatus::no_such_session;
-  const CallResult result = call_on(
-      tapped.thread,
-      [&](SessionRunner& runner) {
-        const LiveSession* const session = runner.sessions().find(tapped.tap.session());
-        if (session == nullptr) return;
-        status = session->removing ? CommandStatus::being_removed : CommandStatus::done;
-        if (status == CommandStatus::done) runner.reports().taps().attach(tapped.tap);
-      },
-      timeout);
+  const CallResult result =
+      call_on(tapped.thread, [&](OperatorRequests& requests) { status = requests.attach(tapped.tap); }, timeout);
   if (result == CallResult::busy) return CommandStatus::busy;
   if (result == CallResult::timed_out) return CommandStatus::timed_out;
   return status;

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/loop_parts.hpp"
 #include "engine/poll_thread_makers.hpp"
 
 namespace nfx {
@@ -38,6 +39,12 @@ std::size_t PollThread::turn(Duration max_wait) {
   return work;
 }
 
+void PollThread::add_latency(LatencyReport& into) const { loop().add_latency(into); }
+
+SlowRing& PollThread::slow() const noexcept { return loop().slow(); }
+
+TraceRing* PollThread::traces() const noexcept { return loop().traces(); }
+
 void PollThread::publish() {
   count_latency();
   gather(gathered_);
@@ -55,7 +62,7 @@ void PollThread::run() {
       request_stop();
       give_up = now + longest_logout + stop_grace;
     }
-    if (finished() || now >= give_up) return leave_thread();
+    if (finished() || now >= give_up) return loop().context.loop_thread.leave();
   }
 }
 

@@ -1,5 +1,5 @@
 // One poll thread of an engine, whatever its transport: the loop, its clock and how it idles.
-// Thread: made anywhere, then its own; wake(), submit(), add(), remove(), push(), knows() and counters() from any.
+// Thread: made anywhere, then its own; wake() from any, and of loop() what LoopParts states.
 // Cost: one virtual call per iteration. Errors: those of PollLoop and the transport.
 #pragma once
 
@@ -30,7 +30,7 @@ namespace nfx {
 
 class HandOnQueue;
 class HandshakeExecutor;
-class LoopCall;
+struct LoopParts;
 
 class PollThread : public MeasuredThread {
  public:
@@ -43,25 +43,18 @@ class PollThread : public MeasuredThread {
   virtual void turns_follow() noexcept = 0;   // see PollLoop
   virtual void count_latency() noexcept = 0;  // see PollLoop
   virtual std::size_t turn_loop(Duration max_wait) = 0;
-  virtual void leave_thread() noexcept = 0;  // see PollLoop
   [[nodiscard]] virtual TurnTimes turn_times() const noexcept = 0;
   virtual void request_stop() noexcept = 0;
   [[nodiscard]] virtual bool finished() const noexcept = 0;
   virtual void wake() noexcept = 0;
   virtual void wake_when_readable(int descriptor) = 0;
-  virtual SubmitResult submit(std::size_t session, const Outgoing& message, SubmitOptions options) noexcept = 0;
-  [[nodiscard]] virtual std::optional<std::size_t> find(const SessionId& id) = 0;
-  virtual std::size_t add(SessionSettings settings, AddedSession as) = 0;
-  virtual bool remove(std::size_t session, std::string text) = 0;
-  [[nodiscard]] virtual bool knows(const std::string& identity) = 0;
-  [[nodiscard]] virtual std::optional<std::string> why_not_added(std::size_t session) = 0;  // see LoopCommands
-  [[nodiscard]] virtual bool push(std::shared_ptr<LoopCall> call) = 0;
-  [[nodiscard]] virtual SessionHandle* find(std::size_t session) noexcept = 0;
   [[nodiscard]] virtual std::optional<Endpoint> local_endpoint(const Endpoint& configured) const = 0;
-  [[nodiscard]] virtual PollLoopCounters counters() const noexcept = 0;
-  virtual void log_to(LoopLogs logs) = 0;
-  virtual void hand_on_to(HandOnQueue& queue) noexcept = 0;  // see PollLoop
-  virtual void when_gone(SessionGone gone) = 0;              // see SessionRunner
+  // Without its transport.
+  [[nodiscard]] virtual LoopParts& loop() noexcept = 0;
+  [[nodiscard]] const LoopParts& loop() const noexcept { return const_cast<PollThread&>(*this).loop(); }
+  void add_latency(LatencyReport& into) const override;
+  [[nodiscard]] SlowRing& slow() const noexcept override;
+  [[nodiscard]] TraceRing* traces() const noexcept override;
   // For the metrics page: all, or what is not of sessions.
   virtual void gather(ThreadFigures& into) const = 0;
   virtual void gather_loop(ThreadFigures& into) const = 0;

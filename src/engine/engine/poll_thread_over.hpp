@@ -64,39 +64,22 @@ class PollThreadOver final : public PollThread {
   void turns_follow() noexcept override { loop_.turns_follow(); }
   void count_latency() noexcept override { loop_.count_latency(); }
   std::size_t turn_loop(Duration max_wait) override { return loop_.turn(max_wait); }
-  void leave_thread() noexcept override { loop_.leave_thread(); }
   TurnTimes turn_times() const noexcept override { return loop_.turn_times(); }
   void request_stop() noexcept override { loop_.request_stop(); }
   bool finished() const noexcept override { return loop_.finished(); }
   void wake() noexcept override { layers_.outer().wake(); }
   void wake_when_readable(int descriptor) override { layers_.outer().wake_when_readable(descriptor); }
-  SubmitResult submit(std::size_t session, const Outgoing& message, SubmitOptions options) noexcept override {
-    return loop_.submit(session, message, options);
-  }
-  std::optional<std::size_t> find(const SessionId& id) override { return loop_.find(id); }
-  std::size_t add(SessionSettings settings, AddedSession as) override { return loop_.add(std::move(settings), as); }
-  bool remove(std::size_t session, std::string text) override { return loop_.remove(session, std::move(text)); }
-  bool knows(const std::string& identity) override { return loop_.knows(identity); }
-  std::optional<std::string> why_not_added(std::size_t session) override { return loop_.why_not_added(session); }
-  bool push(std::shared_ptr<LoopCall> call) override { return loop_.push(std::move(call)); }
-  SessionHandle* find(std::size_t session) noexcept override { return loop_.find(session); }
+  LoopParts& loop() noexcept override { return loop_; }
   std::optional<Endpoint> local_endpoint(const Endpoint& configured) const override {
     return loop_.local_endpoint(configured);
   }
-  PollLoopCounters counters() const noexcept override { return loop_.counters(); }
-  void log_to(LoopLogs logs) override { loop_.log_to(std::move(logs)); }
-  void hand_on_to(HandOnQueue& queue) noexcept override { loop_.hand_on_to(queue); }
-  void when_gone(SessionGone gone) override { loop_.when_gone(std::move(gone)); }
-  void add_latency(LatencyReport& into) const override { loop_.add_latency(into); }
-  SlowRing& slow() const noexcept override { return loop_.slow(); }
-  TraceRing* traces() const noexcept override { return loop_.traces(); }
   void gather(ThreadFigures& into) const override {
     loop_.figures(into.sessions);
     gather_loop(into);
   }
   void gather_loop(ThreadFigures& into) const override {
     into.loop = loop_.counters();
-    into.submitted_bytes = loop_.submitted_bytes();
+    into.submitted_bytes = loop_.submitted.queue().queued_bytes();
     into.latency = loop_.latency();
     into.transport = layers_.inner().counters();
     into.tls = layers_.tls_counters();

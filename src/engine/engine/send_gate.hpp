@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <span>
 
-#include "base/call_trace.hpp"
 #include "engine/output_buffer.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/time.hpp"
@@ -48,10 +47,7 @@ class SendGate {
 
   // Free space for encoded messages. See OutputBuffer.
   [[nodiscard]] std::span<char> room(std::size_t wanted) noexcept { return output_.room(wanted); }
-  void append(std::size_t size) noexcept {
-    NFX_TRACE();
-    output_.append(size);
-  }
+  void append(std::size_t size) noexcept { output_.append(size); }
   [[nodiscard]] std::size_t pending() const noexcept { return output_.pending().size(); }
   [[nodiscard]] bool empty() const noexcept { return output_.empty(); }
   // See OutputBuffer.
@@ -61,14 +57,12 @@ class SendGate {
   // The front of what is pending that may be given to the transport now. Followed by sent(), unless it is empty.
   template <CommitSource Source>
   [[nodiscard]] std::span<const char> may_leave(const Source& source) noexcept {
-    NFX_TRACE();
     if (blocked_ || output_.empty()) return {};
     if (!source.holds_back()) return output_.pending();
     return committed_part(source);
   }
   // The transport's result for the `offered` bytes that may_leave returned. What it did not take waits for unblock().
   void sent(SendResult result, std::size_t offered) noexcept {
-    NFX_TRACE();
     NFX_ASSERT(!blocked_);
     NFX_ASSERT(result.sent <= offered);
     NFX_ASSERT(offered <= pending());

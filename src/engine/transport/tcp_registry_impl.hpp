@@ -11,7 +11,6 @@
 #include <string>
 #include <utility>
 
-#include "base/call_trace.hpp"
 #include "base/clocks.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "transport/address.hpp"
@@ -185,7 +184,6 @@ std::size_t TcpRegistry<Self, Connection, Listener, Options>::finish_connect(con
 template <class Self, class Connection, class Listener, class Options>
 SendResult TcpRegistry<Self, Connection, Listener, Options>::try_send(ConnectionId id,
                                                                       std::span<const char> bytes) noexcept {
-  NFX_TRACE();
   Connection* connection = connections_.find(id);
   if (connection == nullptr || connection->broken) return {0, true};
   if (connection->state != ConnectionState::open || bytes.empty()) return {0, false};

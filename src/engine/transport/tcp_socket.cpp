@@ -15,7 +15,6 @@
 #include <system_error>
 #include <utility>
 
-#include "base/call_trace.hpp"
 #include "transport/address.hpp"
 #include "transport/listen_address.hpp"
 
@@ -250,7 +249,6 @@ void clear_wake_event(int fd) noexcept {
 }
 
 Received receive_some(int fd, const SocketTuning& tuning, char* buffer, std::size_t size) noexcept {
-  NFX_TRACE();
   Received received;
   if (tuning.timestamps) [[unlikely]] {
     iovec place{buffer, size};

@@ -374,7 +374,6 @@ void Session::deliver(const MessageView& message, SeqNum seq, Actions& out) noex
 }
 
 void Session::receive_in_sequence(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept {
-  NFX_TRACE();
   NFX_ASSERT(seq == next_in_ && seq < seq_num_limit);
   // The sequence number advances first, and the open gap is checked last: requesting more may end the session, and the
   // message must have been processed by then.
@@ -471,7 +470,6 @@ void Session::set_next_inbound(SeqNum seq, Instant now, Actions& out) noexcept {
 
 // Called whenever next_in_ has changed: closes a gap that is filled, and requests the next one.
 void Session::close_gap(Instant now, Actions& out) noexcept {
-  NFX_TRACE();
   if (phase_ == Phase::disconnected) return;
   NFX_ASSERT(next_in_ <= seq_num_limit);
   if (next_in_ == logon_beyond_gap_ || next_in_ == answered_beyond_gap_) next_in_ = next(next_in_);

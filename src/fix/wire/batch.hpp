@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <string_view>
 
-#include "base/call_trace.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/wire/framer.hpp"
 #include "nexusfix/wire/message_view.hpp"
@@ -31,7 +30,6 @@ struct BatchEnd {
 // returns false, when no whole message is left, or when a message begins that is too large.
 template <class OnItem>
 BatchEnd read_batch(std::string_view buffer, FrameReader& reader, MessageView& view, OnItem&& on_item) {
-  NFX_TRACE();
   std::size_t used = 0;
   while (used < buffer.size()) {
     const std::string_view rest = buffer.substr(used);

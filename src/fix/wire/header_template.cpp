@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "base/call_trace.hpp"
 #include "nexusfix/wire/field_writer.hpp"
 
 namespace nfx {
@@ -101,7 +100,6 @@ char* HeaderTemplate::write_long_type(char* out, std::string_view type, std::uin
 
 [[gnu::no_stack_protector]] char* HeaderTemplate::write(const MessageHeader& header, char* out, const char* end,
                                                         std::uint32_t& sum) noexcept {
-  NFX_TRACE();
   if (header.msg_type.find(soh) != std::string_view::npos || out > end) return nullptr;
   const auto room = static_cast<std::size_t>(end - out);
   if (room >= ample_room(header.msg_type.size())) return write_amply(header, out, sum);

@@ -13,8 +13,8 @@
 namespace nfx::test {
 
 struct Call {
-  std::string function;  // "SessionRunner::flush"
-  std::string file;      // "src/engine/engine/session_runner.hpp"
+  std::string function;  // "SessionDriver::flush"
+  std::string file;      // "src/engine/engine/session_driver.hpp"
   friend bool operator==(const Call&, const Call&) = default;
 };
 using Calls = std::vector<Call>;

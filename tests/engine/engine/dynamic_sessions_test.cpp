@@ -27,7 +27,7 @@ class DynamicSessions : public ::testing::Test {
   CommandOutcome command(std::size_t session, SessionCommandKind kind) {
     CommandOutcome outcome;
     const auto call = std::make_shared<LoopCall>(
-        [&](SessionRunner& runner) { outcome = runner.command(session, SessionCommand{.kind = kind}); });
+        [&](OperatorRequests& requests) { outcome = requests.command(session, SessionCommand{.kind = kind}); });
     EXPECT_TRUE(rig.venue.loop->push(call));
     rig.turn();
     EXPECT_TRUE(call->wait(Duration::zero()));
@@ -348,11 +348,11 @@ TEST_F(DynamicSessions, that_were_removed_are_remembered_up_to_a_number) {
     rig.turn(3);
     return number;
   };
-  for (std::size_t i = 0; i < SessionRunner::most_removed; ++i) static_cast<void>(remove_one(i));
+  for (std::size_t i = 0; i < SessionTable::most_removed; ++i) static_cast<void>(remove_one(i));
   RawPeer first{rig.network, rig.clock, "CLIENT-0"};
   log_on(first);
   EXPECT_TRUE(first.closed);
-  const std::size_t last = remove_one(SessionRunner::most_removed);
+  const std::size_t last = remove_one(SessionTable::most_removed);
   EXPECT_EQ(application.count(Notice::operator_command, last), 2U) << "that the first one is forgotten, and its own";
   first.seq = 1;
   log_on(first);

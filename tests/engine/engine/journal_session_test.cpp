@@ -429,8 +429,9 @@ TEST_F(JournalSession, of_a_template_that_an_operator_has_held_stays_in_memory) 
   turn();
   peer.send(peer.logon());
   turn(2);
-  const auto hold = std::make_shared<LoopCall>(
-      [](SessionRunner& runner) { EXPECT_TRUE(runner.command(1, SessionCommand{.kind = SessionCommandKind::hold})); });
+  const auto hold = std::make_shared<LoopCall>([](OperatorRequests& requests) {
+    EXPECT_TRUE(requests.command(1, SessionCommand{.kind = SessionCommandKind::hold}));
+  });
   ASSERT_TRUE(rig.venue.loop->push(hold));
   turn();
   peer.close();

@@ -10,6 +10,8 @@
 
 #include "engine/engine_operations.hpp"
 #include "engine/loop_rig.hpp"
+#include "engine/operator_requests.hpp"
+#include "engine/operator_requests.hpp"
 #include "nexusfix/engine/engine.hpp"
 
 namespace nfx::test {
@@ -32,7 +34,7 @@ std::vector<Copied> taken(MessageTap& tap) {
 class TappedLoop : public ::testing::Test {
  protected:
   void begin() {
-    rig.venue.config.sessions = {acceptor()};
+    rig.venue.config.sessions = {acceptor(), acceptor("OTHER")};
     rig.trader.config.sessions = {initiator()};
     rig.start_both();
     rig.pass(1s);
@@ -45,7 +47,7 @@ class TappedLoop : public ::testing::Test {
     ASSERT_TRUE(call->wait(Duration::zero()));
   }
   void attach(MessageTap& to) {
-    on_venue([&to](SessionRunner& runner) { runner.reports().taps().attach(to); });
+    on_venue([&to](OperatorRequests& requests) { ASSERT_EQ(requests.attach(to), CommandStatus::done); });
   }
   void send_order(std::size_t number) {
     const std::string body = order(number);
@@ -93,7 +95,7 @@ TEST_F(TappedLoop, copies_both_directions_of_its_session_alone) {
             std::string::npos)
       << copied[1].bytes;
   EXPECT_TRUE(taken(other).empty());
-  on_venue([this](SessionRunner& runner) { runner.reports().taps().detach(tap); });
+  on_venue([this](OperatorRequests& requests) { requests.detach(tap); });
   EXPECT_FALSE(tap.attached());
   EXPECT_TRUE(other.attached());
   send_order(3);

@@ -86,9 +86,9 @@ TEST(CallList, shortens_what_either_compiler_calls_a_function) {
             "nfx::EpollTransport]",
             "PollLoop::turn"},
            {"std::expected<nfx::SeqNum, nfx::SendError> nfx::Session::send(const nfx::Outgoing&)", "Session::send"},
-           {"auto nfx::SessionRunner::step(nfx::LiveSession&, Event&&) [with Event = nfx::PollLoop<T, "
-            "C>::f()::<lambda()>]",
-            "SessionRunner::step"},
+           {"auto nfx::SessionDriver::step(std::size_t, Event&&) [with Event = "
+            "nfx::SessionDriver::f()::<lambda()>]",
+            "SessionDriver::step"},
            {"nfx::SendResult nfx::detail::TcpRegistry<Self>::try_send(nfx::ConnectionId) [with Self = nfx::X]",
             "TcpRegistry::try_send"},
            {"nfx::Frame nfx::{anonymous}::find_frame(std::string_view)", "find_frame"},

@@ -15,8 +15,8 @@ namespace {
 class Asked {
  public:
   Asked(LoopSide& side, SessionCommand command, std::size_t session = 0)
-      : call_(std::make_shared<LoopCall>([this, command = std::move(command), session](SessionRunner& runner) {
-          outcome_ = runner.command(session, command);
+      : call_(std::make_shared<LoopCall>([this, command = std::move(command), session](OperatorRequests& requests) {
+          outcome_ = requests.command(session, command);
         })),
         taken_(side.loop->push(call_)) {}
   [[nodiscard]] bool taken() const noexcept { return taken_; }
@@ -54,11 +54,11 @@ class Operator : public ::testing::Test {
   }
   void decide_during_a_drain(SessionCommandKind kind) {
     begin();
-    run([](SessionRunner& runner) { runner.drain(""); });
+    run([](OperatorRequests& requests) { requests.drain(""); });
     rig.pass(5s);
     EXPECT_EQ(ask({.kind = kind}).status, CommandStatus::done);
     EXPECT_EQ(ask({.kind = kind}).status, CommandStatus::nothing_to_do);
-    run([](SessionRunner& runner) { runner.end_drain(); });
+    run([](OperatorRequests& requests) { requests.end_drain(); });
     rig.pass(60s);
     EXPECT_FALSE(rig.venue.session().logged_on());
     EXPECT_TRUE(ask({.kind = SessionCommandKind::enable}));
@@ -116,7 +116,7 @@ TEST_F(Operator, a_request_that_is_not_waited_for_any_more_is_not_carried_out) {
   begin();
   CommandOutcome outcome;
   const auto call = std::make_shared<LoopCall>(
-      [&](SessionRunner& runner) { outcome = runner.command(0, {.kind = SessionCommandKind::drop}); });
+      [&](OperatorRequests& requests) { outcome = requests.command(0, {.kind = SessionCommandKind::drop}); });
   ASSERT_TRUE(rig.venue.loop->push(call));
   EXPECT_FALSE(call->wait(Duration::zero()));
   rig.turn();
@@ -214,11 +214,11 @@ TEST_F(Operator, messages_requested_again_reach_the_program_as_duplicates) {
 
 TEST_F(Operator, a_drain_ends_all_sessions_and_its_end_lets_them_come_back) {
   begin();
-  run([](SessionRunner& runner) { runner.drain("maintenance"); });
+  run([](OperatorRequests& requests) { requests.drain("maintenance"); });
   rig.pass(60s);
   EXPECT_FALSE(rig.venue.session().logged_on());
   EXPECT_EQ(ask({.kind = SessionCommandKind::enable}).status, CommandStatus::stopping);
-  run([](SessionRunner& runner) { runner.end_drain(); });
+  run([](OperatorRequests& requests) { requests.end_drain(); });
   rig.pass(60s);
   EXPECT_TRUE(rig.venue.session().logged_on());
 }
@@ -271,11 +271,11 @@ TEST_F(Operator, lists_sessions_in_pieces) {
   for (const char* name : {"A", "B", "C"}) rig.venue.config.sessions.push_back(acceptor(name));
   rig.venue.start();
   std::vector<std::string> names;
-  const auto call = std::make_shared<LoopCall>([&](SessionRunner& runner) {
+  const auto call = std::make_shared<LoopCall>([&](OperatorRequests& requests) {
     std::array<SessionStatus, 2> rows;
     SessionPage page;
     while (!page.end) {
-      page = runner.list(page.next_place, rows);
+      page = requests.list(page.next_place, rows);
       for (std::size_t i = 0; i < page.count; ++i) names.push_back(rows[i].name);
     }
   });

@@ -20,7 +20,8 @@ class SessionTimesOf : public ::testing::Test {
   }
   SessionStatus shown(LoopSide& side, const SessionCommand& command = {}) {
     CommandOutcome outcome;
-    const auto call = std::make_shared<LoopCall>([&](SessionRunner& runner) { outcome = runner.command(0, command); });
+    const auto call =
+        std::make_shared<LoopCall>([&](OperatorRequests& requests) { outcome = requests.command(0, command); });
     EXPECT_TRUE(side.loop->push(call));
     rig.turn();
     EXPECT_TRUE(call->wait(Duration::zero()));

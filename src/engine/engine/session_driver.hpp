@@ -1,0 +1,569 @@
+// Drives one session of a poll loop: an event goes through the session's step, and the actions that come out are
+// carried out: stored, passed to the application, sent, connected, closed.
+//
+//   bytes, timers, requests ─► step ─► execute ─► store ─► application
+//                                        └─► send gate ─► flush ─► transport
+//
+// Thread: made on any thread, then the poll thread's. Cost: memory for one connection is allocated here, once; no
+// allocation, lock or throw between a message's bytes and its answer's, once the session has logged on. Errors: the
+// constructor throws StoreError when the store cannot be opened. What happens once per message is in this header and
+// session_driver.cpp, the rest in session_driver_connection.cpp.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "base/call_trace.hpp"
+#include "engine/connection.hpp"
+#include "engine/journal_status.hpp"
+#include "engine/latency_ledger.hpp"
+#include "engine/line_limits.hpp"
+#include "engine/loop_context.hpp"
+#include "engine/reconnect.hpp"
+#include "engine/send_gate.hpp"
+#include "engine/session_command.hpp"
+#include "engine/session_end.hpp"
+#include "engine/session_figures.hpp"
+#include "engine/session_meter.hpp"
+#include "engine/submissions.hpp"
+#include "nexusfix/base/assert.hpp"
+#include "nexusfix/config/engine_config.hpp"
+#include "nexusfix/engine/session_handle.hpp"
+#include "nexusfix/session/actions.hpp"
+#include "nexusfix/session/session.hpp"
+#include "nexusfix/session/session_message.hpp"
+#include "store/session_store.hpp"
+#include "wire/batch.hpp"
+
+namespace nfx {
+
+inline constexpr std::uint32_t no_place = UINT32_MAX;
+
+// What a journal has synced, for the send gate. Without a journal nothing is held back.
+struct JournalCommits {
+  JournalStore* journal;
+
+  [[nodiscard]] bool holds_back() const noexcept { return journal != nullptr && journal->holds_back(); }
+  [[nodiscard]] CommitPosition position() const noexcept { return journal->position(); }
+  [[nodiscard]] CommitPosition committed() const noexcept { return journal->durable(); }
+  void request_commit() const noexcept { journal->want_sync(); }
+};
+static_assert(CommitSource<JournalCommits>);
+static_assert(no_commit_position == unset_position);
+
+struct SessionDriverOptions {
+  SessionSettings settings;
+  std::size_t number = 0;  // the application's id of the session
+  UtcTime now{};
+  bool from_template = false;
+};
+
+class SessionDriver final : public SessionHandle, private SessionMessageHook {
+ public:
+  static constexpr std::size_t admin_reserve = 16 * 1024;  // of each send buffer, reserved for session messages
+  static constexpr std::size_t replay_batch = 64 * 1024;   // bytes of resent messages per iteration and session
+
+  // `loop` outlives the session.
+  SessionDriver(LoopContext& loop, SessionDriverOptions options);
+  ~SessionDriver();
+  SessionDriver(const SessionDriver&) = delete;
+  SessionDriver& operator=(const SessionDriver&) = delete;
+
+  // SessionHandle.
+  [[nodiscard]] const SessionConfig& config() const noexcept override { return session_.config(); }
+  [[nodiscard]] std::size_t id() const noexcept override { return number_; }
+  [[nodiscard]] bool logged_on() const noexcept override { return session_.logged_on(); }
+  [[nodiscard]] SeqNum next_inbound() const noexcept override { return session_.next_inbound(); }
+  [[nodiscard]] SeqNum next_outbound() const noexcept override { return session_.next_outbound(); }
+  [[nodiscard]] const SessionCounters& counters() const noexcept override { return counts_; }
+  [[nodiscard]] Instant now() const noexcept override { return loop_.now(); }
+  [[nodiscard]] const JournalStore* journal() const noexcept override { return journal_; }
+  [[nodiscard]] std::optional<UtcTime> received_at() const noexcept override { return loop_.network.received_at(); }
+  std::expected<SeqNum, SendError> do_send(const Outgoing& message) noexcept override;
+  void flush() noexcept override;
+  std::expected<SeqNum, SendError> do_reject_business(const MessageView& refused, BusinessRejectReason reason,
+                                                      std::string_view text) noexcept override;
+  void begin_draft(Draft& draft, std::string_view msg_type, std::string_view header_fields,
+                   std::uint64_t version) noexcept override;
+  [[nodiscard]] std::expected<SeqNum, SendError> send_draft(Draft& draft) noexcept override;
+  void end_draft(Draft& draft) noexcept override;
+  void logout(std::string_view text) noexcept override;
+  void logon() noexcept override;
+  void reset_sequence_numbers() noexcept override;
+  void drop_connection() noexcept override;
+
+  // What it is.
+  [[nodiscard]] std::size_t number() const noexcept { return number_; }
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] const std::string& listen_name() const noexcept { return listen_name_; }
+  [[nodiscard]] const SessionSettings& settings() const noexcept { return settings_; }
+  [[nodiscard]] const Connection& connection() const noexcept { return connection_; }
+  [[nodiscard]] const Reconnect& reconnect() const noexcept { return reconnect_; }
+  [[nodiscard]] UtcTime creation_time() const noexcept { return store_.creation_time(); }
+  [[nodiscard]] bool is_acceptor() const noexcept { return settings_.session.role == Role::acceptor; }
+  [[nodiscard]] bool is_initiator() const noexcept { return settings_.session.role == Role::initiator; }
+  [[nodiscard]] bool from_template() const noexcept { return from_template_; }
+  [[nodiscard]] bool enabled() const noexcept { return enabled_; }
+  [[nodiscard]] bool removing() const noexcept { return removing_; }
+  [[nodiscard]] bool removed_by_request() const noexcept { return removed_by_request_; }
+  [[nodiscard]] bool sending_held() const noexcept { return session_.sending_held(); }
+  [[nodiscard]] bool connected() const noexcept { return connection_.exists() && !connection_.connecting; }
+  [[nodiscard]] bool may_send_now() const noexcept {
+    return logged_on() && !session_.sending_held() && !session_.reset_asked() && !connection_.out.blocked();
+  }
+  [[nodiscard]] bool may_connect_now() const noexcept;
+  [[nodiscard]] SubmitState& submit_state() noexcept { return submit_state_; }
+  void fill(SessionStatus& into) const;
+  void fill(SessionFigures& into) const;
+  // What is known of its journal. Copies texts into what `into` has reserved.
+  void fill(JournalStatus& into) const;
+
+  // Events of its connection.
+  // Takes the memory that a connection needs, or throws. Before attach().
+  void prepare_connection();
+  // The connection is established, and the session is notified. `peer` is the address of an accepted one.
+  void attach(ConnectionId id, std::string_view peer = {});
+  void on_connect();  // the connection that it has begun
+  template <class Sender>
+  void on_receive(Sender& sender, std::string_view bytes);
+  // Bytes that came before, or were parked.
+  template <class Sender>
+  void receive(Sender& sender, std::string_view bytes);
+  void receive_behind(std::string_view bytes) {  // its Logon
+    if (connection_.parked.held()) return connection_.parked.add(bytes);
+    receive(loop_.network, bytes);
+  }
+  void on_writable() noexcept;
+  // It has ended, and has no owner any more.
+  void on_close(CloseReason reason, std::string_view words);
+  // At the time that the loop's deadlines have for it.
+  void on_timer();
+
+  // Sending.
+  // Gives the transport what may leave. What the kernel does not take waits for on_writable().
+  template <class Sender>
+  void flush(Sender& sender);
+  // It waits for its journal, which has not come far enough; and when it has.
+  [[nodiscard]] bool waits_for_journal() const noexcept {
+    NFX_ASSERT(commits().holds_back());
+    return journal_->condition() != StoreCondition::failed && connection_.out.still_waits(commits());
+  }
+  template <class Sender>
+  void flush_committed(Sender& sender) {
+    if (journal_->condition() == StoreCondition::failed) return check_store();
+    flush(sender);
+  }
+  // Messages sent again. False: no more are due.
+  [[nodiscard]] bool pump_replay();
+  // Whether a resend can continue now, with a peer that reads.
+  [[nodiscard]] bool replay_can_go_on() const noexcept {
+    return connection_.out.pending() < replay_batch && session_.replay_held_until() <= loop_.now().monotonic;
+  }
+
+  // Its place in the table, once.
+  void place_at(std::uint32_t index) noexcept {
+    NFX_ASSERT(index_ == no_place);
+    index_ = index;
+    in_hours_ = may_connect_now();
+  }
+  [[nodiscard]] std::uint32_t index() const noexcept { return index_; }
+  // Begins to exist, so that it connects where its time has come.
+  void begin();
+  void report_corrections();  // what opening the journal has changed
+  void check_store();
+  void check_changed_store() {
+    if (journal_ == nullptr) return;
+    journal_->end_step();
+    check_store();
+  }
+  // Writes how many notices had no line, where that is due, or all.
+  void report_omitted(bool all = false) noexcept;
+  void report_notice(Notice notice, SeqNum seq, std::string_view text) noexcept;
+  // Callbacks that throw; see docs/session.md. What is called within a catch block reports the exception. The session
+  // is logged out when the event is over: by abandon(), or immediately where the callback was given a message.
+  void callback_threw(std::string_view callback) noexcept;
+  void abandon() noexcept;
+
+  // The end of its existence.
+  void begin_removal(std::string_view text) noexcept;
+  // One of a template: how long it waits for the Logon that it was made for, should that have gone meanwhile.
+  void await_logon(Duration time);
+  // Since when it has had no connection and may leave memory; nothing: it stays.
+  [[nodiscard]] std::optional<MonotonicTime> idle_since() const noexcept;
+  void make_room() noexcept {  // for another one
+    loop_.count(&PollLoopCounters::dynamic_idle);
+    removing_ = true;
+  }
+  void discard_if_new() {
+    if (from_template_ && counts_.logons == 0 && journal_ != nullptr) journal_->discard_if_new();
+  }
+  void stop();  // of all
+
+  // Logons.
+  [[nodiscard]] bool logon_rate_allows() noexcept { return logon_rate_.ready(loop_.now().monotonic); }
+  [[nodiscard]] bool store_is_good();  // whether the journal takes messages; true without one
+  void start_over_when_due();
+  // A Logon was refused that its own peer has sent.
+  void note_refused_logon(std::string_view text) noexcept {
+    if (!connection_.exists()) note_end(EndReason::logon_refused, text);
+  }
+  // A second Logon, on a connection that waits while this session's peer has time to answer a TestRequest.
+  [[nodiscard]] bool may_be_challenged() const noexcept;
+  // False: the peer gets no TestRequest.
+  [[nodiscard]] bool challenge(ConnectionId challenger, std::string_view peer);
+
+  // Operators.
+  [[nodiscard]] bool has_numbers(const NextNumbers& expected) const noexcept { return session_.has_numbers(expected); }
+  [[nodiscard]] bool can_set_numbers() const noexcept { return journal_ == nullptr || can_record_numbers(); }
+  OperatorResult set_numbers(const NextNumbers& numbers, std::string_view reason);
+  OperatorResult reset_numbers();
+  OperatorResult test_peer();
+  OperatorResult request_again(SeqNum from);
+  OperatorResult hold_sending(bool hold) noexcept { return session_.hold_sending(hold); }
+  // False: it is so already.
+  [[nodiscard]] bool log_out(std::string_view text);
+  [[nodiscard]] bool enable(bool connect_now);
+  [[nodiscard]] bool disable();
+  void drain(std::string_view text);
+  void end_drain() {
+    if (drained_) static_cast<void>(enable(true));
+  }
+  void stay_out(bool draining) noexcept;  // it was added while the loop drains or stops
+  [[nodiscard]] std::uint32_t revision() const noexcept { return revision_; }
+  // Exchanges the settings that may change at any time (config/live_keys.hpp) with those of `wanted` and `rules`.
+  void change(SessionSettings& wanted, SessionConfig& rules);
+  // Before it exists.
+  void begin_as(AddedSession as) noexcept;
+
+ private:
+  static constexpr std::size_t answer_room = 16 * 1024;          // several times what an answer may need
+  static constexpr std::size_t longest_replicated = 128 * 1024;  // of a frame
+  static constexpr std::size_t header_room = 512;  // the session's own fields, with CompIDs of common length
+  // Answers to a read this small are sent immediately, message by message, so that an answer does not wait for the
+  // messages after it. Larger reads mean load, where one send for all answers costs less.
+  static constexpr std::size_t eager_flush_limit = 2048;
+  static constexpr Duration challenge_check{std::chrono::milliseconds{100}};  // while a TestRequest is unanswered
+
+  // Bytes to messages.
+  template <class Sender>
+  BatchEnd receive_batch(Sender& sender, std::string_view bytes);
+  // What was received may have to wait before it is processed: for the throttle, or for space in the journal.
+  [[nodiscard]] bool may_wait() const noexcept { return delays() || journal_ != nullptr; }
+  // ThrottleAction::delay: messages may have to wait, and so may everything after them.
+  [[nodiscard]] bool delays() const noexcept {
+    return settings_.session.throttle_rate != 0 && settings_.session.throttle_action == ThrottleAction::delay;
+  }
+  [[nodiscard]] MonotonicTime may_receive_at() noexcept;
+  [[nodiscard]] MonotonicTime space_expected_at() noexcept {
+    if (journal_ == nullptr || journal_->accepts(journal_room_)) [[likely]]
+      return {};
+    return when_journal_has_space();
+  }
+  [[nodiscard]] MonotonicTime when_journal_has_space() noexcept;
+  void receive_item(const BatchItem& item);
+  [[nodiscard]] bool receive_beyond_limits(const BatchItem& item);
+  void begin_oversized(std::size_t size);
+  void take_oversized(std::string_view& bytes);
+  void receive_too_large(std::string_view head, std::string_view limit);
+  void receive_message(std::string_view bytes);
+  [[nodiscard]] bool receive_despite_check_sum(std::string_view bytes);
+  void drain_queue();
+  void park(std::string_view bytes, MonotonicTime until);
+  void park_more(std::string_view bytes);  // what was received while others are parked
+  void resume();
+  void deliver_again();
+
+  // One event of a session: event(Actions&) is its step. `reserve` bytes of the output stay free.
+  template <class Event>
+  auto step(std::size_t reserve, Event&& event);
+  // A step for a message of the peer, which is stored where that is wanted and allowed.
+  template <class Event>
+  void step_received(const MessageView& message, std::string_view bytes, Event&& event);
+  // Where a message is written that a step then sends. Requests space for the largest message as well, so that no send
+  // is refused while the free space is in two pieces.
+  [[nodiscard]] std::span<char> output_room(std::size_t reserve) noexcept {
+    const std::span<char> room = connection_.out.room(admin_reserve * 2 + longest_sent_);
+    return room.first(room.size() > reserve ? room.size() - reserve : 0);
+  }
+  // Carries actions out, in their order.
+  void execute(const Actions& actions);
+  void deliver(const MessageView& message, SeqNum seq);
+  [[nodiscard]] Handled deliver_timed(const MessageView& message, SeqNum seq);
+  void not_handled(const MessageView& message, SeqNum seq, Handled result);
+  void carry_out(const Action& action);
+  void begin_up();
+  void logged_out(const Action& action);
+  void disconnect(const Action& action);
+  void note(const Action& action);
+  [[nodiscard]] EndReason end_reason_of(const Action& action, bool was_up) const noexcept;
+  void note_end(EndReason reason, std::string_view text) noexcept {
+    last_end_ = SessionEnd{loop_.now().utc, reason, text};
+    ends_because_ = EndReason::none;
+  }
+
+  // Reports.
+  void observe(Direction direction, std::string_view message) noexcept;  // a message from the network, as its bytes
+  template <class Call>
+  void notify_observers(std::string_view callback, Call&& call) noexcept {
+    try {
+      loop_.reports.observe(call);
+    } catch (...) {
+      callback_threw(callback);
+    }
+  }
+  void callback_threw(const Action& action) noexcept;
+  void log_event(std::string_view what, std::string_view detail = {}) noexcept {
+    loop_.reports.event(*this, what, detail, loop_.now().utc);
+  }
+
+  // Sending.
+  void on_sending(SessionMessage& message) noexcept override;
+  [[nodiscard]] std::optional<SendError> cannot_send(std::size_t size) noexcept;
+  [[nodiscard]] SendError why_no_room() noexcept;
+  [[nodiscard]] SendError why_not_stored() noexcept;
+  template <class Event>
+  std::expected<SeqNum, SendError> send_step(Event&& event) noexcept;
+  // The output is about to be used otherwise.
+  void discard_draft() noexcept {
+    if (open_draft_ == nullptr) [[likely]]
+      return;
+    open_draft_->fail(SendError::discarded);
+    open_draft_ = nullptr;
+  }
+  [[nodiscard]] JournalCommits commits() const noexcept { return {journal_}; }
+  void flush_last_words();
+  void watch_slow() noexcept;
+
+  // The connection.
+  void close_connection() noexcept;
+  void detach() noexcept;  // it has ended, and the session has been notified
+  void begin_connect();
+  void connect_timed_out();
+  void schedule_reconnect() noexcept;
+  // Our Logon has the password of an initiator: a Logon was encoded just now, or has been sent.
+  void note_logon() noexcept { logon_end_ = std::max(logon_end_, is_initiator() ? connection_.out.end() : 0); }
+  void clear_logon() noexcept { connection_.out.clear_sent(std::exchange(logon_end_, std::size_t{0})); }
+
+  // Timers.
+  // The earliest time at which something is due.
+  [[nodiscard]] MonotonicTime next_event() const noexcept {
+    return std::min({session_.next_deadline(), reconnect_.at(), connection_.connect_deadline, schedule_at_,
+                     connection_.parked.until(), cancel_at_, connection_.out.reader_deadline(), full_until_, leave_at_,
+                     challenge_at_});
+  }
+  void rearm() noexcept { loop_.deadlines.set(index_, next_event()); }
+  void cancel_when_due();
+  void cut_when_due();  // a peer that does not read
+  void check_challenge();
+  void leave_when_idle();
+  void apply_schedule();
+  // A template's session has no connection any more.
+  void gone() noexcept;
+  void leave() noexcept;
+
+  // The store.
+  // Whether the number of another message can be recorded.
+  [[nodiscard]] bool can_record_numbers() const noexcept;
+  [[nodiscard]] bool unkept() const noexcept { return journal_ != nullptr && !can_record_numbers(); }
+  void find_store_good();
+  void record_asked_reset() noexcept;
+
+  [[nodiscard]] SessionTimes times() const noexcept;
+  // What the application has logged out is remembered as that, while a callback's failure is not its decision.
+  [[nodiscard]] bool has_decisions() const noexcept {
+    return (!enabled_ && !callback_failed_) || session_.sending_held();
+  }
+
+  LoopContext& loop_;
+  SessionSettings settings_;    // after the start change() alone changes them
+  std::uint32_t revision_ = 0;  // of them: how often that was
+  const std::size_t number_;
+  const std::string name_ = identity(settings_.session);
+  const std::string listen_name_ = to_string(settings_.listen);
+  std::uint32_t index_ = no_place;  // in the table
+  Session session_;
+  SessionStore store_;
+  JournalStore* const journal_;         // the store's; null when it is memory
+  const bool stores_received_;          // as the settings have it
+  std::string_view received_;           // then, the message that is processed
+  const std::uint64_t version_key_;     // of BeginString; 0: FIXT.1.1, which takes messages of all versions
+  const std::size_t longest_sent_;      // that the send buffer is sure to have space for when the peer reads
+  const std::size_t longest_received_;  // that is delivered, and stored where that is wanted
+  const std::size_t journal_room_;      // bytes of the journal below which a message waits to be received
+  SessionCounters counts_;
+  // The times of the events that carried the last messages, and of the Logon of this session; the epoch: none.
+  UtcTime last_in_{}, last_out_{}, logged_on_since_{};
+  bool in_hours_ = true;  // as of apply_schedule(): its schedule allows a Logon
+  SessionEnd last_end_;
+  EndReason ends_because_ = EndReason::none;  // of the connection that is open, where this side ends it
+  LineLimits line_limits_;
+  TokenBucket logon_rate_;             // of Logons that were accepted
+  std::shared_ptr<SessionBook> book_;  // in the loop's ledger, from the first connection on
+  SessionMeter meter_;
+
+  ConnectionMemory memory_;
+  Connection connection_{memory_};
+  std::size_t logon_end_ = 0;  // of the output's memory, where our Logons were
+
+  Draft* open_draft_ = nullptr;  // begun in the output's room, and neither sent nor given up
+
+  bool enabled_ = true;
+  bool callback_failed_ = false;       // it is not enabled because of that; logon() ends both
+  bool reset_recorded_ = false;        // that a reset was asked for and is not answered
+  bool store_trouble_ = false;         // reported, until the store is good again
+  bool full_too_long_ = false;         // full_until_ has passed
+  bool in_callback_ = false;           // in a callback that lends bytes which acting on the session would move
+  bool up_ = false;                    // on_logon was called, and on_logout not yet
+  bool drained_ = false;               // it is not enabled because the engine drains
+  bool removing_ = false;              // it goes when its connection has ended
+  bool removed_by_request_ = false;    // for its sequence numbers, should it be added again
+  std::uint64_t records_refused_ = 0;  // by the journal, as far as reported
+
+  SubmitState submit_state_;
+
+  Reconnect reconnect_;
+  MonotonicTime schedule_at_ = MonotonicTime::max();
+  MonotonicTime cancel_at_ = MonotonicTime::max();
+  MonotonicTime full_until_ = MonotonicTime::max();  // how long it waits for space on its disk
+  std::string cancel_reason_;
+
+  // For a session that a template made: it is removed from memory at this time unless it is connected; it lost its last
+  // connection at `gone_at_`.
+  const bool from_template_;
+  MonotonicTime leave_at_ = MonotonicTime::max();
+  MonotonicTime gone_at_ = MonotonicTime::max();
+
+  ConnectionId challenger_ = no_connection;
+  MonotonicTime challenge_at_ = MonotonicTime::max();
+  MonotonicTime next_challenge_{};  // a second Logon before this is refused without a TestRequest
+};
+
+template <class Event>
+inline auto SessionDriver::step(std::size_t reserve, Event&& event) {
+  NFX_TRACE();
+  NFX_ASSERT(!in_callback_);
+  discard_draft();
+  Actions actions{output_room(reserve)};
+  if constexpr (std::is_void_v<decltype(event(actions))>) {
+    event(actions);
+    execute(actions);
+  } else {
+    auto result = event(actions);
+    execute(actions);
+    return result;
+  }
+}
+
+template <class Sender>
+void SessionDriver::on_receive(Sender& sender, std::string_view bytes) {
+  NFX_ASSERT(!connection_.connecting);
+  if (meter_.on()) {
+    if (const std::optional<UtcTime> stamp = sender.received_at()) meter_.received(loop_.now().utc - *stamp);
+  }
+  if (connection_.parked.held()) [[unlikely]]
+    return park_more(bytes);
+  return receive(sender, bytes);
+}
+
+template <class Sender>
+void SessionDriver::receive(Sender& sender, std::string_view bytes) {
+  NFX_TRACE();
+  const ConnectionId id = connection_.id;
+  NFX_ASSERT(!connection_.parked.held());
+  while (!bytes.empty() && connection_.id == id) {
+    if (connection_.oversized.under_way()) [[unlikely]] {
+      take_oversized(bytes);
+      if (connection_.id == id && connection_.parked.held()) return connection_.parked.add(bytes);
+      continue;
+    }
+    PartialMessage& partial = connection_.partial;
+    if (partial.empty()) {
+      const BatchEnd end = receive_batch(sender, bytes);
+      NFX_ASSERT(end.used <= bytes.size());
+      bytes.remove_prefix(end.used);
+      if (connection_.id != id || bytes.empty() || connection_.parked.held()) return;
+      if (end.oversized != 0) [[unlikely]] {
+        begin_oversized(end.oversized);
+        continue;
+      }
+      // Less than one message is left, so it fits.
+      return partial.keep(bytes, end.wanted);
+    }
+    const std::string_view all = partial.complete(bytes);
+    const BatchEnd end = receive_batch(sender, all);
+    if (connection_.id != id) return;
+    if (connection_.parked.held()) return connection_.parked.add(bytes);
+    if (end.oversized != 0) [[unlikely]] {
+      // What is there of it is its header: it was read until that was whole.
+      begin_oversized(end.oversized);
+      if (connection_.id == id) connection_.oversized.take(all.substr(end.used));
+      continue;
+    }
+    partial.keep_rest(all, end.used, end.wanted);
+  }
+}
+
+// Handles all whole messages at the front of `bytes`.
+template <class Sender>
+BatchEnd SessionDriver::receive_batch(Sender& sender, std::string_view bytes) {
+  NFX_TRACE();
+  const ConnectionId id = connection_.id;
+  LoopScratch& scratch = loop_.scratch;
+  return read_batch(bytes, scratch.frames, scratch.message, [&](const BatchItem& item) {
+    NFX_ASSERT(item.bytes.data() >= bytes.data() &&
+               item.bytes.data() + item.bytes.size() <= bytes.data() + bytes.size());
+    if (may_wait() && item.error == WireError::none) {
+      const MonotonicTime until = may_receive_at();
+      if (until > loop_.now().monotonic) {
+        park(bytes.substr(static_cast<std::size_t>(item.bytes.data() - bytes.data())), until);
+        return false;
+      }
+    }
+    receive_item(item);
+    if (connection_.id != id) return false;
+    if (connection_.parked.held()) [[unlikely]] {
+      const auto after = static_cast<std::size_t>(item.bytes.data() - bytes.data()) + item.bytes.size();
+      connection_.parked.add(bytes.substr(after));
+      return false;
+    }
+    if (item.bytes_behind != 0 && bytes.size() <= eager_flush_limit) flush(sender);
+    return connection_.id == id;
+  });
+}
+
+template <class Sender>
+void SessionDriver::flush(Sender& sender) {
+  NFX_TRACE();
+  Connection& connection = connection_;
+  if (!connection.exists() || connection.connecting) return;
+  discard_draft();
+  // The owner is forgotten already where the peer has closed the connection: what is left is not sent.
+  NFX_ASSERT(loop_.owners.find(connection.id) == ConnectionOwner{} ||
+             loop_.owners.find(connection.id) == (ConnectionOwner{ConnectionOwner::Kind::session, index_}));
+  const std::span<const char> bytes = connection.out.may_leave(commits());
+  const bool waits = connection.out.waits_for_commit();
+  if (waits) loop_.waiting.add(index_);
+  if (bytes.empty()) {
+    if (waits && meter_.on()) meter_.waits_for_disk(connection.out.pending());
+    return;
+  }
+  const SendResult result = sender.try_send(connection.id, bytes);
+  connection.out.sent(result, bytes.size());
+  const std::size_t pending = connection.out.pending();
+  if (meter_.on() && (pending != 0 || meter_.has_group())) {
+    meter_.left(result.sent, pending, connection.out.blocked());
+    if (waits) meter_.waits_for_disk(pending);
+  }
+  if (connection.out.blocked()) watch_slow();
+}
+
+}  // namespace nfx

@@ -1,0 +1,666 @@
+// The connection of a session from the first connect to the next, its timers, its store, and what operators request.
+#include <algorithm>
+#include <utility>
+
+#include "config/live_keys.hpp"
+#include "engine/admission.hpp"
+#include "engine/session_driver.hpp"
+#include "engine/session_time.hpp"
+#include "nexusfix/base/secret.hpp"
+
+namespace nfx {
+
+void SessionDriver::on_connect() {
+  NFX_ASSERT(connection_.connecting);
+  const ConnectionId id = connection_.id;
+  // The session's time ended while it was connecting.
+  if (!may_connect_now()) {
+    close_connection();
+    return detach();
+  }
+  try {
+    prepare_connection();
+  } catch (const std::exception& error) {
+    report_notice(Notice::connect_failed, SeqNum{}, error.what());
+    if (connection_.id != id) return;
+    close_connection();
+    return detach();
+  }
+  attach(id);
+}
+
+void SessionDriver::on_writable() noexcept {
+  connection_.out.unblock();
+  loop_.dirty.add(index_);
+  if (!connection_.unhandled.held()) return;
+  connection_.parked.hurry(loop_.now().monotonic);
+  rearm();
+}
+
+void SessionDriver::on_close(CloseReason reason, std::string_view words) {
+  const ConnectionId id = connection_.id;
+  if (connection_.connecting) {
+    report_notice(Notice::connect_failed, SeqNum{}, words.empty() ? to_string(reason) : words);
+    if (connection_.id == id) detach();
+    return;
+  }
+  // The journal may have space for parked messages now.
+  if (connection_.parked.held()) resume();
+  if (connection_.id != id) return;
+  // The session's own disconnect action detaches it.
+  step(0, [&](Actions& out) { session_.on_disconnect(words, loop_.now(), out); });
+}
+
+// The connection.
+
+void SessionDriver::prepare_connection() {
+  memory_.prepare();
+  if (loop_.config.latency && book_ == nullptr) {
+    book_ = loop_.latencies.enter(name_);
+    meter_.begin(*book_, loop_.recorder);
+    if (settings_.prefault) book_->pages.take();
+    if (journal_ != nullptr) journal_->record_lags_in({book_, &book_->pages.set()[LatencyStage::durable_lag]});
+  }
+}
+
+void SessionDriver::attach(ConnectionId id, std::string_view peer) {
+  NFX_ASSERT(!connection_.exists() || (connection_.id == id && connection_.connecting));
+  NFX_ASSERT(session_.phase() == Phase::disconnected);
+  // Nothing of the last connection is left.
+  NFX_ASSERT(connection_.out.empty() && !connection_.out.blocked());
+  NFX_ASSERT(!connection_.out.waits_for_commit());
+  NFX_ASSERT(connection_.partial.empty() && !connection_.parked.held());
+  loop_.owners.set(id, {ConnectionOwner::Kind::session, index_});
+  meter_.start_over();
+  connection_ = Connection{memory_};
+  connection_.id = id;
+  leave_at_ = gone_at_ = MonotonicTime::max();
+  connection_.peer = PeerName{peer};
+  ends_because_ = EndReason::none;
+  reconnect_.connected();
+  if (settings_.session.refresh_on_logon) {
+    session_.restore(store_.next_inbound(), store_.next_outbound());
+  }
+  if (journal_ != nullptr) journal_->prepare();
+  step(0, [&](Actions& out) { session_.on_connect(loop_.now(), out); });
+  if (connection_.exists()) note_logon();
+}
+
+void SessionDriver::close_connection() noexcept {
+  NFX_ASSERT(connection_.exists());
+  loop_.network.close(connection_.id);
+  loop_.owners.clear(connection_.id);
+}
+
+void SessionDriver::detach() noexcept {
+  NFX_ASSERT(connection_.exists());
+  NFX_ASSERT(loop_.owners.find(connection_.id).kind == ConnectionOwner::Kind::none);
+  NFX_ASSERT(session_.phase() == Phase::disconnected);
+  if (!connection_.connecting) ++counts_.disconnects;
+  connection_ = Connection{memory_};
+  clear_logon();
+  if (removing_) loop_.leaving.add(index_);
+  gone();
+  if (challenger_ != no_connection) {
+    challenge_at_ = MonotonicTime::max();
+    loop_.admission->try_again(std::exchange(challenger_, no_connection));
+  }
+  schedule_reconnect();
+}
+
+void SessionDriver::begin_connect() {
+  NFX_ASSERT(is_initiator());
+  NFX_ASSERT(!connection_.exists());
+  reconnect_.cancel();
+  start_over_when_due();
+  // It is tried again with the next delay.
+  if (!store_is_good()) return schedule_reconnect();
+  reconnect_.attempt_begins(loop_.now().monotonic);
+  const auto id = loop_.network.connect(settings_.connect[reconnect_.endpoint()], settings_.socket);
+  if (!id) {
+    report_notice(Notice::connect_failed, SeqNum{}, id.error().text());
+    return schedule_reconnect();
+  }
+  connection_.id = *id;
+  connection_.connecting = true;
+  connection_.connect_deadline = loop_.now().monotonic + settings_.connect_timeout;
+  loop_.owners.set(*id, {ConnectionOwner::Kind::session, index_});
+  rearm();
+}
+
+void SessionDriver::connect_timed_out() {
+  NFX_ASSERT(connection_.connecting);
+  report_notice(Notice::connect_failed, SeqNum{}, "no connection within connect_timeout_s");
+  if (!connection_.exists()) return;  // the application has dropped it just now
+  close_connection();
+  detach();
+}
+
+// Which address comes next, and when.
+void SessionDriver::schedule_reconnect() noexcept {
+  if (is_initiator()) {
+    reconnect_.next_endpoint(settings_, loop_.now().monotonic);
+    if (enabled_ && !loop_.stopping && may_connect_now())
+      reconnect_.schedule(settings_, loop_.now().monotonic, loop_.jitter);
+  }
+  rearm();
+}
+
+// Throttle, journal and application: a message that came too early waits here, those after it in the network. A disk
+// may stay full, and a message unhandled, for long: then the connection is still read, up to most_parked bytes, so that
+// its end and the peer's silence are noticed.
+void SessionDriver::park(std::string_view bytes, MonotonicTime until) {
+  Connection& connection = connection_;
+  const bool full = journal_ != nullptr && journal_->condition() == StoreCondition::full;
+  const bool reads_on = (full || connection.unhandled.held()) && bytes.size() <= ConnectionMemory::most_parked;
+  loop_.network.hold(connection.id, !reads_on);
+  connection.parked.park(bytes, until);
+  // Bytes parked once more were reported when they came.
+  if (!reads_on || !connection.resuming) session_.on_held(loop_.now());
+  rearm();
+}
+
+void SessionDriver::park_more(std::string_view bytes) {
+  NFX_ASSERT(!bytes.empty());
+  Connection& connection = connection_;
+  connection.parked.add(bytes);
+  if (connection.parked.size() > ConnectionMemory::most_parked) loop_.network.hold(connection.id, true);
+  session_.on_held(loop_.now());
+  rearm();
+}
+
+void SessionDriver::resume() {
+  std::string& resumed = loop_.scratch.resumed;
+  connection_.parked.take(resumed);
+  connection_.resuming = true;
+  const ConnectionId id = connection_.id;
+  const bool logs_on = !up_;
+  if (connection_.unhandled.held()) deliver_again();
+  drain_queue();
+  if (connection_.parked.held()) {
+    connection_.parked.add(resumed);
+  } else if (connection_.id == id) {
+    receive(loop_.network, resumed);
+  }
+  if (logs_on) [[unlikely]] {  // a Logon has a password
+    clear_bytes(resumed);
+    if (!connection_.parked.held()) clear_bytes(memory_.parked());
+  }
+  resumed.clear();
+  if (connection_.id != id) return;
+  connection_.resuming = false;
+  if (!connection_.parked.held()) loop_.network.hold(id, false);
+}
+
+// A peer that reads nothing any more is given a time by which it has to.
+void SessionDriver::watch_slow() noexcept {
+  if (settings_.slow_consumer != SlowConsumer::disconnect) return;
+  if (connection_.out.give_deadline(loop_.now().monotonic + settings_.slow_consumer_timeout)) rearm();
+}
+
+void SessionDriver::cut_when_due() {
+  if (connection_.out.reader_deadline() > loop_.now().monotonic) return;
+  connection_.out.clear_deadline();
+  ends_because_ = EndReason::peer_slow;
+  report_notice(Notice::slow_consumer, SeqNum{}, "the peer has read nothing for slow_consumer_timeout_ms");
+  drop_connection();
+}
+
+// Timers.
+
+void SessionDriver::on_timer() {
+  const MonotonicTime time = loop_.now().monotonic;
+  cancel_when_due();
+  if (leave_at_ <= time) [[unlikely]]
+    leave_when_idle();
+  if (challenge_at_ <= time) [[unlikely]]
+    check_challenge();
+  if (schedule_at_ <= time) apply_schedule();
+  if (connection_.parked.until() <= time) resume();
+  if (full_until_ <= time) check_store();
+  cut_when_due();
+  if (connection_.connect_deadline <= time) {
+    connect_timed_out();
+  } else if (reconnect_.at() <= time && !connection_.exists()) {
+    begin_connect();
+  } else {
+    step(0, [&](Actions& out) { session_.on_timer(loop_.now(), out); });
+  }
+  // Whatever it did, it must not be due again in this iteration.
+  rearm();
+}
+
+void SessionDriver::cancel_when_due() {
+  if (cancel_at_ > loop_.now().monotonic) return;
+  cancel_at_ = MonotonicTime::max();
+  log_event("open orders are to be cancelled", cancel_reason_);
+  notify_observers("on_cancel_due", [&](Observer& each) { each.on_cancel_due(*this, cancel_reason_); });
+  try {
+    loop_.callbacks.application->on_cancel(*this, cancel_reason_);
+  } catch (...) {
+    callback_threw("on_cancel");
+  }
+}
+
+bool SessionDriver::may_connect_now() const noexcept {
+  return !settings_.schedule || settings_.schedule->logon_allowed(loop_.now().utc);
+}
+
+void SessionDriver::start_over_when_due() {
+  const auto& schedule = settings_.schedule;
+  if (!schedule || connection_.exists()) return;
+  if (!another_session(*schedule, store_.creation_time(), loop_.now().utc)) return;
+  report_notice(Notice::schedule, SeqNum{}, "a new session: sequence numbers start at 1");
+  step(0, [&](Actions& out) { session_.start_over(out); });
+}
+
+// Brings a session into the state that its schedule requires now, and sets the time of the next check.
+void SessionDriver::apply_schedule() {
+  const auto& schedule = settings_.schedule;
+  if (!schedule) return;
+  start_over_when_due();
+  const SessionTime time = session_time(*schedule, store_.creation_time(), loop_.now().utc);
+  in_hours_ = time.open;
+  const Connection& connection = connection_;
+  if (connection.exists() && !connection.connecting) {
+    if (time.over && session_.logged_on()) {
+      report_notice(Notice::schedule, SeqNum{}, "the session's time is over");
+      ends_because_ = EndReason::schedule;
+      step(0, [&](Actions& out) { session_.logout("the session's time is over", loop_.now(), out); });
+    } else if (!time.over && is_initiator() && time.starts_over && session_.logged_on()) {
+      // A reset within the session: the initiator requests it on the open connection.
+      step(0, [&](Actions& out) { session_.reset_sequence_numbers(loop_.now(), out); });
+      note_logon();
+    }
+  } else if (time.open && is_initiator() && enabled_ && !loop_.stopping && !connection.exists() &&
+             reconnect_.at() == MonotonicTime::max()) {
+    reconnect_.forget_failures();
+    begin_connect();
+  }
+  schedule_at_ = next_schedule_check(*schedule, loop_.now());
+  NFX_ASSERT(schedule_at_ > loop_.now().monotonic);
+  rearm();
+}
+
+// Requests of the program.
+
+void SessionDriver::logout(std::string_view text) noexcept {
+  NFX_REQUIRE(loop_.loop_thread.is_this());
+  if (in_callback_) return;
+  enabled_ = false;
+  const bool not_recorded = unkept();
+  if (not_recorded) ends_because_ = EndReason::store;
+  if (connection_.connecting || not_recorded) return drop_connection();
+  reconnect_.cancel();
+  rearm();
+  step(0, [&](Actions& out) { session_.logout(text, loop_.now(), out); });
+}
+
+void SessionDriver::logon() noexcept {
+  NFX_REQUIRE(loop_.loop_thread.is_this());
+  if (in_callback_) return;
+  callback_failed_ = false;
+  if (std::exchange(enabled_, true) || is_acceptor()) return;
+  // A connection whose Logout is still under way is followed by the next one when it ends.
+  if (connection_.exists()) return;
+  reconnect_.connect_at(loop_.now().monotonic);
+  apply_schedule();
+  rearm();
+}
+
+void SessionDriver::reset_sequence_numbers() noexcept {
+  NFX_REQUIRE(loop_.loop_thread.is_this());
+  if (in_callback_) return;
+  if (!logged_on()) return;
+  step(0, [&](Actions& out) {
+    // FIX 4.0 has no such reset, which is a notice.
+    if (session_.reset_numbers(loop_.now(), out) == OperatorResult::not_possible)
+      session_.reset_sequence_numbers(loop_.now(), out);
+  });
+  note_logon();
+}
+
+void SessionDriver::drop_connection() noexcept {
+  NFX_REQUIRE(loop_.loop_thread.is_this());
+  if (in_callback_ || !connection_.exists()) return;
+  if (ends_because_ == EndReason::none) ends_because_ = EndReason::dropped;
+  connection_.out = SendGate{memory_.output()};
+  close_connection();
+  if (connection_.connecting) return detach();  // the session was not given this connection yet
+  step(0, [&](Actions& out) { session_.on_disconnect({}, loop_.now(), out); });
+}
+
+// A second Logon.
+
+// A message that is parked may be the answer.
+bool SessionDriver::may_be_challenged() const noexcept {
+  const std::chrono::seconds time_to_answer = settings_.session.takeover_timeout;
+  const bool can_answer = session_.logged_on() && !connection_.parked.held();
+  return time_to_answer.count() != 0 && can_answer && challenger_ == no_connection &&
+         loop_.now().monotonic >= next_challenge_ && loop_.now().monotonic - session_.last_received() >= time_to_answer;
+}
+
+bool SessionDriver::challenge(ConnectionId challenger, std::string_view peer) {
+  const std::chrono::seconds time_to_answer = settings_.session.takeover_timeout;
+  next_challenge_ = loop_.now().monotonic + time_to_answer;
+  report_notice(Notice::second_logon, SeqNum{}, peer);
+  step(0, [&](Actions& out) { session_.probe(time_to_answer, loop_.now(), out); });
+  if (!session_.probing()) return false;
+  challenger_ = challenger;
+  challenge_at_ = loop_.now().monotonic + challenge_check;
+  rearm();
+  return true;
+}
+
+void SessionDriver::check_challenge() {
+  challenge_at_ = MonotonicTime::max();
+  if (challenger_ == no_connection) return;
+  if (session_.probing()) {
+    challenge_at_ = loop_.now().monotonic + challenge_check;
+    return;
+  }
+  loop_.admission->challenge_failed(std::exchange(challenger_, no_connection), config());
+}
+
+// The store.
+
+// Before a connection: whether the journal takes messages.
+bool SessionDriver::store_is_good() {
+  if (journal_ != nullptr) check_store();
+  return !store_trouble_;
+}
+
+// A full disk stops a session's messages: none is sent, and none is read that would have to be answered. Its connection
+// stays for full_timeout while heartbeats can still be recorded; then it logs out. What was encoded and
+// could not be recorded ends the connection before it leaves: its number would be used again.
+void SessionDriver::check_store() {
+  NFX_ASSERT(journal_ != nullptr);
+  const JournalStore& journal = *journal_;
+  const StoreCondition condition = journal.condition();
+  const std::uint64_t refused = store_.counts().refused;
+  NFX_ASSERT(refused >= records_refused_);
+  const bool lost = refused != std::exchange(records_refused_, refused);
+  if (condition < StoreCondition::full && !lost) return find_store_good();
+  const bool failed = condition == StoreCondition::failed;  // for good, so there is nothing to wait for
+  const bool begins = !std::exchange(store_trouble_, true);
+  if (begins || failed) {
+    full_until_ = failed ? MonotonicTime::max() : loop_.now().monotonic + settings_.journal.full_timeout;
+    rearm();
+  }
+  if (begins) report_notice(Notice::store_trouble, SeqNum{}, journal.condition_text());
+  if (lost || failed || full_until_ <= loop_.now().monotonic || full_too_long_ || !journal.has_reserve())
+    ends_because_ = EndReason::store;
+  if (lost || failed) return drop_connection();
+  if (full_until_ <= loop_.now().monotonic) {
+    full_until_ = MonotonicTime::max();
+    full_too_long_ = true;
+  }
+  if ((full_too_long_ || !journal.has_reserve()) && session_.logged_on())
+    step(0, [&](Actions& out) { session_.logout("the message store takes no more", loop_.now(), out); });
+  // The answer to a Logout may follow many messages, and the number of each is recorded.
+  if (journal.has_reserve() || !connection_.exists()) return;
+  flush_last_words();
+  drop_connection();
+}
+
+// The next process goes on asking. What is recorded after the answer ends that.
+void SessionDriver::record_asked_reset() noexcept {
+  reset_recorded_ = session_.reset_asked();
+  if (reset_recorded_) store_.record_asked_reset(loop_.now().utc);
+}
+
+void SessionDriver::find_store_good() {
+  if (!std::exchange(store_trouble_, false)) return;
+  full_too_long_ = false;
+  full_until_ = MonotonicTime::max();
+  rearm();
+  report_notice(Notice::store_recovered, SeqNum{}, {});
+}
+
+bool SessionDriver::can_record_numbers() const noexcept {
+  switch (journal_->condition()) {
+    case StoreCondition::good:
+    case StoreCondition::busy: return true;
+    case StoreCondition::full: return journal_->has_reserve();
+    case StoreCondition::failed: return false;
+  }
+  return false;
+}
+
+// What opening the journal has changed.
+void SessionDriver::report_corrections() {
+  if (journal_ == nullptr) return;
+  for (const std::string& line : journal_->recovery().corrected) {
+    log_event("message store", line);
+    loop_.store_alert(name_ + ": " + line);
+  }
+}
+
+// The beginning and the end.
+
+void SessionDriver::begin_as(AddedSession as) noexcept {
+  enabled_ = as.enabled;
+  static_cast<void>(session_.hold_sending(as.sending_held));
+}
+
+void SessionDriver::begin() {
+  if (settings_.schedule) return apply_schedule();
+  if (is_initiator()) begin_connect();
+}
+
+void SessionDriver::await_logon(Duration time) {
+  leave_at_ = loop_.now().monotonic + time;
+  if (settings_.schedule) apply_schedule();
+  rearm();
+}
+
+void SessionDriver::stay_out(bool draining) noexcept {
+  drained_ = draining && enabled_;
+  enabled_ = false;
+}
+
+void SessionDriver::begin_removal(std::string_view text) noexcept {
+  if (std::exchange(removing_, true)) return;
+  removed_by_request_ = true;
+  logout(text);
+  reconnect_.cancel();
+  if (!connection_.exists()) loop_.leaving.add(index_);
+}
+
+void SessionDriver::stop() {
+  reconnect_.cancel();
+  if (connection_.connecting) {
+    close_connection();
+    detach();
+  } else {
+    logout({});
+  }
+}
+
+void SessionDriver::leave() noexcept {
+  removing_ = true;
+  enabled_ = false;
+  loop_.leaving.add(index_);
+}
+
+// One whose first Logon failed is removed in this iteration; one with a journal after a time, since nothing is lost
+// with it.
+void SessionDriver::gone() noexcept {
+  if (!from_template_ || removing_) return;
+  gone_at_ = loop_.now().monotonic;
+  if (counts_.logons == 0) {
+    loop_.count(&PollLoopCounters::dynamic_failed);
+    leave();
+  } else if (journal_ != nullptr && loop_.config.dynamic_session_idle.count() != 0) {
+    leave_at_ = loop_.now().monotonic + loop_.config.dynamic_session_idle;
+  }
+}
+
+void SessionDriver::leave_when_idle() {
+  NFX_ASSERT(from_template_);
+  leave_at_ = MonotonicTime::max();
+  if (connection_.exists() || removing_ || has_decisions()) return;
+  if (cancel_at_ != MonotonicTime::max()) {
+    leave_at_ = cancel_at_;
+    return;
+  }
+  loop_.count(counts_.logons == 0 ? &PollLoopCounters::dynamic_failed : &PollLoopCounters::dynamic_idle);
+  leave();
+}
+
+// One without a journal loses its sequence numbers and may leave only after dynamic_session_idle.
+std::optional<MonotonicTime> SessionDriver::idle_since() const noexcept {
+  const bool idle = from_template_ && !has_decisions() && !removing_ && !connection_.exists() &&
+                    gone_at_ != MonotonicTime::max() && cancel_at_ == MonotonicTime::max();
+  if (!idle) return std::nullopt;
+  if (journal_ == nullptr && loop_.now().monotonic - gone_at_ < loop_.config.dynamic_session_idle) return std::nullopt;
+  return gone_at_;
+}
+
+// Operators.
+
+// The records state that a person has set the sequence numbers, and who; execute() finds them recorded.
+OperatorResult SessionDriver::set_numbers(const NextNumbers& numbers, std::string_view reason) {
+  return step(0, [&](Actions& out) {
+    const OperatorResult result = session_.set_numbers(numbers, loop_.now(), out);
+    if (result != OperatorResult::done) return result;
+    const auto record = [&](bool inbound, SeqNum seq) {
+      static_cast<void>(store_.set_number({inbound, seq, RecordFlag::by_operator, reason}, loop_.now().utc));
+    };
+    // A ResendRequest for what is expected again has its own number, which execute() records.
+    if (numbers.in) record(true, *numbers.in);
+    if (numbers.out) record(false, *numbers.out);
+    return result;
+  });
+}
+
+OperatorResult SessionDriver::reset_numbers() {
+  return step(0, [&](Actions& out) { return session_.reset_numbers(loop_.now(), out); });
+}
+
+OperatorResult SessionDriver::test_peer() {
+  return step(0, [&](Actions& out) { return session_.test_peer(loop_.now(), out); });
+}
+
+OperatorResult SessionDriver::request_again(SeqNum from) {
+  return step(0, [&](Actions& out) { return session_.request_again(from, loop_.now(), out); });
+}
+
+// The end of a drain does not undo it.
+bool SessionDriver::log_out(std::string_view text) {
+  if (!std::exchange(drained_, false) && !enabled_ && !connection_.exists()) return false;
+  logout(text);
+  return true;
+}
+
+bool SessionDriver::enable(bool connect_now) {
+  const bool was_enabled = std::exchange(enabled_, true);
+  callback_failed_ = false;
+  drained_ = false;
+  const bool connects = is_initiator() && !connection_.exists();
+  if (connects && connect_now) {
+    if (may_connect_now()) reconnect_.connect_at(loop_.now().monotonic);
+    apply_schedule();
+  } else if (connects && !was_enabled) {
+    schedule_reconnect();
+  } else if (was_enabled) {
+    return false;
+  }
+  rearm();
+  return true;
+}
+
+bool SessionDriver::disable() {
+  if (std::exchange(drained_, false)) return true;
+  if (!std::exchange(enabled_, false)) return false;
+  reconnect_.cancel();
+  if (connection_.connecting) drop_connection();
+  rearm();
+  return true;
+}
+
+void SessionDriver::drain(std::string_view text) {
+  if (!enabled_ || removing_) return;
+  drained_ = true;
+  logout(text);
+}
+
+void SessionDriver::change(SessionSettings& wanted, SessionConfig& rules) {
+  const bool other_addresses = settings_.connect != wanted.connect;
+  swap_live_settings(settings_, wanted);
+  ++revision_;
+  session_.change(rules);
+  if (other_addresses) reconnect_.addresses_changed();
+  if (settings_.slow_consumer == SlowConsumer::refuse) connection_.out.clear_deadline();
+  rearm();
+}
+
+// What it is, for other threads.
+
+SessionTimes SessionDriver::times() const noexcept {
+  const auto when = [](UtcTime time) { return time == UtcTime{} ? std::nullopt : std::optional{time}; };
+  return {.logged_on_since = when(logged_on_since_),
+          .last_in = when(last_in_),
+          .last_out = when(last_out_),
+          .unhandled_since = when(connection_.unhandled.held() ? connection_.unhandled.since().utc : UtcTime{}),
+          .in_hours = in_hours_};
+}
+
+void SessionDriver::fill(SessionStatus& into) const {
+  into.number = number_;
+  into.name = name_;
+  into.role = config().role;
+  into.phase = session_.phase();
+  into.enabled = enabled_;
+  into.sending_held = session_.sending_held();
+  into.connected = connected();
+  into.from_template = from_template_;
+  into.removing = removing_;
+  into.peer = connection_.peer.view();
+  into.revision = revision_;
+  into.next_in = next_inbound();
+  into.next_out = next_outbound();
+  into.gap_open = session_.gap_open();
+  into.queued = session_.queued();
+  into.resending = session_.replaying();
+  into.pending_bytes = connection_.out.pending();
+  into.heartbeat_s = static_cast<std::uint32_t>(session_.heartbeat_interval().count());
+  into.times = times();
+  into.last_end = last_end_;
+  into.counters = counts_;
+  into.has_journal = journal_ != nullptr;
+  into.store = journal_ != nullptr ? journal_->condition() : StoreCondition::good;
+}
+
+void SessionDriver::fill(SessionFigures& into) const {
+  into.identity = name_;
+  into.counters = counts_;
+  into.logged_on = logged_on();
+  into.times = times();
+  into.ended = last_end_.at();
+  into.end_reason = last_end_.reason();
+  into.next_inbound = next_inbound();
+  into.next_outbound = next_outbound();
+  into.journal.reset();
+  if (journal_ == nullptr) return;
+  into.journal = journal_->counters();
+  into.store_condition = journal_->condition();
+}
+
+void SessionDriver::fill(JournalStatus& into) const {
+  into.session = name_;
+  into.exists = journal_ != nullptr;
+  if (journal_ == nullptr) return;
+  into.folder = journal_->folder();
+  into.durability = journal_->durability();
+  into.condition = journal_->condition();
+  if (into.condition != StoreCondition::good) into.condition_text = journal_->condition_text();
+  into.oldest = journal_->oldest_kept();
+  into.last = journal_->last_kept();
+  into.stored_bytes = journal_->stored_bytes();
+  into.position = journal_->position();
+  into.durable = journal_->durable();
+  into.counters = journal_->counters();
+}
+
+}  // namespace nfx
