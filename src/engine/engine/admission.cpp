@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/receiver.hpp"
 #include "engine/session_table.hpp"
 #include "engine/start_checks.hpp"
 #include "nexusfix/base/secret.hpp"
@@ -32,7 +33,8 @@ Admission::Admission(LoopContext& loop, LoopCommands& commands, SessionTable& se
     : loop_(loop),
       commands_(commands),
       sessions_(sessions),
-      gate_(loop.config, loop.thread, loop.callbacks.authenticator) {
+      gate_(loop.config, loop.thread, loop.callbacks.authenticator),
+      message_(loop.config.max_fields) {
   loop.admission = this;
 }
 
@@ -112,7 +114,7 @@ void Admission::on_close(std::uint32_t index, std::string_view words) {
 // Collects the first message of a connection in its small buffer, and hands connection and bytes to the session it
 // names.
 void Admission::receive(std::uint32_t index, std::span<const char> bytes) {
-  MessageView& message = loop_.scratch.message;
+  MessageView& message = message_;
   const auto collect = [&](std::span<const char> from) {
     const std::size_t size = gate_.collect(index, from);
     // The transport's buffer would have the password until other bytes are in its place.
@@ -165,16 +167,16 @@ void Admission::receive(std::uint32_t index, std::span<const char> bytes) {
   }
   session->attach(id, pending.peer);
   // The small buffer is not reused before its bytes are: no other connection is accepted in between.
-  session->receive(loop_.network, received);
+  loop_.receiver->receive_first(*session, received);
   gate_.release(index);
   if (session->connection().id != id) return;
-  session->receive_behind({rest.data(), rest.size()});
+  loop_.receiver->receive_first(*session, {rest.data(), rest.size()});
 }
 
 // The session that a Logon names. Without memory for it the connection is refused, and the others go on.
 SessionDriver* Admission::find_session(PendingLogon& pending) {
   try {
-    SessionDriver* const session = session_for_logon(loop_.scratch.message, pending);
+    SessionDriver* const session = session_for_logon(message_, pending);
     if (session != nullptr) session->prepare_connection();
     return session;
   } catch (const std::bad_alloc&) {

@@ -104,6 +104,7 @@ class Admission {
   LoopCommands& commands_;
   SessionTable& sessions_;
   LogonGate gate_;
+  MessageView message_;                             // a Logon
   HandOnQueue* hand_on_ = nullptr;                  // null: such connections are refused
   std::array<char, clock_text_size> fault_text_{};  // of the Logon that is being checked
   std::array<char, 256> refused_text_{};            // of the Logon that is being refused

@@ -148,20 +148,27 @@ class PeerName {
   std::array<char, most> text_{};
 };
 
+// What has been received and is not handled yet.
+struct Inbound {
+  explicit Inbound(ConnectionMemory& memory) noexcept
+      : partial(memory.partial()), parked(memory.parked()), unhandled(memory.unhandled()) {}
+
+  PartialMessage partial;
+  OversizedMessage oversized;  // in the memory of `partial`, which is empty meanwhile
+  ParkedBytes parked;
+  UnhandledMessage unhandled;  // while there is one, what follows is parked
+  bool resuming = false;       // what was parked is handled again: nothing has arrived
+};
+
 struct Connection {
-  explicit Connection(ConnectionMemory& memory) noexcept
-      : out(memory.output()), partial(memory.partial()), parked(memory.parked()), unhandled(memory.unhandled()) {}
+  explicit Connection(ConnectionMemory& memory) noexcept : out(memory.output()), in(memory) {}
 
   [[nodiscard]] bool exists() const noexcept { return id != no_connection; }
 
   ConnectionId id = no_connection;
   bool connecting = false;  // connect() has begun and has not ended yet
   SendGate out;
-  PartialMessage partial;
-  OversizedMessage oversized;  // in the memory of `partial`, which is empty meanwhile
-  ParkedBytes parked;
-  UnhandledMessage unhandled;  // while there is one, what follows is parked
-  bool resuming = false;       // what was parked is handled again: nothing has arrived
+  Inbound in;
   MonotonicTime connect_deadline = MonotonicTime::max();
   PeerName peer;  // of an acceptor
 };

@@ -19,7 +19,7 @@ LoopContext::LoopContext(const LoopOptions& options)
       time(options.now),
       reports(callbacks.observers),
       owners(most_sessions(config) + config.max_pending_logons + config.max_pending_known_logons + 1),
-      scratch(config),
+      replayed(config.max_fields),
       jitter(static_cast<std::uint64_t>(options.now.utc.time_since_epoch().count()) + options.thread),
       deadlines(most_sessions(config)),
       dirty(most_sessions(config)),

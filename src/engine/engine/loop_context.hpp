@@ -10,7 +10,6 @@
 
 #include "base/jitter.hpp"
 #include "base/shared_counters.hpp"
-#include "engine/connection.hpp"
 #include "engine/connection_owners.hpp"
 #include "engine/deadline_heap.hpp"
 #include "engine/engine_counter_rows.hpp"
@@ -26,12 +25,12 @@
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/engine/application.hpp"
 #include "nexusfix/engine/engine_counters.hpp"
-#include "nexusfix/wire/framer.hpp"
 #include "nexusfix/wire/message_view.hpp"
 
 namespace nfx {
 
 class Admission;
+class Receiver;
 
 struct LoopOptions {
   const EngineConfig& config;  // this and what follows outlives the loop
@@ -68,24 +67,6 @@ class LoopTime {
   Instant now_;
 };
 
-// What a session uses while it handles one event, and which is empty between two.
-struct LoopScratch {
-  explicit LoopScratch(const EngineConfig& config)
-      : frames(config.max_message_size),
-        message(config.max_fields),
-        queued(config.max_fields),
-        replayed(config.max_fields) {
-    resumed.reserve(ConnectionMemory::parking_space);
-  }
-
-  FrameReader frames;
-  MessageView message;   // that was received
-  MessageView queued;    // that waited for the one before it
-  MessageView replayed;  // that is sent again
-  std::string resumed;   // bytes that were parked
-  std::string repaired;  // a message with the CheckSum that it should have
-};
-
 struct LoopContext {
   explicit LoopContext(const LoopOptions& options);
   LoopContext(const LoopContext&) = delete;
@@ -114,7 +95,7 @@ struct LoopContext {
   const void* delivering = nullptr;  // the session whose on_message runs, where latencies are measured; null: none
   LoopReports reports;
   ConnectionOwners owners;
-  LoopScratch scratch;
+  MessageView replayed;  // the message that is sent again
   Jitter jitter;
   std::uint64_t store_changes_seen = 0;
   bool stopping = false;
@@ -128,7 +109,9 @@ struct LoopContext {
   IndexList leaving;    // to be removed once their connection has ended
   IndexList failed;     // of which a callback threw, to be logged out
 
-  Admission* admission = nullptr;  // set by that, before the first event
+  // Set by these, before the first event.
+  Admission* admission = nullptr;
+  Receiver* receiver = nullptr;
 
  private:
   LineLimit callback_lines_;

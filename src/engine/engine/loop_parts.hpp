@@ -13,6 +13,7 @@
 #include "engine/loop_commands.hpp"
 #include "engine/loop_context.hpp"
 #include "engine/operator_requests.hpp"
+#include "engine/receiver.hpp"
 #include "engine/session_table.hpp"
 #include "engine/submission_sender.hpp"
 
@@ -22,6 +23,7 @@ struct LoopParts {
   explicit LoopParts(const LoopOptions& options)
       : context(options),
         commands(options.config, options.thread),
+        receiver(context),
         admission(context, commands, sessions),
         submitted(context, sessions),
         sessions(context, commands, submitted),
@@ -60,6 +62,7 @@ struct LoopParts {
 
   LoopContext context;
   LoopCommands commands;
+  Receiver receiver;
   Admission admission;
   SubmissionSender submitted;
   SessionTable sessions;

@@ -131,7 +131,7 @@ void PollLoop<T, C>::on_receive(ConnectionId id, std::span<const char> bytes) {
     case ConnectionOwner::Kind::none: return;
     case ConnectionOwner::Kind::pending: return admission.receive(owner.index, bytes);
     case ConnectionOwner::Kind::session:
-      return sessions.of(owner, id).on_receive(transport_, {bytes.data(), bytes.size()});
+      return receiver.on_receive(transport_, sessions.of(owner, id), {bytes.data(), bytes.size()});
   }
 }
 

@@ -2,11 +2,10 @@
 #include "engine/session_driver.hpp"
 
 #include <array>
-#include <cstdio>
 
 #include "engine/admission.hpp"
 #include "engine/callback_failure.hpp"
-#include "nexusfix/wire/encoder.hpp"
+#include "engine/receiver.hpp"
 
 namespace nfx {
 namespace {
@@ -68,14 +67,14 @@ SessionDriver::~SessionDriver() {
   loop_.stores.close(name_, std::move(store_));
 }
 
-// Bytes to messages.
+// Messages.
 
 // When the message just read may be handed to the session: a time in the past means now.
-MonotonicTime SessionDriver::may_receive_at() noexcept {
+MonotonicTime SessionDriver::may_receive_at(const MessageView& message) noexcept {
   const MonotonicTime space_at = space_expected_at();
   if (space_at != MonotonicTime{}) [[unlikely]]
     return space_at;
-  return delays() ? session_.held_until(loop_.scratch.message) : MonotonicTime{};
+  return delays() ? session_.held_until(message) : MonotonicTime{};
 }
 
 // Until when a message waits for space in the journal: several times the space that an answer may need.
@@ -94,221 +93,39 @@ MonotonicTime SessionDriver::may_receive_at() noexcept {
   return {};
 }
 
-void SessionDriver::receive_item(const BatchItem& item) {
-  NFX_TRACE();
-  if (item.error == WireError::none && item.bytes.size() <= longest_received_) {
-    NFX_ASSERT(item.bytes.size() <= loop_.config.max_message_size);
-    return receive_message(item.bytes);
-  }
-  if (receive_beyond_limits(item)) return;
-  if (item.error == WireError::check_sum_mismatch && receive_despite_check_sum(item.bytes)) return;
-  ++counts_.garbled;
-  if (item.frame.status == FrameStatus::too_large) {
-    report_notice(Notice::garbled_message, SeqNum{}, to_string(WireError::too_large));
-    ends_because_ = EndReason::protocol_error;
-    return drop_connection();
-  }
-  step(0, [&](Actions& out) { session_.on_garbled(item.error, item.bytes, loop_.now(), out); });
+void SessionDriver::on_queued_message(const MessageView& message, std::string_view bytes) {
+  step_received(message, bytes, [&](Actions& out) { session_.on_queued_message(message, loop_.now(), out); });
 }
 
-// A message with more bytes or fields than allowed. False: it is another error.
-[[gnu::cold, gnu::noinline]] bool SessionDriver::receive_beyond_limits(const BatchItem& item) {
-  std::array<char, 160> text;
-  int size = 0;
-  if (item.error == WireError::none) {
-    size = std::snprintf(text.data(), text.size(), "%zu bytes: ring_size with store_received allows %zu: raise it",
-                         item.bytes.size(), longest_received_);
-  } else if (item.error == WireError::too_many_fields) {
-    OversizedMessage whole{{}, item.bytes.size()};
-    whole.take(item.bytes);
-    if (!whole.is_right()) return false;
-    size = std::snprintf(text.data(), text.size(), "%zu bytes with more than [engine] max_fields = %u fields: raise it",
-                         item.bytes.size(), loop_.config.max_fields);
-  } else {
-    return false;
-  }
-  observe(Direction::in, item.bytes);
-  receive_too_large(item.bytes, {text.data(), static_cast<std::size_t>(size)});
-  return true;
+void SessionDriver::on_garbled(WireError error, std::string_view bytes) {
+  ++counts_.garbled;
+  step(0, [&](Actions& out) { session_.on_garbled(error, bytes, loop_.now(), out); });
 }
 
-// A length that no message may have is not waited for.
-[[gnu::cold, gnu::noinline]] void SessionDriver::begin_oversized(std::size_t size) {
-  if (size <= most_message_size) {
-    connection_.oversized = OversizedMessage{memory_.partial(), size};
-    return;
-  }
+void SessionDriver::cut_garbled(std::string_view text, EndReason reason) {
   ++counts_.garbled;
-  std::array<char, 160> text;
-  const int length =
-      std::snprintf(text.data(), text.size(), "%zu bytes announced, [engine] max_message_size = %zu: disconnected",
-                    size, loop_.config.max_message_size);
-  report_notice(Notice::garbled_message, SeqNum{}, {text.data(), static_cast<std::size_t>(length)});
+  report_notice(Notice::garbled_message, SeqNum{}, text);
+  if (reason != EndReason::none) ends_because_ = reason;
   drop_connection();
 }
 
-// What has arrived of a message that is too long.
-[[gnu::cold, gnu::noinline]] void SessionDriver::take_oversized(std::string_view& bytes) {
-  OversizedMessage& message = connection_.oversized;
-  const auto give_up = [&](WireError error) {
-    const OversizedMessage given_up = std::exchange(message, OversizedMessage{});
-    ++counts_.garbled;
-    step(0, [&](Actions& out) { session_.on_garbled(error, given_up.head(), loop_.now(), out); });
-  };
-  // A wrong BodyLength must not swallow the messages that follow.
-  const std::size_t next = bytes.find(
-      "\x01"
-      "8=FIX");
-  if (next != std::string_view::npos && next + 1 < message.missing()) {
-    bytes.remove_prefix(message.take(bytes.substr(0, next + 1)));
-    return give_up(WireError::body_length_mismatch);
-  }
-  bytes.remove_prefix(message.take(bytes));
-  if (message.under_way()) return session_.on_held(loop_.now());
-  if (!message.is_right()) return give_up(WireError::check_sum_mismatch);
-  const OversizedMessage whole = std::exchange(message, OversizedMessage{});
-  std::array<char, 160> text;
-  const int size = std::snprintf(text.data(), text.size(), "%zu bytes, [engine] max_message_size = %zu: raise it",
-                                 whole.total(), loop_.config.max_message_size);
-  receive_too_large(whole.head(), {text.data(), static_cast<std::size_t>(size)});
-}
-
-void SessionDriver::receive_too_large(std::string_view head, std::string_view limit) {
-  static_cast<void>(loop_.scratch.message.parse_leniently(head));
+void SessionDriver::on_too_large(const MessageView& head, std::string_view limit) {
   ++counts_.messages_in;
   const SeqNum expected = session_.next_inbound();
-  step(0, [&](Actions& out) { session_.on_too_large(loop_.scratch.message, limit, loop_.now(), out); });
+  step(0, [&](Actions& out) { session_.on_too_large(head, limit, loop_.now(), out); });
   const bool taken = session_.next_inbound() != expected;
   if (taken && settings_.too_large_message == TooLargeMessage::logout && session_.logged_on())
     logout("message too large");
-  if (connection_.exists()) drain_queue();
 }
 
-// A step for a message of the peer, which is stored where that is wanted and allowed.
-template <class Event>
-inline void SessionDriver::step_received(const MessageView& message, std::string_view bytes, Event&& event) {
-  if (stores_received_ && session_.may_store(message)) [[unlikely]]
-    received_ = bytes;
-  step(0, event);
-  received_ = {};
-}
-
-inline void SessionDriver::observe(Direction direction, std::string_view message) noexcept {
-  in_callback_ = true;
-  try {
-    loop_.reports.message(*this, number_, direction, message, loop_.now(), up_);
-  } catch (...) {
-    callback_threw("on_traffic");
-  }
-  in_callback_ = false;
-}
-
-inline void SessionDriver::receive_message(std::string_view bytes) {
-  MessageView& message = loop_.scratch.message;
-  ++counts_.messages_in;
-  last_in_ = loop_.now().utc;
-  observe(Direction::in, bytes);
-  step_received(message, bytes, [&](Actions& out) { session_.on_message(message, loop_.now(), out); });
-  drain_queue();
-}
-
-// With verify_checksum = false, one that fills a gap: as a copy with the right CheckSum, so that it can be parsed,
-// queued and stored like any other.
-[[gnu::cold, gnu::noinline]] bool SessionDriver::receive_despite_check_sum(std::string_view bytes) {
-  if (config().verify_checksum || !session_.gap_open()) return false;
-  constexpr std::size_t trailer_size = 7;  // "10=nnn<SOH>"
-  NFX_ASSERT(bytes.size() > trailer_size);
-  std::string& repaired = loop_.scratch.repaired;
-  repaired.assign(bytes);
-  const std::size_t end = repaired.size() - trailer_size;
-  write_check_sum_field(repaired.data() + end, check_sum(std::string_view{repaired}.substr(0, end)));
-  MessageView& message = loop_.scratch.message;
-  if (message.parse(repaired) != WireError::none || !session_.accepts_wrong_check_sum(message)) return false;
+bool SessionDriver::ignores_check_sum(const MessageView& message) noexcept {
+  if (!session_.accepts_wrong_check_sum(message)) return false;
   ++counts_.check_sum_ignored;
-  receive_message(repaired);
   return true;
-}
-
-void SessionDriver::drain_queue() {
-  MessageView& queued = loop_.scratch.queued;
-  while (!connection_.parked.held()) {
-    const auto bytes = session_.take_queued();
-    if (!bytes) return;
-    // It was parsed once already, when it arrived.
-    if (queued.parse(*bytes) != WireError::none) continue;
-    step_received(queued, *bytes, [&](Actions& out) { session_.on_queued_message(queued, loop_.now(), out); });
-    if (!connection_.exists()) return;
-    // Those after it wait in the queue.
-    if (const MonotonicTime space_at = space_expected_at(); space_at != MonotonicTime{}) [[unlikely]]
-      return park({}, space_at);
-  }
-}
-
-// It is the session's next one, unless an operator has set another number. What parks it again keeps it.
-void SessionDriver::deliver_again() {
-  UnhandledMessage& message = connection_.unhandled;
-  MessageView& queued = loop_.scratch.queued;
-  const bool next = session_.next_inbound() == message.seq();
-  if (next && queued.parse(message.bytes()) == WireError::none) {
-    step_received(queued, message.bytes(), [&](Actions& out) { session_.on_queued_message(queued, loop_.now(), out); });
-  }
-  if (!connection_.parked.held()) message.clear();
 }
 
 // Actions.
 
-void SessionDriver::execute(const Actions& actions) {
-  NFX_TRACE();
-  const std::span<const Action> list = actions.list();
-  NFX_ASSERT(actions.output_used() == 0 || connection_.exists());
-  if (actions.output_used() != 0) {
-    connection_.out.append(actions.output_used());
-    loop_.dirty.add(index_);
-  }
-  // What was encoded is stored before any callback runs: a callback may send too, and then the bytes may move.
-  for (const Action& action : list) {
-    if (action.kind == ActionKind::send) {
-      ++counts_.messages_out;
-      last_out_ = loop_.now().utc;
-      if (action.keep) store_.append(action.seq, action.bytes, loop_.now().utc);
-      observe(Direction::out, action.bytes);
-    } else if (action.kind == ActionKind::reset_store) {
-      ++counts_.resets;
-      store_.reset(loop_.now().utc);
-    }
-  }
-  store_.set_next_outbound(session_.next_outbound(), loop_.now().utc);
-  for (const Action& action : list) {
-    if (action.kind == ActionKind::send) continue;
-    try {
-      if (action.kind == ActionKind::deliver && action.report == nullptr) {
-        deliver(*action.message, action.seq);
-      } else {
-        carry_out(action);
-      }
-    } catch (...) {
-      callback_threw(action);
-    }
-  }
-  store_.set_next_inbound(session_.next_inbound(), loop_.now().utc, received_);
-  if (session_.reset_asked() != reset_recorded_) [[unlikely]]
-    record_asked_reset();
-  NFX_ASSERT(store_.next_inbound() == session_.next_inbound());
-  NFX_ASSERT(store_.next_outbound() == session_.next_outbound());
-  if (journal_ != nullptr &&
-      (journal_->condition() >= StoreCondition::full || store_.counts().refused != records_refused_)) [[unlikely]]
-    check_store();
-  if (session_.next_deadline() < loop_.deadlines.due(index_)) rearm();
-}
-
-// Calls on_message, and times it.
-inline void SessionDriver::deliver(const MessageView& message, SeqNum seq) {
-  const Handled result =
-      meter_.on() ? deliver_timed(message, seq) : loop_.callbacks.application->on_message(*this, message);
-  if (!result.is_done()) [[unlikely]]
-    not_handled(message, seq, result);
-}
-// What follows the call also does where it throws.
 Handled SessionDriver::deliver_timed(const MessageView& message, SeqNum seq) {
   struct Timed {
     LoopContext& loop;
@@ -340,13 +157,14 @@ Handled SessionDriver::deliver_timed(const MessageView& message, SeqNum seq) {
   }
   ++counts_.not_handled;
   received_ = {};  // it is stored when it is handled
-  UnhandledMessage& unhandled = connection_.unhandled;
-  if (!session_.take_back(seq)) return unhandled.clear();
-  const Duration wait = unhandled.keep(message.bytes(), seq, loop_.now());
+  loop_.receiver->not_handled(*this, message, seq);
+}
+
+void SessionDriver::check_unhandled_time() {
   const std::chrono::seconds longest = settings_.unhandled_timeout;
-  if (longest.count() != 0 && loop_.now().monotonic - unhandled.since().monotonic >= longest && session_.logged_on())
+  const MonotonicTime since = connection_.in.unhandled.since().monotonic;
+  if (longest.count() != 0 && loop_.now().monotonic - since >= longest && session_.logged_on())
     step(0, [&](Actions& out) { session_.logout("a message was not handled in time", loop_.now(), out); });
-  if (connection_.exists()) park({}, loop_.now().monotonic + wait);
 }
 
 // Actions other than a message to send or to deliver as it is.
@@ -577,7 +395,6 @@ std::optional<SendError> SessionDriver::cannot_send(std::size_t size) noexcept {
 }
 
 std::expected<SeqNum, SendError> SessionDriver::do_send(const Outgoing& message) noexcept {
-  NFX_TRACE();
   const std::size_t size = message.body.size() + message.header_fields.size() + header_room;
   if (const auto error = cannot_send(size)) [[unlikely]]
     return std::unexpected(*error);
@@ -654,7 +471,7 @@ void SessionDriver::on_sending(SessionMessage& message) noexcept {
 
 bool SessionDriver::pump_replay() {
   if (session_.replay_held_until() > loop_.now().monotonic) return session_.replaying();
-  MessageView& replayed = loop_.scratch.replayed;
+  MessageView& replayed = loop_.replayed;
   const std::uint64_t stored = store_.stored_bytes();
   std::uint64_t not_kept = 0;
   const auto read = [&](SeqNum seq) -> std::optional<std::string_view> {

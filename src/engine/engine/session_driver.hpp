@@ -6,8 +6,8 @@
 //
 // Thread: made on any thread, then the poll thread's. Cost: memory for one connection is allocated here, once; no
 // allocation, lock or throw between a message's bytes and its answer's, once the session has logged on. Errors: the
-// constructor throws StoreError when the store cannot be opened. What happens once per message is in this header and
-// session_driver.cpp, the rest in session_driver_connection.cpp.
+// constructor throws StoreError when the store cannot be opened. What happens to each message is in this header, what
+// else a step does in session_driver.cpp, and connection, timers and store in session_driver_connection.cpp.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +42,6 @@
 #include "nexusfix/session/session.hpp"
 #include "nexusfix/session/session_message.hpp"
 #include "store/session_store.hpp"
-#include "wire/batch.hpp"
 
 namespace nfx {
 
@@ -133,20 +132,43 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   // The connection is established, and the session is notified. `peer` is the address of an accepted one.
   void attach(ConnectionId id, std::string_view peer = {});
   void on_connect();  // the connection that it has begun
-  template <class Sender>
-  void on_receive(Sender& sender, std::string_view bytes);
-  // Bytes that came before, or were parked.
-  template <class Sender>
-  void receive(Sender& sender, std::string_view bytes);
-  void receive_behind(std::string_view bytes) {  // its Logon
-    if (connection_.parked.held()) return connection_.parked.add(bytes);
-    receive(loop_.network, bytes);
-  }
   void on_writable() noexcept;
   // It has ended, and has no owner any more.
   void on_close(CloseReason reason, std::string_view words);
   // At the time that the loop's deadlines have for it.
   void on_timer();
+
+  // Messages, from the Receiver.
+  [[nodiscard]] Inbound& inbound() noexcept { return connection_.in; }
+  [[nodiscard]] ConnectionMemory& memory() noexcept { return memory_; }
+  [[nodiscard]] bool up() const noexcept { return up_; }
+  [[nodiscard]] bool is_timed() const noexcept { return meter_.on(); }
+  // What was read last had come at that time.
+  void arrived(UtcTime stamp) noexcept { meter_.received(loop_.now().utc - stamp); }
+  [[nodiscard]] std::size_t longest_received() const noexcept { return longest_received_; }
+  // What was received may have to wait before it is processed: for the throttle, or for space in the journal. Until
+  // when: a time in the past means now.
+  [[nodiscard]] bool may_wait() const noexcept { return delays() || journal_ != nullptr; }
+  [[nodiscard]] MonotonicTime may_receive_at(const MessageView& message) noexcept;
+  [[nodiscard]] MonotonicTime space_expected_at() noexcept {
+    if (journal_ == nullptr || journal_->accepts(journal_room_)) [[likely]]
+      return {};
+    return when_journal_has_space();
+  }
+  void on_message(const MessageView& message, std::string_view bytes);
+  // One that has waited.
+  void on_queued_message(const MessageView& message, std::string_view bytes);
+  [[nodiscard]] std::optional<std::string_view> take_queued() noexcept { return session_.take_queued(); }
+  void on_held() noexcept { session_.on_held(loop_.now()); }  // something has arrived, and waits
+  void on_garbled(WireError error, std::string_view bytes);
+  void cut_garbled(std::string_view text, EndReason reason);  // ... and nothing after it can be read
+  void on_too_large(const MessageView& head, std::string_view limit);
+  [[nodiscard]] bool may_ignore_check_sum() const noexcept { return !config().verify_checksum && session_.gap_open(); }
+  [[nodiscard]] bool ignores_check_sum(const MessageView& message) noexcept;
+  [[nodiscard]] bool take_back(SeqNum seq) noexcept { return session_.take_back(seq); }
+  void check_unhandled_time();                                           // of a message that is delivered again
+  void observe(Direction direction, std::string_view message) noexcept;  // a message from the network, as its bytes
+  void rearm() noexcept { loop_.deadlines.set(index_, next_event()); }
 
   // Sending.
   // Gives the transport what may leave. What the kernel does not take waits for on_writable().
@@ -248,39 +270,13 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   static constexpr std::size_t answer_room = 16 * 1024;          // several times what an answer may need
   static constexpr std::size_t longest_replicated = 128 * 1024;  // of a frame
   static constexpr std::size_t header_room = 512;  // the session's own fields, with CompIDs of common length
-  // Answers to a read this small are sent immediately, message by message, so that an answer does not wait for the
-  // messages after it. Larger reads mean load, where one send for all answers costs less.
-  static constexpr std::size_t eager_flush_limit = 2048;
   static constexpr Duration challenge_check{std::chrono::milliseconds{100}};  // while a TestRequest is unanswered
 
-  // Bytes to messages.
-  template <class Sender>
-  BatchEnd receive_batch(Sender& sender, std::string_view bytes);
-  // What was received may have to wait before it is processed: for the throttle, or for space in the journal.
-  [[nodiscard]] bool may_wait() const noexcept { return delays() || journal_ != nullptr; }
   // ThrottleAction::delay: messages may have to wait, and so may everything after them.
   [[nodiscard]] bool delays() const noexcept {
     return settings_.session.throttle_rate != 0 && settings_.session.throttle_action == ThrottleAction::delay;
   }
-  [[nodiscard]] MonotonicTime may_receive_at() noexcept;
-  [[nodiscard]] MonotonicTime space_expected_at() noexcept {
-    if (journal_ == nullptr || journal_->accepts(journal_room_)) [[likely]]
-      return {};
-    return when_journal_has_space();
-  }
   [[nodiscard]] MonotonicTime when_journal_has_space() noexcept;
-  void receive_item(const BatchItem& item);
-  [[nodiscard]] bool receive_beyond_limits(const BatchItem& item);
-  void begin_oversized(std::size_t size);
-  void take_oversized(std::string_view& bytes);
-  void receive_too_large(std::string_view head, std::string_view limit);
-  void receive_message(std::string_view bytes);
-  [[nodiscard]] bool receive_despite_check_sum(std::string_view bytes);
-  void drain_queue();
-  void park(std::string_view bytes, MonotonicTime until);
-  void park_more(std::string_view bytes);  // what was received while others are parked
-  void resume();
-  void deliver_again();
 
   // One event of a session: event(Actions&) is its step. `reserve` bytes of the output stay free.
   template <class Event>
@@ -311,7 +307,6 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   }
 
   // Reports.
-  void observe(Direction direction, std::string_view message) noexcept;  // a message from the network, as its bytes
   template <class Call>
   void notify_observers(std::string_view callback, Call&& call) noexcept {
     try {
@@ -357,10 +352,9 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   // The earliest time at which something is due.
   [[nodiscard]] MonotonicTime next_event() const noexcept {
     return std::min({session_.next_deadline(), reconnect_.at(), connection_.connect_deadline, schedule_at_,
-                     connection_.parked.until(), cancel_at_, connection_.out.reader_deadline(), full_until_, leave_at_,
-                     challenge_at_});
+                     connection_.in.parked.until(), cancel_at_, connection_.out.reader_deadline(), full_until_,
+                     leave_at_, challenge_at_});
   }
-  void rearm() noexcept { loop_.deadlines.set(index_, next_event()); }
   void cancel_when_due();
   void cut_when_due();  // a peer that does not read
   void check_challenge();
@@ -463,81 +457,82 @@ inline auto SessionDriver::step(std::size_t reserve, Event&& event) {
   }
 }
 
-template <class Sender>
-void SessionDriver::on_receive(Sender& sender, std::string_view bytes) {
-  NFX_ASSERT(!connection_.connecting);
-  if (meter_.on()) {
-    if (const std::optional<UtcTime> stamp = sender.received_at()) meter_.received(loop_.now().utc - *stamp);
-  }
-  if (connection_.parked.held()) [[unlikely]]
-    return park_more(bytes);
-  return receive(sender, bytes);
+// A step for a message of the peer, which is stored where that is wanted and allowed.
+template <class Event>
+inline void SessionDriver::step_received(const MessageView& message, std::string_view bytes, Event&& event) {
+  if (stores_received_ && session_.may_store(message)) [[unlikely]]
+    received_ = bytes;
+  step(0, event);
+  received_ = {};
 }
 
-template <class Sender>
-void SessionDriver::receive(Sender& sender, std::string_view bytes) {
-  NFX_TRACE();
-  const ConnectionId id = connection_.id;
-  NFX_ASSERT(!connection_.parked.held());
-  while (!bytes.empty() && connection_.id == id) {
-    if (connection_.oversized.under_way()) [[unlikely]] {
-      take_oversized(bytes);
-      if (connection_.id == id && connection_.parked.held()) return connection_.parked.add(bytes);
-      continue;
-    }
-    PartialMessage& partial = connection_.partial;
-    if (partial.empty()) {
-      const BatchEnd end = receive_batch(sender, bytes);
-      NFX_ASSERT(end.used <= bytes.size());
-      bytes.remove_prefix(end.used);
-      if (connection_.id != id || bytes.empty() || connection_.parked.held()) return;
-      if (end.oversized != 0) [[unlikely]] {
-        begin_oversized(end.oversized);
-        continue;
-      }
-      // Less than one message is left, so it fits.
-      return partial.keep(bytes, end.wanted);
-    }
-    const std::string_view all = partial.complete(bytes);
-    const BatchEnd end = receive_batch(sender, all);
-    if (connection_.id != id) return;
-    if (connection_.parked.held()) return connection_.parked.add(bytes);
-    if (end.oversized != 0) [[unlikely]] {
-      // What is there of it is its header: it was read until that was whole.
-      begin_oversized(end.oversized);
-      if (connection_.id == id) connection_.oversized.take(all.substr(end.used));
-      continue;
-    }
-    partial.keep_rest(all, end.used, end.wanted);
+inline void SessionDriver::observe(Direction direction, std::string_view message) noexcept {
+  in_callback_ = true;
+  try {
+    loop_.reports.message(*this, number_, direction, message, loop_.now(), up_);
+  } catch (...) {
+    callback_threw("on_traffic");
   }
+  in_callback_ = false;
 }
 
-// Handles all whole messages at the front of `bytes`.
-template <class Sender>
-BatchEnd SessionDriver::receive_batch(Sender& sender, std::string_view bytes) {
+inline void SessionDriver::on_message(const MessageView& message, std::string_view bytes) {
+  ++counts_.messages_in;
+  last_in_ = loop_.now().utc;
+  observe(Direction::in, bytes);
+  step_received(message, bytes, [&](Actions& out) { session_.on_message(message, loop_.now(), out); });
+}
+
+inline void SessionDriver::execute(const Actions& actions) {
   NFX_TRACE();
-  const ConnectionId id = connection_.id;
-  LoopScratch& scratch = loop_.scratch;
-  return read_batch(bytes, scratch.frames, scratch.message, [&](const BatchItem& item) {
-    NFX_ASSERT(item.bytes.data() >= bytes.data() &&
-               item.bytes.data() + item.bytes.size() <= bytes.data() + bytes.size());
-    if (may_wait() && item.error == WireError::none) {
-      const MonotonicTime until = may_receive_at();
-      if (until > loop_.now().monotonic) {
-        park(bytes.substr(static_cast<std::size_t>(item.bytes.data() - bytes.data())), until);
-        return false;
+  const std::span<const Action> list = actions.list();
+  NFX_ASSERT(actions.output_used() == 0 || connection_.exists());
+  if (actions.output_used() != 0) {
+    connection_.out.append(actions.output_used());
+    loop_.dirty.add(index_);
+  }
+  // What was encoded is stored before any callback runs: a callback may send too, and then the bytes may move.
+  for (const Action& action : list) {
+    if (action.kind == ActionKind::send) {
+      ++counts_.messages_out;
+      last_out_ = loop_.now().utc;
+      if (action.keep) store_.append(action.seq, action.bytes, loop_.now().utc);
+      observe(Direction::out, action.bytes);
+    } else if (action.kind == ActionKind::reset_store) {
+      ++counts_.resets;
+      store_.reset(loop_.now().utc);
+    }
+  }
+  store_.set_next_outbound(session_.next_outbound(), loop_.now().utc);
+  for (const Action& action : list) {
+    if (action.kind == ActionKind::send) continue;
+    try {
+      if (action.kind == ActionKind::deliver && action.report == nullptr) {
+        deliver(*action.message, action.seq);
+      } else {
+        carry_out(action);
       }
+    } catch (...) {
+      callback_threw(action);
     }
-    receive_item(item);
-    if (connection_.id != id) return false;
-    if (connection_.parked.held()) [[unlikely]] {
-      const auto after = static_cast<std::size_t>(item.bytes.data() - bytes.data()) + item.bytes.size();
-      connection_.parked.add(bytes.substr(after));
-      return false;
-    }
-    if (item.bytes_behind != 0 && bytes.size() <= eager_flush_limit) flush(sender);
-    return connection_.id == id;
-  });
+  }
+  store_.set_next_inbound(session_.next_inbound(), loop_.now().utc, received_);
+  if (session_.reset_asked() != reset_recorded_) [[unlikely]]
+    record_asked_reset();
+  NFX_ASSERT(store_.next_inbound() == session_.next_inbound());
+  NFX_ASSERT(store_.next_outbound() == session_.next_outbound());
+  if (journal_ != nullptr &&
+      (journal_->condition() >= StoreCondition::full || store_.counts().refused != records_refused_)) [[unlikely]]
+    check_store();
+  if (session_.next_deadline() < loop_.deadlines.due(index_)) rearm();
+}
+
+// Calls on_message, and times it.
+inline void SessionDriver::deliver(const MessageView& message, SeqNum seq) {
+  const Handled result =
+      meter_.on() ? deliver_timed(message, seq) : loop_.callbacks.application->on_message(*this, message);
+  if (!result.is_done()) [[unlikely]]
+    not_handled(message, seq, result);
 }
 
 template <class Sender>

@@ -4,9 +4,8 @@
 
 #include "config/live_keys.hpp"
 #include "engine/admission.hpp"
-#include "engine/session_driver.hpp"
+#include "engine/receiver.hpp"
 #include "engine/session_time.hpp"
-#include "nexusfix/base/secret.hpp"
 
 namespace nfx {
 
@@ -32,8 +31,8 @@ void SessionDriver::on_connect() {
 void SessionDriver::on_writable() noexcept {
   connection_.out.unblock();
   loop_.dirty.add(index_);
-  if (!connection_.unhandled.held()) return;
-  connection_.parked.hurry(loop_.now().monotonic);
+  if (!connection_.in.unhandled.held()) return;
+  connection_.in.parked.hurry(loop_.now().monotonic);
   rearm();
 }
 
@@ -45,7 +44,7 @@ void SessionDriver::on_close(CloseReason reason, std::string_view words) {
     return;
   }
   // The journal may have space for parked messages now.
-  if (connection_.parked.held()) resume();
+  if (connection_.in.parked.held()) loop_.receiver->resume(*this);
   if (connection_.id != id) return;
   // The session's own disconnect action detaches it.
   step(0, [&](Actions& out) { session_.on_disconnect(words, loop_.now(), out); });
@@ -69,7 +68,7 @@ void SessionDriver::attach(ConnectionId id, std::string_view peer) {
   // Nothing of the last connection is left.
   NFX_ASSERT(connection_.out.empty() && !connection_.out.blocked());
   NFX_ASSERT(!connection_.out.waits_for_commit());
-  NFX_ASSERT(connection_.partial.empty() && !connection_.parked.held());
+  NFX_ASSERT(connection_.in.partial.empty() && !connection_.in.parked.held());
   loop_.owners.set(id, {ConnectionOwner::Kind::session, index_});
   meter_.start_over();
   connection_ = Connection{memory_};
@@ -146,52 +145,6 @@ void SessionDriver::schedule_reconnect() noexcept {
   rearm();
 }
 
-// Throttle, journal and application: a message that came too early waits here, those after it in the network. A disk
-// may stay full, and a message unhandled, for long: then the connection is still read, up to most_parked bytes, so that
-// its end and the peer's silence are noticed.
-void SessionDriver::park(std::string_view bytes, MonotonicTime until) {
-  Connection& connection = connection_;
-  const bool full = journal_ != nullptr && journal_->condition() == StoreCondition::full;
-  const bool reads_on = (full || connection.unhandled.held()) && bytes.size() <= ConnectionMemory::most_parked;
-  loop_.network.hold(connection.id, !reads_on);
-  connection.parked.park(bytes, until);
-  // Bytes parked once more were reported when they came.
-  if (!reads_on || !connection.resuming) session_.on_held(loop_.now());
-  rearm();
-}
-
-void SessionDriver::park_more(std::string_view bytes) {
-  NFX_ASSERT(!bytes.empty());
-  Connection& connection = connection_;
-  connection.parked.add(bytes);
-  if (connection.parked.size() > ConnectionMemory::most_parked) loop_.network.hold(connection.id, true);
-  session_.on_held(loop_.now());
-  rearm();
-}
-
-void SessionDriver::resume() {
-  std::string& resumed = loop_.scratch.resumed;
-  connection_.parked.take(resumed);
-  connection_.resuming = true;
-  const ConnectionId id = connection_.id;
-  const bool logs_on = !up_;
-  if (connection_.unhandled.held()) deliver_again();
-  drain_queue();
-  if (connection_.parked.held()) {
-    connection_.parked.add(resumed);
-  } else if (connection_.id == id) {
-    receive(loop_.network, resumed);
-  }
-  if (logs_on) [[unlikely]] {  // a Logon has a password
-    clear_bytes(resumed);
-    if (!connection_.parked.held()) clear_bytes(memory_.parked());
-  }
-  resumed.clear();
-  if (connection_.id != id) return;
-  connection_.resuming = false;
-  if (!connection_.parked.held()) loop_.network.hold(id, false);
-}
-
 // A peer that reads nothing any more is given a time by which it has to.
 void SessionDriver::watch_slow() noexcept {
   if (settings_.slow_consumer != SlowConsumer::disconnect) return;
@@ -216,7 +169,7 @@ void SessionDriver::on_timer() {
   if (challenge_at_ <= time) [[unlikely]]
     check_challenge();
   if (schedule_at_ <= time) apply_schedule();
-  if (connection_.parked.until() <= time) resume();
+  if (connection_.in.parked.until() <= time) loop_.receiver->resume(*this);
   if (full_until_ <= time) check_store();
   cut_when_due();
   if (connection_.connect_deadline <= time) {
@@ -335,7 +288,7 @@ void SessionDriver::drop_connection() noexcept {
 // A message that is parked may be the answer.
 bool SessionDriver::may_be_challenged() const noexcept {
   const std::chrono::seconds time_to_answer = settings_.session.takeover_timeout;
-  const bool can_answer = session_.logged_on() && !connection_.parked.held();
+  const bool can_answer = session_.logged_on() && !connection_.in.parked.held();
   return time_to_answer.count() != 0 && can_answer && challenger_ == no_connection &&
          loop_.now().monotonic >= next_challenge_ && loop_.now().monotonic - session_.last_received() >= time_to_answer;
 }
@@ -602,7 +555,7 @@ SessionTimes SessionDriver::times() const noexcept {
   return {.logged_on_since = when(logged_on_since_),
           .last_in = when(last_in_),
           .last_out = when(last_out_),
-          .unhandled_since = when(connection_.unhandled.held() ? connection_.unhandled.since().utc : UtcTime{}),
+          .unhandled_since = when(connection_.in.unhandled.held() ? connection_.in.unhandled.since().utc : UtcTime{}),
           .in_hours = in_hours_};
 }
 

@@ -168,8 +168,8 @@ TEST(Connection, ends_with_an_assignment_that_leaves_nothing_of_it_behind) {
   connection.connect_deadline = MonotonicTime{Duration{1}};
   connection.out.append(10);
   EXPECT_TRUE(connection.out.may_leave(NeverCommits{}).empty());
-  connection.partial.keep("8=FIX", 40);
-  connection.parked.park("9=", MonotonicTime{Duration{2}});
+  connection.in.partial.keep("8=FIX", 40);
+  connection.in.parked.park("9=", MonotonicTime{Duration{2}});
 
   connection = Connection{memory};
 
@@ -181,8 +181,8 @@ TEST(Connection, ends_with_an_assignment_that_leaves_nothing_of_it_behind) {
   EXPECT_FALSE(connection.out.waits_for_commit());
   EXPECT_EQ(connection.out.reader_deadline(), MonotonicTime::max());
   EXPECT_EQ(connection.out.room(100).size(), 100U);
-  EXPECT_TRUE(connection.partial.empty());
-  EXPECT_FALSE(connection.parked.held());
+  EXPECT_TRUE(connection.in.partial.empty());
+  EXPECT_FALSE(connection.in.parked.held());
 }
 
 }  // namespace

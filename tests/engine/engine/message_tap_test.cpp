@@ -11,7 +11,6 @@
 #include "engine/engine_operations.hpp"
 #include "engine/loop_rig.hpp"
 #include "engine/operator_requests.hpp"
-#include "engine/operator_requests.hpp"
 #include "nexusfix/engine/engine.hpp"
 
 namespace nfx::test {

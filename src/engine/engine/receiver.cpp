@@ -1,0 +1,177 @@
+// Messages of one read, those that are too large or have a wrong CheckSum, and those that wait.
+#include "engine/receiver.hpp"
+
+#include <array>
+#include <cstdio>
+#include <utility>
+
+#include "nexusfix/base/secret.hpp"
+#include "nexusfix/wire/encoder.hpp"
+
+namespace nfx {
+
+Receiver::Receiver(LoopContext& loop)
+    : loop_(loop),
+      frames_(loop.config.max_message_size),
+      message_(loop.config.max_fields),
+      queued_message_(loop.config.max_fields) {
+  resumed_.reserve(ConnectionMemory::parking_space);
+  loop.receiver = this;
+}
+
+// A message with more bytes or fields than allowed. False: it is another error.
+[[gnu::cold, gnu::noinline]] bool Receiver::receive_beyond_limits(SessionDriver& session, const BatchItem& item) {
+  std::array<char, 160> text;
+  int size = 0;
+  if (item.error == WireError::none) {
+    size = std::snprintf(text.data(), text.size(), "%zu bytes: ring_size with store_received allows %zu: raise it",
+                         item.bytes.size(), session.longest_received());
+  } else if (item.error == WireError::too_many_fields) {
+    OversizedMessage whole{{}, item.bytes.size()};
+    whole.take(item.bytes);
+    if (!whole.is_right()) return false;
+    size = std::snprintf(text.data(), text.size(), "%zu bytes with more than [engine] max_fields = %u fields: raise it",
+                         item.bytes.size(), loop_.config.max_fields);
+  } else {
+    return false;
+  }
+  session.observe(Direction::in, item.bytes);
+  receive_too_large(session, item.bytes, {text.data(), static_cast<std::size_t>(size)});
+  return true;
+}
+
+// A length that no message may have is not waited for.
+[[gnu::cold, gnu::noinline]] void Receiver::begin_oversized(SessionDriver& session, std::size_t size) {
+  if (size <= most_message_size) {
+    session.inbound().oversized = OversizedMessage{session.memory().partial(), size};
+    return;
+  }
+  std::array<char, 160> text;
+  const int length =
+      std::snprintf(text.data(), text.size(), "%zu bytes announced, [engine] max_message_size = %zu: disconnected",
+                    size, loop_.config.max_message_size);
+  session.cut_garbled({text.data(), static_cast<std::size_t>(length)}, EndReason::none);
+}
+
+// What has arrived of a message that is too long.
+[[gnu::cold, gnu::noinline]] void Receiver::take_oversized(SessionDriver& session, std::string_view& bytes) {
+  OversizedMessage& message = session.inbound().oversized;
+  const auto give_up = [&](WireError error) {
+    const OversizedMessage given_up = std::exchange(message, OversizedMessage{});
+    session.on_garbled(error, given_up.head());
+  };
+  // A wrong BodyLength must not swallow the messages that follow.
+  const std::size_t next = bytes.find(
+      "\x01"
+      "8=FIX");
+  if (next != std::string_view::npos && next + 1 < message.missing()) {
+    bytes.remove_prefix(message.take(bytes.substr(0, next + 1)));
+    return give_up(WireError::body_length_mismatch);
+  }
+  bytes.remove_prefix(message.take(bytes));
+  if (message.under_way()) return session.on_held();
+  if (!message.is_right()) return give_up(WireError::check_sum_mismatch);
+  const OversizedMessage whole = std::exchange(message, OversizedMessage{});
+  std::array<char, 160> text;
+  const int size = std::snprintf(text.data(), text.size(), "%zu bytes, [engine] max_message_size = %zu: raise it",
+                                 whole.total(), loop_.config.max_message_size);
+  receive_too_large(session, whole.head(), {text.data(), static_cast<std::size_t>(size)});
+}
+
+void Receiver::receive_too_large(SessionDriver& session, std::string_view head, std::string_view limit) {
+  static_cast<void>(message_.parse_leniently(head));
+  session.on_too_large(message_, limit);
+  if (session.connection().exists()) drain_queue(session);
+}
+
+// With verify_checksum = false, one that fills a gap: as a copy with the right CheckSum, so that it can be parsed,
+// queued and stored like any other.
+[[gnu::cold, gnu::noinline]] bool Receiver::receive_despite_check_sum(SessionDriver& session, std::string_view bytes) {
+  if (!session.may_ignore_check_sum()) return false;
+  constexpr std::size_t trailer_size = 7;  // "10=nnn<SOH>"
+  NFX_ASSERT(bytes.size() > trailer_size);
+  repaired_.assign(bytes);
+  const std::size_t end = repaired_.size() - trailer_size;
+  write_check_sum_field(repaired_.data() + end, check_sum(std::string_view{repaired_}.substr(0, end)));
+  if (message_.parse(repaired_) != WireError::none || !session.ignores_check_sum(message_)) return false;
+  session.on_message(message_, repaired_);
+  drain_queue(session);
+  return true;
+}
+
+void Receiver::drain_queue(SessionDriver& session) {
+  while (!session.inbound().parked.held()) {
+    const auto bytes = session.take_queued();
+    if (!bytes) return;
+    // It was parsed once already, when it arrived.
+    if (queued_message_.parse(*bytes) != WireError::none) continue;
+    session.on_queued_message(queued_message_, *bytes);
+    if (!session.connection().exists()) return;
+    // Those after it wait in the queue.
+    if (const MonotonicTime space_at = session.space_expected_at(); space_at != MonotonicTime{}) [[unlikely]]
+      return park(session, {}, space_at);
+  }
+}
+
+// Throttle, journal and application: a message that came too early waits here, those after it in the network. A disk
+// may stay full, and a message unhandled, for long: then the connection is still read, up to most_parked bytes, so that
+// its end and the peer's silence are noticed.
+void Receiver::park(SessionDriver& session, std::string_view bytes, MonotonicTime until) {
+  Inbound& in = session.inbound();
+  const JournalStore* const journal = session.journal();
+  const bool full = journal != nullptr && journal->condition() == StoreCondition::full;
+  const bool reads_on = (full || in.unhandled.held()) && bytes.size() <= ConnectionMemory::most_parked;
+  loop_.network.hold(session.connection().id, !reads_on);
+  in.parked.park(bytes, until);
+  // Bytes parked once more were reported when they came.
+  if (!reads_on || !in.resuming) session.on_held();
+  session.rearm();
+}
+
+void Receiver::park_more(SessionDriver& session, std::string_view bytes) {
+  NFX_ASSERT(!bytes.empty());
+  ParkedBytes& parked = session.inbound().parked;
+  parked.add(bytes);
+  if (parked.size() > ConnectionMemory::most_parked) loop_.network.hold(session.connection().id, true);
+  session.on_held();
+  session.rearm();
+}
+
+void Receiver::resume(SessionDriver& session) {
+  Inbound& in = session.inbound();
+  in.parked.take(resumed_);
+  in.resuming = true;
+  const ConnectionId id = session.connection().id;
+  const bool logs_on = !session.up();
+  if (in.unhandled.held()) {
+    // It is the session's next one, unless an operator has set another number. What parks it again keeps it.
+    const bool next = session.next_inbound() == in.unhandled.seq();
+    if (next && queued_message_.parse(in.unhandled.bytes()) == WireError::none)
+      session.on_queued_message(queued_message_, in.unhandled.bytes());
+    if (!in.parked.held()) in.unhandled.clear();
+  }
+  drain_queue(session);
+  if (in.parked.held()) {
+    in.parked.add(resumed_);
+  } else if (session.connection().id == id) {
+    receive(loop_.network, session, resumed_);
+  }
+  if (logs_on) [[unlikely]] {  // a Logon has a password
+    clear_bytes(resumed_);
+    if (!in.parked.held()) clear_bytes(session.memory().parked());
+  }
+  resumed_.clear();
+  if (session.connection().id != id) return;
+  in.resuming = false;
+  if (!in.parked.held()) loop_.network.hold(id, false);
+}
+
+void Receiver::not_handled(SessionDriver& session, const MessageView& message, SeqNum seq) {
+  UnhandledMessage& unhandled = session.inbound().unhandled;
+  if (!session.take_back(seq)) return unhandled.clear();
+  const Duration wait = unhandled.keep(message.bytes(), seq, loop_.now());
+  session.check_unhandled_time();
+  if (session.connection().exists()) park(session, {}, loop_.now().monotonic + wait);
+}
+
+}  // namespace nfx
