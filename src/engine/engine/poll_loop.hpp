@@ -19,9 +19,7 @@
 #include "engine/thread_watch.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/engine/application.hpp"
-#include "nexusfix/wire/message_view.hpp"
 #include "transport/transport.hpp"
-#include "wire/batch.hpp"
 
 namespace nfx {
 
