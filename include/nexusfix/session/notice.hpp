@@ -25,6 +25,10 @@ namespace nfx {
   ROW(too_large, "message too large, not delivered",                                                                   \
       "A message of the peer is beyond max_message_size or max_fields. Its sequence number counts as received, as a "  \
       "resend would be as large. With too_large_message = \"logout\" the session logs out and stays logged out.")      \
+  ROW(unreadable, "message unreadable, not delivered",                                                                 \
+      "The BodyLength of a message was wrong, or beyond max_message_size, in max_resend_attempts resends. Its "        \
+      "sequence number counts as received, since it would be requested for ever. With too_large_message = \"logout\" " \
+      "the session logs out and stays logged out. Report it to the peer.")                                             \
   ROW(gap_detected, "gap detected, resend requested", "MsgSeqNum was higher than expected. A ResendRequest was sent.") \
   ROW(gap_request_repeated, "gap made no progress, resend requested again",                                            \
       "Nothing of a requested range arrived within resend_timeout_s.")                                                 \

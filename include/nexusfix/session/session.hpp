@@ -140,8 +140,14 @@ class Session {
   // With verify_checksum = false: whether this message, whose CheckSum is wrong, may be handed to on_message, because
   // it is one that fills a gap.
   [[nodiscard]] bool accepts_wrong_check_sum(const MessageView& message) const noexcept;
-  // Bytes that are not a message. Ignored, except where a Logon is expected.
-  void on_garbled(WireError error, std::string_view bytes, Instant now, Actions& out) noexcept;
+  // Bytes that are not a message. Ignored, except where a Logon is expected. `length` names BodyLength and the limit
+  // where the announced length is what is wrong, and is empty otherwise. A message whose length is wrong in
+  // max_resend_attempts answers to our ResendRequests, over all connections, is given up: its number counts as
+  // received.
+  void on_garbled(WireError error, std::string_view bytes, std::string_view length, Instant now, Actions& out) noexcept;
+  // The connection is about to end while this message is incomplete, and will not become whole: the answer to every
+  // request of the connection.
+  void on_incomplete(std::string_view bytes, std::string_view length, Instant now, Actions& out) noexcept;
   // A message with a right BodyLength and CheckSum that is beyond a limit of ours; `head` has its first fields, `limit`
   // names the limit. Its sequence number counts as received, because a resend would be as large; nothing of it is
   // delivered.
@@ -195,6 +201,11 @@ class Session {
   void probe(Duration answer_within, Instant now, Actions& out) noexcept;
   // A TestRequest is unanswered, and nothing else has arrived since.
   [[nodiscard]] bool probing() const noexcept { return test_pending_; }
+  // Whether on_timer() ends the connection because the peer does not answer a TestRequest or Logout.
+  [[nodiscard]] bool peer_times_out(MonotonicTime now) const noexcept {
+    return phase_ == Phase::logged_on ? test_pending_ && now >= test_deadline_
+                                      : phase_ == Phase::logout_sent && now >= phase_deadline_;
+  }
 
   // Requests of an operator.
 
@@ -288,6 +299,12 @@ class Session {
     std::uint32_t attempts = 0;
     std::uint64_t garbled = 0;  // messages with a wrong CheckSum in answer to the ResendRequest
   };
+  // A message that was requested and came with a wrong length. Outlives the connection.
+  struct Unreadable {
+    SeqNum number{};
+    std::uint32_t answers = 0;
+    std::uint32_t request = 0;  // the last one that is counted, as resend_requests_ has it
+  };
 
   // logon.cpp
   void receive_first(const MessageView& message, Instant now, Actions& out) noexcept;
@@ -335,6 +352,7 @@ class Session {
   [[nodiscard]] bool receive_too_many(const MessageView& message, SeqNum seq, Position position, Instant now,
                                       Actions& out) noexcept;
   [[nodiscard]] bool is_garbled_resend(WireError error, std::string_view bytes) noexcept;
+  [[nodiscard]] bool gives_up_on(std::optional<SeqNum> number, std::uint32_t requests = 1) noexcept;
   void note_gap_fill(SeqNum first, SeqNum new_seq, Actions& out) noexcept;
   // After a message that was garbled or answered with Reject.
   void count_invalid(Instant now, Actions& out) noexcept;
@@ -444,6 +462,8 @@ class Session {
   MonotonicTime replay_held_until_{};
   ValidationReport report_;
   Gap gap_;
+  Unreadable unreadable_;
+  std::uint32_t resend_requests_ = 0;
   SeqNum answered_beyond_gap_{};  // the last ResendRequest answered out of order: received once the gap is filled
   SeqNum logon_beyond_gap_{};     // the Logon beyond the gap that NextExpectedMsgSeqNum fills: the same
   Replay replay_;

@@ -46,8 +46,9 @@ struct Frame {
   std::size_t size = 0;
 };
 
-// Examines the start of `buffer`. A message whose BodyLength does not lead to its CheckSum field is garbled up to the
-// next CheckSum after that point: a length too short loses that message, one too long the following message as well.
+// Examines the start of `buffer`. A BodyLength of more than nine digits is garbled. A message whose BodyLength does not
+// lead to its CheckSum field is garbled up to the next CheckSum after that point: a length too short loses that
+// message, one too long the following message as well.
 [[nodiscard]] Frame next_frame(std::string_view buffer,
                                std::size_t max_message_size = default_max_message_size) noexcept;
 

@@ -384,9 +384,9 @@ constexpr auto session_rows = std::to_array<Key<SessionDraft>>({
              "answered. \"delay\": the connection is not read until they are allowed. \"disconnect\": Logout."),
     NFX_ENUM(
         "too_large_message", settings.too_large_message,
-        "What happens to a message of the peer beyond max_message_size or max_fields. \"skip\": it is reported and "
-        "not delivered, and its sequence number counts as received. \"logout\": the same, and the session logs out "
-        "and stays logged out until an operator's or the program's logon."),
+        "What happens to a message of the peer beyond max_message_size or max_fields, or unreadable in every resend. "
+        "\"skip\": it is reported and not delivered, and its sequence number counts as received. \"logout\": the same, "
+        "and the session logs out and stays logged out until an operator's or the program's logon."),
     NFX_INTEGER(
         "max_queued_messages", settings.session.max_queued_messages, 1, 1000000,
         "Most messages stored that arrive ahead of a sequence gap. Further ones are dropped; the resend brings them "

@@ -18,7 +18,8 @@ inline constexpr auto counter_rows<SessionCounters> = std::to_array<CounterRow<S
     {&SessionCounters::garbled, "nfx_garbled_total",
      "Received messages that were ignored because their framing, BodyLength or CheckSum was wrong."},
     {&SessionCounters::too_large, "nfx_too_large_total",
-     "Received messages beyond max_message_size or max_fields: not delivered, and their sequence numbers accepted."},
+     "Received messages beyond max_message_size or max_fields, or unreadable in every resend: not delivered, and their "
+     "sequence numbers accepted."},
     {&SessionCounters::rejected, "nfx_rejected_total", "Received messages that were answered with a Reject."},
     {&SessionCounters::resent, "nfx_resent_total", "Messages sent again because the peer requested a resend."},
     {&SessionCounters::resend_requests, "nfx_resend_requests_total",

@@ -32,7 +32,25 @@ class OversizedMessage {
   // A part of it has arrived, and another one is to come.
   [[nodiscard]] bool under_way() const noexcept { return seen_ < total_; }
   [[nodiscard]] std::size_t total() const noexcept { return total_; }
-  [[nodiscard]] std::size_t missing() const noexcept { return total_ - seen_; }
+
+  // The start of another message before the end of this one, whose length is wrong then: where it is in `bytes`, which
+  // are the next ones, and what of it was taken before. It follows an SOH.
+  struct Start {
+    std::size_t at = std::string_view::npos;  // npos: there is none
+    std::string_view taken{};
+  };
+  [[nodiscard]] Start next_start(std::string_view bytes) const noexcept {
+    constexpr std::size_t around = soh_and_start.size() - 1;
+    std::array<char, 2 * around> border;
+    const std::size_t ahead = std::min(bytes.size(), around);
+    std::copy_n(trailer_.end() - around, around, border.begin());
+    std::copy_n(bytes.begin(), ahead, border.begin() + around);
+    const std::size_t across = std::string_view{border.data(), around + ahead}.find(soh_and_start);
+    if (across != std::string_view::npos) return {0, soh_and_start.substr(1, around - across - 1)};
+    const std::size_t at = bytes.find(soh_and_start);
+    if (at == std::string_view::npos || at + 1 >= total_ - seen_) return {};
+    return {at + 1, {}};
+  }
 
   // Takes what belongs to it from the front of `bytes`; returns how many. `bytes` may be in the memory.
   std::size_t take(std::string_view bytes) noexcept {
@@ -65,6 +83,9 @@ class OversizedMessage {
 
  private:
   static constexpr std::size_t trailer_size = 7;  // "10=ddd<SOH>"
+  static constexpr std::string_view soh_and_start =
+      "\x01"
+      "8=FIX";
 
   std::span<char> memory_;
   std::size_t total_ = 0;

@@ -20,6 +20,7 @@ class PartialMessage {
 
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] std::string_view bytes() const noexcept { return {memory_.data(), size_}; }
 
   // Keeps what is left of a read: less than one message, of which the first `wanted` bytes are needed.
   void keep(std::string_view bytes, std::size_t wanted) noexcept {

@@ -40,42 +40,42 @@ Receiver::Receiver(LoopContext& loop)
   return true;
 }
 
-// A length that no message may have is not waited for.
-[[gnu::cold, gnu::noinline]] void Receiver::begin_oversized(SessionDriver& session, std::size_t size) {
-  if (size <= most_message_size) {
-    session.inbound().oversized = OversizedMessage{session.memory().partial(), size};
-    return;
-  }
-  std::array<char, 160> text;
-  const int length =
-      std::snprintf(text.data(), text.size(), "%zu bytes announced, [engine] max_message_size = %zu: disconnected",
-                    size, loop_.config.max_message_size);
-  session.cut_garbled({text.data(), static_cast<std::size_t>(length)}, EndReason::none);
-}
-
-// What has arrived of a message that is too long.
+// What has arrived of a message that is too long. It is read to its end, however long that is.
 [[gnu::cold, gnu::noinline]] void Receiver::take_oversized(SessionDriver& session, std::string_view& bytes) {
-  OversizedMessage& message = session.inbound().oversized;
-  const auto give_up = [&](WireError error) {
-    const OversizedMessage given_up = std::exchange(message, OversizedMessage{});
-    session.on_garbled(error, given_up.head());
-  };
+  Inbound& in = session.inbound();
+  OversizedMessage& message = in.oversized;
   // A wrong BodyLength must not swallow the messages that follow.
-  const std::size_t next = bytes.find(
-      "\x01"
-      "8=FIX");
-  if (next != std::string_view::npos && next + 1 < message.missing()) {
-    bytes.remove_prefix(message.take(bytes.substr(0, next + 1)));
-    return give_up(WireError::body_length_mismatch);
+  if (const OversizedMessage::Start next = message.next_start(bytes); next.at != std::string_view::npos) {
+    bytes.remove_prefix(message.take(bytes.substr(0, next.at)));
+    const OversizedMessage given_up = std::exchange(message, OversizedMessage{});
+    const ConnectionId id = session.connection().id;
+    receive_garbled(session, WireError::body_length_mismatch, given_up.head());
+    if (next.taken.empty() || session.connection().id != id) return;
+    if (in.parked.held()) return in.parked.add(next.taken);
+    return in.partial.keep(next.taken, next.taken.size() + 1);
   }
   bytes.remove_prefix(message.take(bytes));
   if (message.under_way()) return session.on_held();
-  if (!message.is_right()) return give_up(WireError::check_sum_mismatch);
   const OversizedMessage whole = std::exchange(message, OversizedMessage{});
+  if (!whole.is_right()) return receive_garbled(session, WireError::check_sum_mismatch, whole.head());
   std::array<char, 160> text;
   const int size = std::snprintf(text.data(), text.size(), "%zu bytes, [engine] max_message_size = %zu: raise it",
                                  whole.total(), loop_.config.max_message_size);
   receive_too_large(session, whole.head(), {text.data(), static_cast<std::size_t>(size)});
+}
+
+[[gnu::cold, gnu::noinline]] void Receiver::receive_garbled(SessionDriver& session, const BatchItem& item) {
+  const ConnectionId id = session.connection().id;
+  receive_garbled(session, item.error, item.bytes);
+  // Where the next message begins is unknown.
+  if (session.connection().id == id && item.frame.status == FrameStatus::too_large)
+    session.cut(EndReason::protocol_error);
+}
+
+[[gnu::cold, gnu::noinline]] void Receiver::receive_garbled(SessionDriver& session, WireError error,
+                                                            std::string_view bytes) {
+  session.on_garbled(error, bytes);
+  if (session.connection().exists()) drain_queue(session);
 }
 
 void Receiver::receive_too_large(SessionDriver& session, std::string_view head, std::string_view limit) {

@@ -53,9 +53,10 @@ class Receiver {
   BatchEnd receive_batch(Sender& sender, SessionDriver& session, std::string_view bytes);
   void receive_item(SessionDriver& session, const BatchItem& item);
   [[nodiscard]] bool receive_beyond_limits(SessionDriver& session, const BatchItem& item);
-  void begin_oversized(SessionDriver& session, std::size_t size);
   void take_oversized(SessionDriver& session, std::string_view& bytes);
   void receive_too_large(SessionDriver& session, std::string_view head, std::string_view limit);
+  void receive_garbled(SessionDriver& session, const BatchItem& item);
+  void receive_garbled(SessionDriver& session, WireError error, std::string_view bytes);
   [[nodiscard]] bool receive_despite_check_sum(SessionDriver& session, std::string_view bytes);
   void drain_queue(SessionDriver& session);
   void park(SessionDriver& session, std::string_view bytes, MonotonicTime until);
@@ -88,7 +89,7 @@ void Receiver::receive(Sender& sender, SessionDriver& session, std::string_view 
       bytes.remove_prefix(end.used);
       if (session.connection().id != id || bytes.empty() || in.parked.held()) return;
       if (end.oversized != 0) [[unlikely]] {
-        begin_oversized(session, end.oversized);
+        in.oversized = OversizedMessage{session.memory().partial(), end.oversized};
         continue;
       }
       // Less than one message is left, so it fits.
@@ -100,8 +101,8 @@ void Receiver::receive(Sender& sender, SessionDriver& session, std::string_view 
     if (in.parked.held()) return in.parked.add(bytes);
     if (end.oversized != 0) [[unlikely]] {
       // What is there of it is its header: it was read until that was whole.
-      begin_oversized(session, end.oversized);
-      if (session.connection().id == id) in.oversized.take(all.substr(end.used));
+      in.oversized = OversizedMessage{session.memory().partial(), end.oversized};
+      in.oversized.take(all.substr(end.used));
       continue;
     }
     partial.keep_rest(all, end.used, end.wanted);
@@ -145,9 +146,7 @@ inline void Receiver::receive_item(SessionDriver& session, const BatchItem& item
   }
   if (receive_beyond_limits(session, item)) return;
   if (item.error == WireError::check_sum_mismatch && receive_despite_check_sum(session, item.bytes)) return;
-  if (item.frame.status == FrameStatus::too_large)
-    return session.cut_garbled(to_string(WireError::too_large), EndReason::protocol_error);
-  session.on_garbled(item.error, item.bytes);
+  receive_garbled(session, item);
 }
 
 }  // namespace nfx

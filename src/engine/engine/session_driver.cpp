@@ -5,6 +5,7 @@
 
 #include "engine/admission.hpp"
 #include "engine/callback_failure.hpp"
+#include "engine/length_text.hpp"
 #include "engine/receiver.hpp"
 
 namespace nfx {
@@ -99,13 +100,32 @@ void SessionDriver::on_queued_message(const MessageView& message, std::string_vi
 
 void SessionDriver::on_garbled(WireError error, std::string_view bytes) {
   ++counts_.garbled;
-  step(0, [&](Actions& out) { session_.on_garbled(error, bytes, loop_.now(), out); });
+  LengthText text;
+  const std::string_view length = text.of(error, bytes, {.bytes = loop_.config.max_message_size});
+  const SeqNum expected = session_.next_inbound();
+  step(0, [&](Actions& out) { session_.on_garbled(error, bytes, length, loop_.now(), out); });
+  end_where_chosen(expected);
 }
 
-void SessionDriver::cut_garbled(std::string_view text, EndReason reason) {
-  ++counts_.garbled;
-  report_notice(Notice::garbled_message, SeqNum{}, text);
-  if (reason != EndReason::none) ends_because_ = reason;
+// Before a connection ends: a message that is not whole, because its length is wrong or beyond the limit.
+[[gnu::cold, gnu::noinline]] void SessionDriver::note_incomplete() {
+  const OversizedMessage& oversized = inbound().oversized;
+  const std::string_view bytes = oversized.under_way() ? oversized.head() : std::string_view{inbound().partial.bytes()};
+  // One within the limit may have been cut off by the network. Its length is wrong where it holds another message.
+  const bool holds_another = bytes.find(
+                                 "\x01"
+                                 "8=FIX") != std::string_view::npos;
+  if (!oversized.under_way() && !holds_another) return;
+  LengthText text;
+  const std::string_view length =
+      text.of(WireError::body_length_mismatch, bytes, {.bytes = loop_.config.max_message_size});
+  const SeqNum expected = session_.next_inbound();
+  step(0, [&](Actions& out) { session_.on_incomplete(bytes, length, loop_.now(), out); });
+  end_where_chosen(expected);
+}
+
+void SessionDriver::cut(EndReason reason) {
+  ends_because_ = reason;
   drop_connection();
 }
 
@@ -113,9 +133,13 @@ void SessionDriver::on_too_large(const MessageView& head, std::string_view limit
   ++counts_.messages_in;
   const SeqNum expected = session_.next_inbound();
   step(0, [&](Actions& out) { session_.on_too_large(head, limit, loop_.now(), out); });
-  const bool taken = session_.next_inbound() != expected;
-  if (taken && settings_.too_large_message == TooLargeMessage::logout && session_.logged_on())
-    logout("message too large");
+  end_where_chosen(expected);
+}
+
+// The number of a message that was not delivered counts as received.
+void SessionDriver::end_where_chosen(SeqNum expected) {
+  if (session_.next_inbound() == expected) return;
+  if (settings_.too_large_message == TooLargeMessage::logout && session_.logged_on()) logout("message too large");
 }
 
 bool SessionDriver::ignores_check_sum(const MessageView& message) noexcept {
@@ -278,7 +302,7 @@ void SessionDriver::note(const Action& action) {
   if (action.notice == Notice::gap_detected || action.notice == Notice::gap_request_repeated) ++counts_.resend_requests;
   if (action.notice == Notice::gap_filled) counts_.gap_filled += action.count;
   if (action.notice == Notice::queue_full) ++counts_.queue_drops;
-  if (action.notice == Notice::too_large) ++counts_.too_large;
+  if (action.notice == Notice::too_large || action.notice == Notice::unreadable) ++counts_.too_large;
   if (action.notice == Notice::throttled) ++counts_.throttled;
   if (action.notice == Notice::sequence_reset) note_logon();  // ours was the answer
   if (action.notice == Notice::too_many_invalid) {

@@ -161,7 +161,7 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   [[nodiscard]] std::optional<std::string_view> take_queued() noexcept { return session_.take_queued(); }
   void on_held() noexcept { session_.on_held(loop_.now()); }  // something has arrived, and waits
   void on_garbled(WireError error, std::string_view bytes);
-  void cut_garbled(std::string_view text, EndReason reason);  // ... and nothing after it can be read
+  void cut(EndReason reason);  // nothing more of the connection can be read
   void on_too_large(const MessageView& head, std::string_view limit);
   [[nodiscard]] bool may_ignore_check_sum() const noexcept { return !config().verify_checksum && session_.gap_open(); }
   [[nodiscard]] bool ignores_check_sum(const MessageView& message) noexcept;
@@ -296,6 +296,8 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   [[nodiscard]] Handled deliver_timed(const MessageView& message, SeqNum seq);
   void not_handled(const MessageView& message, SeqNum seq, Handled result);
   void carry_out(const Action& action);
+  void note_incomplete();
+  void end_where_chosen(SeqNum expected);
   void begin_up();
   void logged_out(const Action& action);
   void disconnect(const Action& action);

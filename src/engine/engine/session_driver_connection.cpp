@@ -47,6 +47,7 @@ void SessionDriver::on_close(CloseReason reason, std::string_view words) {
   if (connection_.in.parked.held()) loop_.receiver->resume(*this);
   if (connection_.id != id) return;
   // The session's own disconnect action detaches it.
+  note_incomplete();
   step(0, [&](Actions& out) { session_.on_disconnect(words, loop_.now(), out); });
 }
 
@@ -177,6 +178,8 @@ void SessionDriver::on_timer() {
   } else if (reconnect_.at() <= time && !connection_.exists()) {
     begin_connect();
   } else {
+    if (session_.peer_times_out(time)) [[unlikely]]
+      note_incomplete();
     step(0, [&](Actions& out) { session_.on_timer(loop_.now(), out); });
   }
   // Whatever it did, it must not be due again in this iteration.

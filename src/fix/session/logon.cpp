@@ -209,6 +209,7 @@ void Session::accept_logon(const MessageView& message, SeqNum seq, SeqNum our_ne
             .wanted_to = seq,
             .progress = next_in_,
             .retry_at = now.monotonic + config_.resend_timeout};
+    ++resend_requests_;
     logon_beyond_gap_ = seq;  // the peer sends the messages before its Logon, not the Logon again
     note(Notice::gap_detected, next_in_, {}, out);
   } else {

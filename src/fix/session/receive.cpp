@@ -30,6 +30,26 @@ namespace {
   return type == msg_type::logout || (type == msg_type::logon && message.get_view(Tag::ResetSeqNumFlag) == "Y");
 }
 
+// The number in the first bytes of a message that is not whole or not right.
+[[nodiscard]] std::optional<SeqNum> number_in(std::string_view bytes) noexcept {
+  constexpr std::size_t searched = 4096, most_digits = 18;
+  constexpr std::string_view field =
+      "\x01"
+      "34=";
+  constexpr std::string_view next_message =
+      "\x01"
+      "8=FIX";
+  bytes = bytes.substr(0, searched);
+  bytes = bytes.substr(0, bytes.find(next_message));
+  const std::size_t at = bytes.find(field);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view text = bytes.substr(at + field.size());
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + std::min(text.size(), most_digits), number);
+  if (error != std::errc{} || end == text.data() + text.size() || *end != soh) return std::nullopt;
+  return SeqNum{number};
+}
+
 }  // namespace
 
 void Session::on_message(const MessageView& message, Instant now, Actions& out) noexcept {
@@ -67,21 +87,51 @@ std::optional<std::string_view> Session::take_queued() noexcept {
   return queue_.take(next_in_);
 }
 
-void Session::on_garbled(WireError error, std::string_view bytes, Instant now, Actions& out) noexcept {
+void Session::on_garbled(WireError error, std::string_view bytes, std::string_view length, Instant now,
+                         Actions& out) noexcept {
   const StepCheck check{*this, out};
   NFX_ASSERT(error != WireError::none);
   if (phase_ == Phase::awaiting_logon) {
-    const std::string_view text = join({"garbled bytes where a Logon was expected: ", to_string(error)});
+    const std::string_view text =
+        join({"garbled bytes where a Logon was expected: ", length.empty() ? to_string(error) : length});
     return disconnect(text, Ending::failed, out, refusal_of(error));
   }
   if (phase_ == Phase::disconnected) return;
   if (is_garbled_resend(error, bytes)) {
     if (!std::exchange(resent_garbled_noted_, true))
       note(Notice::resent_garbled, next_in_, "tell the peer; verify_checksum = false accepts them", out);
-    return;
+  } else {
+    out.push({.kind = ActionKind::notice,
+              .notice = Notice::garbled_message,
+              .bytes = bytes,
+              .text = length.empty() ? to_string(error) : length});
+    count_invalid(now, out);
   }
-  out.push({.kind = ActionKind::notice, .notice = Notice::garbled_message, .bytes = bytes, .text = to_string(error)});
-  count_invalid(now, out);
+  if (length.empty() || !gives_up_on(number_in(bytes))) return;
+  note(Notice::unreadable, next_in_, length, out);
+  advance_past(next_in_, now, out);
+}
+
+void Session::on_incomplete(std::string_view bytes, std::string_view length, Instant, Actions& out) noexcept {
+  const StepCheck check{*this, out};
+  if (!gives_up_on(number_in(bytes), gap_.attempts + 1)) return;
+  note(Notice::unreadable, next_in_, length, out);
+  next_in_ = next(next_in_);  // the gap ends with the connection
+}
+
+// Whether the number that we expect was requested max_resend_attempts times, and each answer had a wrong length: it
+// would be requested for ever. One answer to each ResendRequest counts. `number` is the message's own, where it has
+// one.
+bool Session::gives_up_on(std::optional<SeqNum> number, std::uint32_t requests) noexcept {
+  const bool requested = gap_open() && (phase_ == Phase::logged_on || phase_ == Phase::logout_sent);
+  if (!requested || violated_ || reset_sent_ || number.value_or(next_in_) != next_in_) return false;
+  if (unreadable_.number != next_in_) unreadable_ = {.number = next_in_};
+  if (unreadable_.request == resend_requests_) return false;
+  const std::uint32_t not_counted = resend_requests_ - std::exchange(unreadable_.request, resend_requests_);
+  unreadable_.answers += std::min(requests, not_counted);
+  if (unreadable_.answers < config_.max_resend_attempts) return false;
+  unreadable_ = {};
+  return true;
 }
 
 void Session::on_too_large(const MessageView& head, std::string_view limit, Instant now, Actions& out) noexcept {
@@ -104,7 +154,10 @@ void Session::receive_too_large(const MessageView& head, std::string_view limit,
   const auto number = head.get_seq_num(Tag::MsgSeqNum);
   if (!number || *number >= seq_num_limit) {
     note(Notice::garbled_message, SeqNum{}, limit, out);
-    return count_invalid(now, out);
+    count_invalid(now, out);
+    if (!gives_up_on(std::nullopt)) return;
+    note(Notice::unreadable, next_in_, limit, out);
+    return advance_past(next_in_, now, out);
   }
   const SeqNum seq = *number;
   processing_ = seq;

@@ -32,6 +32,7 @@ void Session::request_resend(SeqNum up_to, Instant now, Actions& out, bool redun
                              : zero_is_infinity               ? 0
                                                               : 999999);
   if (!send_session_message(msg_type::resend_request, {}, body.view(), now, out)) return;
+  ++resend_requests_;
   const std::uint32_t attempts = gap_.attempts;
   gap_ = {.requested_to = chunked ? SeqNum{chunk_end} : up_to,
           .wanted_to = up_to,

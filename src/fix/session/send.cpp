@@ -369,6 +369,7 @@ void Session::reset_counters(Actions& out) noexcept {
   reset_out_ = {};
   reset_attempts_ = 0;
   forget_gaps();
+  unreadable_ = {};
   resend_budget_.start_over();
   out.push({.kind = ActionKind::reset_store});
 }

@@ -18,7 +18,8 @@ constexpr std::string_view check_sum_start =
     "\x01"
     "10=";
 constexpr std::size_t max_begin_string_size = 16;
-constexpr std::size_t max_body_length_digits = 7;
+constexpr std::size_t max_body_length_digits = 9;
+constexpr std::size_t familiar_digits = 7;
 constexpr std::size_t check_sum_field_size = 7;  // "10=ddd<SOH>"
 
 // The size of "8=...|9=...|", or why it is missing.
@@ -159,10 +160,10 @@ std::size_t FrameReader::familiar_message_size(std::string_view buffer) const no
   const std::uint64_t word = digits::load_8(start + start_size_);
   const std::uint64_t marks = digits::non_digits(word);
   const auto count = static_cast<std::size_t>(std::countr_zero(marks)) / 8;
-  if (count - 1 >= max_body_length_digits || (word >> 8 * count & 0xFF) != (soh ^ '0')) return 0;
+  if (count - 1 >= familiar_digits || (word >> 8 * count & 0xFF) != (soh ^ '0')) return 0;
   const std::size_t body_length = digits::value(word << (64 - 8 * count));
   const std::size_t body_end = start_size_ + count + 1 + body_length;
-  NFX_ASSERT(count <= max_body_length_digits && start_size_ <= sizeof start_);
+  NFX_ASSERT(count <= familiar_digits && start_size_ <= sizeof start_);
   const std::size_t total = body_end + check_sum_field_size;
   if (total > max_message_size_ || total > buffer.size() || !ends_with_check_sum(start + body_end)) return 0;
   return total;

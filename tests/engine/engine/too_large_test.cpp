@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <functional>
+#include <tuple>
 
 #include "engine/oversized_message.hpp"
 #include "engine/venue_and_peer.hpp"
@@ -171,6 +173,164 @@ TEST_F(TooLargeMessages, that_are_only_a_wrong_body_length_swallow_no_message) {
   EXPECT_EQ(rig.venue.session().counters().too_large, 0U);
   EXPECT_EQ(answers(), std::vector<std::string>{"2"}) << "the message with the wrong length is requested again";
   EXPECT_EQ(rig.venue.session().counters().messages_in, 5U) << "with the Logon";
+}
+
+// A message that is right but for its length, as it would be sent again and again.
+std::string with_length(const std::string& whole, const std::string& length) {
+  return "8=FIX.4.4\x01"
+         "9=" +
+         length + '\x01' + whole.substr(whole.find("35="));
+}
+
+// With a CheckSum of its own, and as many bytes in its Text as are wanted.
+std::string message_of_size(RawPeer& peer, std::size_t size) {
+  const std::string small = peer.message("B", field(58, "x"), peer.seq++);
+  const std::size_t body = small.find("35="), end = small.rfind("10=");
+  std::string fields = small.substr(body, end - body - 1);  // to the end of the Text
+  const std::size_t around = std::string_view{"8=FIX.4.4|9=|10=000|"}.size() + std::to_string(size).size();
+  fields.append(size - around - fields.size() - 1, 'x') += '\x01';
+  std::string message =
+      "8=FIX.4.4\x01"
+      "9=" +
+      std::to_string(fields.size()) + '\x01' + fields;
+  std::array<char, 7> trailer;
+  write_check_sum_field(trailer.data(), check_sum(message));
+  return message.append(trailer.data(), trailer.size());
+}
+
+TEST_F(TooLargeMessages, beyond_any_possible_limit_count_as_received_too) {
+  begin();
+  for (const std::size_t size : {8'400'000U, 9'900'000U, 12'000'000U}) {
+    const std::string large = message_of_size(peer, size);
+    rig.pass(1100ms);
+    send_all(large);
+    EXPECT_FALSE(peer.closed) << size;
+    send_all(peer.next("D", order(size)));
+  }
+  EXPECT_EQ(rig.venue.session().counters().too_large, 3U);
+  EXPECT_EQ(rig.venue.session().counters().garbled, 0U);
+  EXPECT_EQ(rig.venue.application.at().orders.size(), 3U);
+  EXPECT_TRUE(answers().empty()) << "no ResendRequest, no Logout";
+  EXPECT_EQ(rig.venue.application.at().notice_texts.size(), 3U);
+}
+
+TEST_F(TooLargeMessages, whose_start_of_the_next_message_is_cut_in_two_swallow_nothing) {
+  begin();
+  for (std::size_t cut = 0; cut <= 6; ++cut) {
+    SCOPED_TRACE(cut);
+    const std::uint64_t before = rig.venue.session().counters().garbled;
+    const std::string next_one = peer.message("0", {}, 1, true);  // a possible duplicate: it changes nothing
+    const std::string bytes = with_length(peer.message("D", order(1), 1), "5000000") + next_one;
+    send_all(bytes.substr(0, bytes.size() - next_one.size() + cut));
+    const std::uint64_t messages = rig.venue.session().counters().messages_in;
+    send_all(bytes.substr(bytes.size() - next_one.size() + cut));
+    EXPECT_EQ(rig.venue.session().counters().garbled, before + 1);
+    EXPECT_EQ(rig.venue.session().counters().messages_in, messages + 1) << "the second one is whole";
+  }
+}
+
+// The peer of a session that logs on again whenever it is cut off, and answers every ResendRequest with the same bytes.
+class SameAnswer : public TooLargeMessages {
+ protected:
+  void log_on_again() {
+    peer.connect();
+    rig.turn();
+    send_all(peer.next(msg_type::logon, field(98, "0") + field(108, "30")));
+  }
+  // How often the number is requested while this is so. What the peer sent after it is filled.
+  std::size_t requests_while(const std::function<bool()>& condition, const std::string& bytes, std::uint64_t number) {
+    std::size_t requests = 0;
+    for (int second = 0; second < 2000 && condition(); ++second) {
+      if (peer.closed) log_on_again();
+      peer.read();
+      for (const std::string& each : peer.take_messages()) {
+        const std::string type = RawPeer::get(each, Tag::MsgType);
+        const std::string from = RawPeer::get(each, Tag::BeginSeqNo);
+        if (type == "2" && from == std::to_string(number)) {
+          ++requests;
+          send_all(bytes);
+        } else if (type == "2") {
+          const std::string fill = field(123, "Y") + field(36, std::to_string(peer.seq));
+          send_all(peer.message("4", fill, std::stoull(from), true));
+        } else if (type == "1") {
+          send_all(peer.next("0", field(112, RawPeer::get(each, Tag::TestReqID))));
+        } else if (type == "5") {
+          send_all(peer.next("5"));
+        }
+      }
+      rig.pass(1s, 1s);
+      peer.read();
+    }
+    return requests;
+  }
+  std::size_t requests_until_given_up(const std::string& bytes, std::uint64_t number) {
+    return requests_while([&] { return rig.venue.session().next_inbound() <= SeqNum{number}; }, bytes, number);
+  }
+};
+
+// The announced length, and whether nothing follows it.
+class AnyLength : public SameAnswer, public ::testing::WithParamInterface<std::tuple<const char*, bool>> {};
+
+TEST_P(AnyLength, is_requested_as_often_as_configured_and_then_given_up) {
+  const auto [length, header_alone] = GetParam();
+  settings().session.max_resend_attempts = 3;
+  begin();
+  const std::uint64_t number = peer.seq++;
+  std::string bytes = with_length(peer.message("D", order(1), number), length);
+  if (header_alone) bytes.resize(bytes.find("35="));
+  send_all(bytes);
+  send_all(peer.next("D", order(2)));
+  const std::size_t requests = requests_until_given_up(bytes, number);
+  EXPECT_GE(requests, 1U);
+  EXPECT_LE(requests, 6U) << "an answer counts when the next bytes show that it is wrong";
+  RecordingApplication& seen = rig.venue.application;
+  ASSERT_EQ(seen.count(Notice::unreadable), 1U);
+  const auto at = std::ranges::find(seen.at().notices, Notice::unreadable) - seen.at().notices.begin();
+  const std::string text = seen.at().notice_texts[static_cast<std::size_t>(at)];
+  EXPECT_TRUE(text.contains("BodyLength(9)=" + std::string{length}.substr(0, 18))) << text;
+  EXPECT_EQ(text.contains("[engine] max_message_size = 1000000"), std::string_view{length}.size() >= 7) << text;
+  const auto behind = [&] { return peer.closed || rig.venue.session().next_inbound() < SeqNum{peer.seq}; };
+  EXPECT_EQ(requests_while(behind, bytes, number), 0U) << "not requested again";
+  send_all(peer.next("D", order(3)));
+  ASSERT_FALSE(seen.at().orders.empty());
+  EXPECT_EQ(seen.at().orders.back(), "3") << "the session goes on";
+}
+
+INSTANTIATE_TEST_SUITE_P(BodyLength, AnyLength,
+                         ::testing::Combine(::testing::Values("1", "40", "500", "5000", "60000", "900000", "1000000",
+                                                              "8000000", "9000000", "9999999", "10000000", "99999999",
+                                                              "999999999", "9999999999", "99999999999999999999", "x"),
+                                            ::testing::Bool()));
+
+TEST_F(SameAnswer, ends_the_session_for_good_where_that_is_chosen) {
+  settings().session.max_resend_attempts = 3;
+  settings().too_large_message = TooLargeMessage::logout;
+  begin();
+  const std::uint64_t number = peer.seq++;
+  const std::string bytes = with_length(peer.message("D", order(1), number), "999999999");
+  send_all(bytes);
+  send_all(peer.next("D", order(2)));
+  EXPECT_LE(requests_until_given_up(bytes, number), 6U);
+  peer.read();
+  EXPECT_EQ(peer.all(Tag::Text).back(), "message too large");
+}
+
+TEST_F(SameAnswer, that_the_network_cuts_off_is_requested_for_as_long_as_it_takes) {
+  settings().session.max_resend_attempts = 2;
+  begin();
+  const std::uint64_t number = peer.seq++;
+  const std::string whole = peer.message("B", field(58, std::string(100'000, 'x')), number);
+  send_all(peer.next("D", order(2)));
+  for (int i = 0; i < 10; ++i) {
+    send_all(whole.substr(0, 50'000));
+    peer.close();
+    rig.turn(2);
+    log_on();
+  }
+  EXPECT_EQ(rig.venue.session().next_inbound(), SeqNum{number});
+  send_all(whole);
+  EXPECT_EQ(rig.venue.session().next_inbound(), SeqNum{number + 1});
+  EXPECT_EQ(rig.venue.application.at().orders.size(), 1U);
 }
 
 TEST_F(TooLargeMessages, resent_after_a_gap_close_it) {

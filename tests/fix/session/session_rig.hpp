@@ -63,16 +63,24 @@ class SessionRig {
     while (!closed) {
       const Frame frame = next_frame(input_);
       if (frame.status == FrameStatus::need_more) return;
-      if (frame.status == FrameStatus::too_large) return cut();
-      const std::string bytes_of_frame = input_.substr(0, frame.size);
-      input_.erase(0, frame.size);
+      std::size_t size = frame.size;
       WireError error = frame.error;
+      if (frame.status == FrameStatus::too_large) {
+        // The start of the next message ends it.
+        size = input_.find(
+            "\x01"
+            "8=FIX");
+        if (size++ == std::string::npos) return;
+        error = WireError::body_length_mismatch;
+      }
+      const std::string bytes_of_frame = input_.substr(0, size);
+      input_.erase(0, size);
       if (frame.status == FrameStatus::complete) error = message_.parse(bytes_of_frame);
       if (error == WireError::none) {
         step([this](Actions& out) { session.on_message(message_, now, out); });
         drain_queue();
       } else {
-        step([&](Actions& out) { session.on_garbled(error, bytes_of_frame, now, out); });
+        step([&](Actions& out) { session.on_garbled(error, bytes_of_frame, {}, now, out); });
       }
     }
   }

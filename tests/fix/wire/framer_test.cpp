@@ -86,7 +86,7 @@ TEST(framer, refuses_a_header_without_body_length) {
 }
 
 TEST(framer, refuses_a_body_length_that_is_not_a_sensible_number) {
-  for (const char* length : {"", "x", "1x", "-5", "+5", " 5", "1.0", "12345678"}) {
+  for (const char* length : {"", "x", "1x", "-5", "+5", " 5", "1.0", "1234567890"}) {
     const std::string text = with_soh("8=FIX.4.4|9=" + std::string{length} + "|35=A|");
     EXPECT_EQ(verdict(text + test::logon), garbled(WireError::bad_body_length, text.size())) << length;
   }
@@ -96,6 +96,7 @@ TEST(framer, gives_up_a_message_announced_larger_than_the_maximum) {
   EXPECT_EQ(verdict(test::order, test::order.size()), complete(test::order.size()));
   EXPECT_EQ(verdict(test::order, test::order.size() - 1), too_large(test::order.size()));
   EXPECT_EQ(verdict(with_soh("8=FIX.4.4|9=9999999|")), too_large(20 + 9999999 + 7));
+  EXPECT_EQ(verdict(with_soh("8=FIX.4.4|9=999999999|")), too_large(22 + 999999999 + 7));
 }
 
 // The message between BodyLength and CheckSum is 5 bytes long.
