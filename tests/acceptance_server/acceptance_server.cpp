@@ -149,6 +149,7 @@ nfx::EngineConfig make_config(const nfx::Endpoint& endpoint, const Modes& modes)
     settings.session.target_comp_id = alone ? "TW" : peer.comp_id;
     settings.session.reset_on_logon = modes.reset_on_logon;
     settings.session.allow_no_heartbeats = true;
+    settings.session.answer_incomplete_logon = false;
     settings.session.resend_chunk_size = modes.resend_chunk_size;
     settings.session.send_next_expected_seq_num = modes.next_expected;
     settings.session.send_last_msg_seq_num_processed = modes.last_processed;

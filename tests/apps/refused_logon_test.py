@@ -178,17 +178,43 @@ class RefusedLogon(unittest.TestCase):
     def test_a_logon_that_is_too_long(self):
         self.serve(engine="[engine]\npending_logon_bytes = 256\n")
         self.is_silent(f'username = "{"x" * 64}"\npassword = "{"x" * 256}"\n')
-        self.refused("too_long", "from 127.0.0.1")
+        self.refused("too_long", "from 127.0.0.1", detail=r"BodyLength\(9\)=\d+, \[engine\] pending_logon_bytes = 256: raise it")
+
+    def test_a_logon_with_a_wrong_body_length(self):
+        self.serve()
+        self.assertEqual(self.raw(fix([(35, "A"), (34, 1), (49, "CLIENT"), (56, "NEXUSFIX")], length_off=-1)), b"")
+        self.refused("not_fix", "from 127.0.0.1", detail=r"BodyLength does not lead to CheckSum: BodyLength\(9\)=\d+: tell the peer")
 
     def test_another_message_before_the_logon(self):
         self.serve()
         self.assertEqual(self.raw(message("0")), b"")
-        self.refused("not_a_logon")
+        self.refused("not_a_logon", detail=r"\(MsgType\(35\)=0: send Logon\(35=A\) first\)")
 
-    def test_a_logon_without_a_required_field(self):
+    def test_a_logon_without_a_required_field_is_answered_with_its_name(self):
+        for template in (False, True):
+            for fields, name in (([(98, 0)], "HeartBtInt(108)"), ([(108, 30)], "EncryptMethod(98)")):
+                with self.subTest(name, template=template):
+                    self.serve(template=template)
+                    text = f"{name}: Required tag missing: correct the Logon, or the session's dictionary"
+                    self.assertIn(f"\x0135=5\x0134=1\x01".encode(), answer := self.raw(message("A", *fields)))
+                    self.assertIn(f"\x0158={text}\x01".encode(), answer)
+                    self.refused("malformed", detail=re.escape(text))
+
+    def test_a_logon_without_a_number_is_answered_with_its_name(self):
         self.serve()
+        number = fix([(35, "A"), (49, "CLIENT"), (56, "NEXUSFIX"), (52, at(0).strftime("%Y%m%d-%H:%M:%S")), (98, 0), (108, 30)])
+        self.assertIn(b"\x0158=MsgSeqNum(34): Required tag missing: send it\x01", self.raw(number))
+        self.refused("malformed", detail=r"MsgSeqNum\(34\): Required tag missing: send it")
+
+    def test_a_logon_without_a_required_field_gets_no_answer_from_a_session_that_keeps_silent(self):
+        self.serve('store = "memory"\nanswer_incomplete_logon = false\n')
         self.assertEqual(self.raw(message("A", (98, 0))), b"")
-        self.refused("malformed")
+        self.refused("malformed", detail=r"HeartBtInt\(108\): Required tag missing")
+
+    def test_a_stranger_learns_nothing_of_its_logon(self):
+        self.serve('store = "memory"\npassword = "right"\n')
+        self.assertEqual(self.raw(message("A", (98, 0), (554, "wrong"))), b"")
+        self.assertNotIn("wrong\n", self.refused("malformed", detail=r"HeartBtInt\(108\): Required tag missing"))
 
     def test_a_logon_whose_data_has_another_length_is_no_garbage(self):
         self.serve()

@@ -124,6 +124,7 @@ class Parser {
       {"check_latency", &SessionConfig::check_latency},
       {"check_heartbeats", &SessionConfig::check_heartbeats},
       {"no_heartbeats", &SessionConfig::allow_no_heartbeats},
+      {"answer_incomplete", &SessionConfig::answer_incomplete_logon},
       {"require_orig_sending_time", &SessionConfig::require_orig_sending_time},
       {"next_expected", &SessionConfig::send_next_expected_seq_num},
       {"last_processed", &SessionConfig::send_last_msg_seq_num_processed},

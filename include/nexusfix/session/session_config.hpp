@@ -81,6 +81,9 @@ struct SessionConfig {
   Secret password;       // 554; an acceptor needs no more than its digest
   Secret logon_fields;   // more complete fields for the Logon, such as EncryptedPassword(1402) with its length
   Environment environment = Environment::unspecified;
+  // A Logon of an authenticated peer that lacks a required field is answered with a Logout whose Text names it, as FIX
+  // prescribes. false: the connection is closed without an answer, as QuickFIX does without DefaultApplVerID(1137).
+  bool answer_incomplete_logon = true;
 
   bool reset_on_logon = false;
   bool reset_on_logout = false;
@@ -154,6 +157,7 @@ struct SessionConfig {
   ROW("idle_test_s", idle_test_interval)                                \
   ROW("takeover_timeout_s", takeover_timeout)                           \
   ROW("logon_timeout_s", logon_timeout)                                 \
+  ROW("answer_incomplete_logon", answer_incomplete_logon)               \
   ROW("username", username)                                             \
   ROW("password", password)                                             \
   ROW("check_latency", check_latency)                                   \

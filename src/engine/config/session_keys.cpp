@@ -288,6 +288,11 @@ constexpr auto session_rows = std::to_array<Key<SessionDraft>>({
         "test_message_indicator", settings.session.environment,
         "TestMessageIndicator(464) in our Logon. \"test\" or \"production\": a peer whose Logon has the other one is "
         "refused, so that a test system never trades. \"none\": not sent and not checked."),
+    NFX_FLAG(
+        "answer_incomplete_logon", settings.session.answer_incomplete_logon,
+        "Whether a Logon of an authenticated peer that lacks a required field is answered with a Logout whose Text "
+        "names it. False closes the connection without an answer, as QuickFIX does when DefaultApplVerID(1137) is "
+        "missing."),
     NFX_DURATION("logon_timeout_s", settings.session.logon_timeout, std::chrono::seconds, 1, day_s,
                  "Seconds that the peer has to answer our Logon before we disconnect."),
     NFX_DURATION("logout_timeout_s", settings.session.logout_timeout, std::chrono::seconds, 1, day_s,

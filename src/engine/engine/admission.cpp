@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/length_text.hpp"
 #include "engine/receiver.hpp"
 #include "engine/session_table.hpp"
 #include "engine/start_checks.hpp"
@@ -137,6 +138,7 @@ void Admission::receive(std::uint32_t index, std::span<const char> bytes) {
   const WireError error = whole ? message.parse(received.substr(0, frame.size)) : frame.error;
   const bool is_fix = whole && error == WireError::none;
   std::array<char, 96> fault;
+  LengthText announced;
   if (is_fix) {
     session = find_session(pending);
   } else if (whole) {
@@ -155,6 +157,8 @@ void Admission::receive(std::uint32_t index, std::span<const char> bytes) {
   } else {
     const bool too_long = frame.status == FrameStatus::need_more || frame.status == FrameStatus::too_large;
     pending.refused = too_long ? LogonRefusalReason::too_long : LogonRefusalReason::not_fix;
+    pending.refused_text = announced.of(too_long ? WireError::too_large : error, received,
+                                        {.key = "pending_logon_bytes", .bytes = gate_.most_bytes()});
     gate_.addresses().count_invalid_logon(PeerAddress::of_peer(pending.peer), loop_.now().monotonic);
   }
   if (pending.opening != 0 || pending.challenging || pending.hands_on != nullptr) {
@@ -190,7 +194,13 @@ SessionDriver* Admission::find_session(PendingLogon& pending) {
 // Which session a Logon gets.
 
 SessionDriver* Admission::session_for_logon(const MessageView& logon, PendingLogon& pending) {
-  if (logon.msg_type() != msg_type::logon) return refuse_logon(pending, LogonRefusalReason::not_a_logon);
+  if (logon.msg_type() != msg_type::logon) {
+    const std::string_view type = logon.msg_type().substr(0, 16);
+    const int size = std::snprintf(fault_text_.data(), fault_text_.size(), "MsgType(35)=%.*s: send Logon(35=A) first",
+                                   static_cast<int>(type.size()), type.data());
+    pending.refused_text = {fault_text_.data(), static_cast<std::size_t>(size)};
+    return refuse_logon(pending, LogonRefusalReason::not_a_logon);
+  }
   if (!std::exchange(pending.counted, true) &&
       !gate_.addresses().take_logon(PeerAddress::of_peer(pending.peer), loop_.now().monotonic))
     return refuse_logon(pending, LogonRefusalReason::too_many_logons);
@@ -295,8 +305,9 @@ std::optional<SessionSettings> Admission::accepted_by_template(const MessageView
     return std::nullopt;
   }
   if (const LogonFault fault = fault_of(settings->session, logon)) {
+    // Where the program decides who a peer is, a stranger gets no answer.
+    if (fault.answered && may_log_on(*settings, logon, pending, true)) answer_refused(*settings, logon, pending.id);
     state_fault(pending, fault);
-    if (fault.answered) answer_refused(*settings, logon, pending.id);
     return std::nullopt;
   }
   if (!may_log_on(*settings, logon, pending, true)) return std::nullopt;
@@ -306,7 +317,7 @@ std::optional<SessionSettings> Admission::accepted_by_template(const MessageView
 // Sends the Logout with the reason, by a session without a store. A peer whose own sequence number is above 1 expects
 // another one than 1 from us and gets no answer.
 void Admission::answer_refused(const SessionSettings& settings, const MessageView& logon, ConnectionId id) {
-  if (logon.get_seq_num(Tag::MsgSeqNum) != first_seq_num) return;
+  if (const auto seq = logon.get_seq_num(Tag::MsgSeqNum); seq && *seq != first_seq_num) return;
   SessionConfig config = settings.session;
   config.max_queued_messages = 1;
   config.max_queued_bytes = 1024;

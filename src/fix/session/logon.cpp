@@ -55,7 +55,7 @@ void Session::send_logon(bool reset, std::optional<SeqNum> next_expected, Instan
   send_session_message(msg_type::logon, {}, body.view(), now, out);
 }
 
-// The first message of a connection. Unless it is an acceptable Logon, the peer gets no answer.
+// The first message of a connection. One that is no Logon gets no answer, and neither does a stranger's.
 void Session::receive_first(const MessageView& message, Instant now, Actions& out) noexcept {
   NFX_ASSERT(phase_ == Phase::awaiting_logon);
   const std::string_view type = message.msg_type();

@@ -5,6 +5,9 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <initializer_list>
+#include <iterator>
+#include <utility>
 
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
@@ -27,16 +30,21 @@ bool credentials_acceptable(const SessionConfig& config, const MessageView& mess
 std::string_view name_of(const SessionConfig& config, Tag tag) noexcept {
   const FieldDef* const field = config.dictionary == nullptr ? nullptr : config.dictionary->find_field(tag);
   if (field != nullptr) return field->name;
-  if (tag == Tag::MsgSeqNum) return "MsgSeqNum";
-  if (tag == Tag::SendingTime) return "SendingTime";
-  if (tag == Tag::HeartBtInt) return "HeartBtInt";
-  if (tag == Tag::DefaultApplVerID) return "DefaultApplVerID";
-  return {};
+  static constexpr std::pair<Tag, std::string_view> names[] = {
+      {Tag::MsgSeqNum, "MsgSeqNum"},
+      {Tag::SendingTime, "SendingTime"},
+      {Tag::EncryptMethod, "EncryptMethod"},
+      {Tag::HeartBtInt, "HeartBtInt"},
+      {Tag::TestMessageIndicator, "TestMessageIndicator"},
+      {Tag::DefaultApplVerID, "DefaultApplVerID"},
+  };
+  const auto* const found = std::ranges::find(names, tag, &std::pair<Tag, std::string_view>::first);
+  return found == std::end(names) ? std::string_view{} : found->second;
 }
 
 // "HeartBtInt(108)=abc: Incorrect data format for value", as far as there is room.
-std::string_view field_text(const SessionConfig& config, const MessageView& message, Tag tag, std::string_view fault,
-                            std::span<char> room) noexcept {
+std::string_view field_text(const SessionConfig& config, const MessageView& message, Tag tag,
+                            std::initializer_list<std::string_view> fault, std::span<char> room) noexcept {
   constexpr std::size_t longest_name = 32, longest_value = 48;
   char* at = room.data();
   const auto put = [&](std::string_view text, std::size_t longest) {
@@ -57,7 +65,7 @@ std::string_view field_text(const SessionConfig& config, const MessageView& mess
     if (!is_secret(tag) && given.size() > longest_value) put("...", 3);
   }
   put(": ", 2);
-  put(fault, room.size());
+  for (const std::string_view part : fault) put(part, room.size());
   return {room.data(), static_cast<std::size_t>(at - room.data())};
 }
 
@@ -78,26 +86,32 @@ LogonFault logon_sender_fault(const SessionConfig& config, const MessageView& me
       message.get_view(Tag::TargetCompID) != config.sender_comp_id) {
     return {LogonRefusalReason::unknown_session, "Logon with unknown CompIDs"};
   }
-  // An answer consumes one of our sequence numbers, which only an authenticated peer may cause. What lacks a field is
-  // no Logon, and gets none.
-  const auto malformed = [&](Tag tag, std::string_view fault, LogonRefusalReason reason) {
-    const bool answered = message.has(tag) && credentials_acceptable(config, message);
-    return LogonFault{reason, field_text(config, message, tag, fault, room), answered};
+  // An answer consumes one of our sequence numbers, which only an authenticated peer may cause.
+  const auto malformed = [&](Tag tag, std::string_view fault, std::string_view remedy, LogonRefusalReason reason) {
+    const bool wanted = message.has(tag) || config.answer_incomplete_logon;
+    const bool answered = wanted && credentials_acceptable(config, message);
+    return LogonFault{reason, field_text(config, message, tag, {fault, ": ", remedy}, room), answered};
+  };
+  const auto unusable = [&](Tag tag, std::string_view fault, LogonRefusalReason reason) {
+    if (message.has(tag)) return malformed(tag, fault, "correct it", reason);
+    return malformed(tag, to_text(SessionRejectReason::required_tag_missing), "send it", reason);
   };
   const auto seq = message.get_seq_num(Tag::MsgSeqNum);
   if (!seq || *seq >= Session::seq_num_limit)
-    return malformed(Tag::MsgSeqNum, "not a usable sequence number", LogonRefusalReason::malformed);
+    return unusable(Tag::MsgSeqNum, "not a usable sequence number", LogonRefusalReason::malformed);
   scratch.clear();
-  if (config.dictionary != nullptr && !config.validation.is_off()) {
+  const bool defined = config.dictionary != nullptr && config.dictionary->find_message(msg_type::logon) != nullptr;
+  if (defined && !config.validation.is_off()) {
     if (const auto found = validate(message, *config.dictionary, config.validation, scratch))
-      return malformed(found->tag, to_text(found->reason), LogonRefusalReason::malformed);
+      return malformed(found->tag, to_text(found->reason), "correct the Logon, or the session's dictionary",
+                       LogonRefusalReason::malformed);
   }
   const auto sending_time = message.get_utc_timestamp(Tag::SendingTime);
-  if (!sending_time) return malformed(Tag::SendingTime, "missing or not a time", LogonRefusalReason::sending_time);
+  if (!sending_time) return unusable(Tag::SendingTime, "not a time", LogonRefusalReason::sending_time);
   if (!within_latency(config, sending_time->time, now))
     return {LogonRefusalReason::sending_time, clock_text(config, sending_time->time, now, room)};
   if (session_rules(config.begin_string) == SessionRules::fixt11 && !message.has(Tag::DefaultApplVerID)) {
-    return malformed(Tag::DefaultApplVerID, "missing", LogonRefusalReason::malformed);
+    return unusable(Tag::DefaultApplVerID, {}, LogonRefusalReason::malformed);
   }
   // Before anything is reset or counted: an unauthenticated peer must not change the session.
   if (!credentials_acceptable(config, message))
@@ -146,30 +160,39 @@ std::string_view clock_text(const SessionConfig& config, UtcTime sending_time, I
 }
 
 LogonFault logon_terms_fault(const SessionConfig& config, const MessageView& message, std::span<char> room) noexcept {
-  const auto refuse = [](std::string_view text, LogonRefusalReason reason = LogonRefusalReason::terms) {
-    return LogonFault{reason, text, true};
+  const auto refuse = [&](Tag tag, std::initializer_list<std::string_view> fault,
+                          LogonRefusalReason reason = LogonRefusalReason::terms) {
+    return LogonFault{reason, field_text(config, message, tag, fault, room), true};
   };
-  if (message.has(Tag::EncryptMethod) && message.get_view(Tag::EncryptMethod) != "0") {
-    return refuse("EncryptMethod not supported: only 0 (none)");
-  }
+  if (message.has(Tag::EncryptMethod) && message.get_view(Tag::EncryptMethod) != "0")
+    return refuse(Tag::EncryptMethod, {"only 0 (none) is supported"});
   if (config.environment != Environment::unspecified) {
     const bool peer_tests = message.get_view(Tag::TestMessageIndicator) == "Y";
     if (peer_tests != (config.environment == Environment::test)) {
-      return refuse(peer_tests ? "TestMessageIndicator=Y, but this is a production session"
-                               : "this is a test session: TestMessageIndicator must be Y");
+      return refuse(Tag::TestMessageIndicator,
+                    {peer_tests ? "this is a production session: send N" : "this is a test session: send Y"});
     }
   }
   const auto interval = message.get_int(Tag::HeartBtInt);
   if (!interval) {
-    return {LogonRefusalReason::malformed,
-            field_text(config, message, Tag::HeartBtInt, "missing or not a number of seconds", room),
-            message.has(Tag::HeartBtInt)};
+    const bool there = message.has(Tag::HeartBtInt);
+    LogonFault fault =
+        refuse(Tag::HeartBtInt, {there ? "not a number of seconds: correct it" : "Required tag missing: send it"},
+               LogonRefusalReason::malformed);
+    fault.answered = there || config.answer_incomplete_logon;
+    return fault;
   }
-  if (*interval < 0) return refuse("HeartBtInt must not be negative");
-  if (*interval == 0 && !may_have_no_heartbeats(config)) return refuse("HeartBtInt must not be 0 here");
-  if (*interval > config.max_heartbeat_interval.count()) return refuse("HeartBtInt is longer than allowed here");
+  if (*interval < 0) return refuse(Tag::HeartBtInt, {"must not be negative"});
+  if (*interval == 0 && !may_have_no_heartbeats(config))
+    return refuse(Tag::HeartBtInt, {"must be above 0, as allow_no_heartbeats is not set here"});
+  if (*interval > config.max_heartbeat_interval.count()) {
+    std::array<char, 24> most;
+    const char* const end =
+        std::to_chars(most.data(), most.data() + most.size(), config.max_heartbeat_interval.count()).ptr;
+    return refuse(Tag::HeartBtInt, {"max_heartbeat_interval_s here is ", {most.data(), end}});
+  }
   if (message.get_view(Tag::ResetSeqNumFlag) == "Y" && message.get_seq_num(Tag::MsgSeqNum) != first_seq_num) {
-    return refuse("ResetSeqNumFlag=Y needs MsgSeqNum 1", LogonRefusalReason::sequence_number);
+    return refuse(Tag::MsgSeqNum, {"ResetSeqNumFlag(141)=Y needs 1"}, LogonRefusalReason::sequence_number);
   }
   return {};
 }

@@ -26,7 +26,8 @@ struct LogonFault {
 
 // Names, versions, SendingTime, conformance to the dictionary and credentials; in this order. `message` is a Logon;
 // `scratch` receives what the validation found, `room` the text where tags, values or numbers are in it:
-// clock_text_size. A malformed Logon is answered only when its credentials are right.
+// clock_text_size. A malformed Logon is answered only when its credentials are right; one that lacks a field only with
+// answer_incomplete_logon.
 [[nodiscard]] LogonFault logon_sender_fault(const SessionConfig& config, const MessageView& message, Instant now,
                                             ValidationReport& scratch, std::span<char> room) noexcept;
 

@@ -104,20 +104,21 @@ std::string fingerprint(const EngineConfig& e) {
         << c.sender_location_id << ' ' << c.target_location_id << ' ' << c.cpu_affinity_core << ' '
         << c.auto_pin_to_core << ' ' << to_string(c.role) << ' ' << c.heartbeat_interval.count() << ' '
         << c.max_heartbeat_interval.count() << ' ' << c.heartbeat_override.count() << ' ' << c.test_request_percent
-        << ' ' << c.heartbeat_timeout_percent << ' ' << c.check_heartbeats << c.allow_no_heartbeats << ' '
-        << c.idle_test_interval.count() << ' ' << c.takeover_timeout.count() << ' ' << c.logon_timeout.count() << ' '
-        << c.logout_timeout.count() << ' ' << c.username << ' ' << c.password.reveal() << ' ' << c.logon_fields.reveal()
-        << ' ' << to_string(c.environment) << ' ' << c.reset_on_logon << c.reset_on_logout << c.reset_on_disconnect
-        << c.reset_on_error << c.refresh_on_logon << c.check_comp_id << c.check_latency << ' ' << c.max_latency.count()
-        << ' ' << c.verify_checksum << c.require_orig_sending_time << c.send_next_expected_seq_num
-        << c.send_last_msg_seq_num_processed << ' ' << c.resend_chunk_size << ' ' << c.closed_resend_requests
-        << c.send_redundant_resend_requests << ' ' << c.resend_timeout.count() << ' ' << c.max_resend_attempts << ' '
-        << c.max_same_resend_requests << ' ' << c.max_resent_messages << ' ' << c.resend_rate << ' '
-        << c.repeated_resend_rate << ' ' << c.max_invalid_rate << ' ' << c.max_resets_per_hour << ' '
-        << s.max_logon_rate << ' ' << c.throttle_rate << ' ' << c.throttle_burst << ' ' << to_string(c.throttle_action)
-        << ' ' << c.max_queued_messages << ' ' << c.max_queued_bytes << ' ' << c.timestamp_digits << ' '
-        << (c.dictionary != nullptr) << (s.dictionary != nullptr) << ' ' << s.application_dictionaries.size()
-        << (c.dictionary == nullptr ? 0 : c.dictionary->fields().size()) << ' ' << to_string(c.validation.overall());
+        << ' ' << c.heartbeat_timeout_percent << ' ' << c.check_heartbeats << c.allow_no_heartbeats
+        << c.answer_incomplete_logon << ' ' << c.idle_test_interval.count() << ' ' << c.takeover_timeout.count() << ' '
+        << c.logon_timeout.count() << ' ' << c.logout_timeout.count() << ' ' << c.username << ' ' << c.password.reveal()
+        << ' ' << c.logon_fields.reveal() << ' ' << to_string(c.environment) << ' ' << c.reset_on_logon
+        << c.reset_on_logout << c.reset_on_disconnect << c.reset_on_error << c.refresh_on_logon << c.check_comp_id
+        << c.check_latency << ' ' << c.max_latency.count() << ' ' << c.verify_checksum << c.require_orig_sending_time
+        << c.send_next_expected_seq_num << c.send_last_msg_seq_num_processed << ' ' << c.resend_chunk_size << ' '
+        << c.closed_resend_requests << c.send_redundant_resend_requests << ' ' << c.resend_timeout.count() << ' '
+        << c.max_resend_attempts << ' ' << c.max_same_resend_requests << ' ' << c.max_resent_messages << ' '
+        << c.resend_rate << ' ' << c.repeated_resend_rate << ' ' << c.max_invalid_rate << ' ' << c.max_resets_per_hour
+        << ' ' << s.max_logon_rate << ' ' << c.throttle_rate << ' ' << c.throttle_burst << ' '
+        << to_string(c.throttle_action) << ' ' << c.max_queued_messages << ' ' << c.max_queued_bytes << ' '
+        << c.timestamp_digits << ' ' << (c.dictionary != nullptr) << (s.dictionary != nullptr) << ' '
+        << s.application_dictionaries.size() << (c.dictionary == nullptr ? 0 : c.dictionary->fields().size()) << ' '
+        << to_string(c.validation.overall());
     for (const ValidationMode mode :
          {v.unknown_fields, v.user_defined_fields, v.fields_not_in_message, v.field_order, v.values_present, v.formats,
           v.enum_values, v.required_fields, v.group_counts, v.duplicate_fields, v.message_types}) {

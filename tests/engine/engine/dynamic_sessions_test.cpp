@@ -237,7 +237,8 @@ TEST_F(DynamicSessions, terms_that_are_refused_are_answered_and_make_nothing) {
   rig.turn(2);
   one.read();
   EXPECT_EQ(one.all(Tag::MsgType), (std::vector<std::string>{"5"}));
-  EXPECT_EQ(one.all(Tag::Text), (std::vector<std::string>{"HeartBtInt must not be 0 here"}));
+  EXPECT_EQ(one.all(Tag::Text),
+            (std::vector<std::string>{"HeartBtInt(108)=0: must be above 0, as allow_no_heartbeats is not set here"}));
   EXPECT_EQ(one.all(Tag::MsgSeqNum), (std::vector<std::string>{"1"}));
   one.read();
   EXPECT_TRUE(one.closed);

@@ -33,35 +33,52 @@ std::vector<Case> cases() {
   const auto ours = changed([](SessionConfig& c) { c.heartbeat_override = std::chrono::seconds{10}; });
   static const Dictionary fix44 = load_dictionary(NFX_SOURCE_DIR "/dictionaries/FIX44.xml");
   const auto checked = changed([](SessionConfig& c) { c.dictionary = &fix44; });
+  const auto silent = changed([](SessionConfig& c) { c.answer_incomplete_logon = false; });
+  const auto fixt = changed([](SessionConfig& c) {
+    c.begin_string = "FIXT.1.1";
+    c.default_appl_ver_id = "9";
+  });
+  const std::string remedy = ": correct the Logon, or the session's dictionary";
   const auto allowed = changed([](SessionConfig& c) { c.allow_no_heartbeats = true; });
   return {
       {"good", "35=A|34=1|98=0|108=30|"},
-      {"no number", "35=A|98=0|108=30|", acceptor_config(), "MsgSeqNum(34): not a usable sequence number"},
-      {"a number that is none", "35=A|34=1x|98=0|108=30|", acceptor_config(),
-       "MsgSeqNum(34)=1x: not a usable sequence number", true},
+      {"no number", "35=A|98=0|108=30|", acceptor_config(), "MsgSeqNum(34): Required tag missing: send it", true},
+      {"no number, and silence is wanted", "35=A|98=0|108=30|", silent, "MsgSeqNum(34): Required tag missing: send it"},
+      {"a number that is none", "35=A|34=1x|98=0|108=30|", silent,
+       "MsgSeqNum(34)=1x: not a usable sequence number: correct it", true},
       {"no number, and a wrong password", "35=A|98=0|108=30|554=guess|", secret,
-       "MsgSeqNum(34): not a usable sequence number"},
+       "MsgSeqNum(34): Required tag missing: send it"},
+      {"no version of the application", "35=A|34=1|98=0|108=30|", fixt,
+       "DefaultApplVerID(1137): Required tag missing: send it", true},
       {"wrong password", "35=A|34=1|98=0|108=30|554=guess|", secret,
        "Logon with a wrong Username(553) or Password(554)"},
       {"right password", "35=A|34=1|98=0|108=30|554=secret|", secret},
-      {"encrypted", "35=A|34=1|98=1|108=30|", acceptor_config(), "EncryptMethod not supported: only 0 (none)", true},
-      {"production", "35=A|34=1|98=0|108=30|", testing, "this is a test session: TestMessageIndicator must be Y", true},
-      {"no interval", "35=A|34=1|98=0|", acceptor_config(), "HeartBtInt(108): missing or not a number of seconds"},
+      {"encrypted", "35=A|34=1|98=1|108=30|", acceptor_config(), "EncryptMethod(98)=1: only 0 (none) is supported",
+       true},
+      {"production", "35=A|34=1|98=0|108=30|", testing, "TestMessageIndicator(464): this is a test session: send Y",
+       true},
+      {"no interval", "35=A|34=1|98=0|", acceptor_config(), "HeartBtInt(108): Required tag missing: send it", true},
+      {"no interval, and silence is wanted", "35=A|34=1|98=0|", silent,
+       "HeartBtInt(108): Required tag missing: send it"},
       {"a wrong interval", "35=A|34=1|98=0|108=thirty|", acceptor_config(),
-       "HeartBtInt(108)=thirty: missing or not a number of seconds", true},
+       "HeartBtInt(108)=thirty: not a number of seconds: correct it", true},
       {"against the dictionary", "35=A|34=1|98=0|108=thirty|", checked,
-       "HeartBtInt(108)=thirty: Incorrect data format for value", true},
-      {"a field missing", "35=A|34=1|108=30|", checked, "EncryptMethod(98): Required tag missing"},
+       "HeartBtInt(108)=thirty: Incorrect data format for value" + remedy, true},
+      {"a field missing", "35=A|34=1|108=30|", checked, "EncryptMethod(98): Required tag missing" + remedy, true},
       {"a secret that is empty", "35=A|34=1|98=0|108=30|554=|", checked,
-       "Password(554)=***: Tag specified without a value", true},
+       "Password(554)=***: Tag specified without a value" + remedy, true},
       {"bytes that a terminal would act on", "35=A|34=1|98=\x1b[2J|108=30|", checked,
-       "EncryptMethod(98)=?[2J: Incorrect data format for value", true},
-      {"negative interval", "35=A|34=1|98=0|108=-1|", acceptor_config(), "HeartBtInt must not be negative", true},
-      {"no heartbeats", "35=A|34=1|98=0|108=0|", acceptor_config(), "HeartBtInt must not be 0 here", true},
+       "EncryptMethod(98)=?[2J: Incorrect data format for value" + remedy, true},
+      {"negative interval", "35=A|34=1|98=0|108=-1|", acceptor_config(), "HeartBtInt(108)=-1: must not be negative",
+       true},
+      {"no heartbeats", "35=A|34=1|98=0|108=0|", acceptor_config(),
+       "HeartBtInt(108)=0: must be above 0, as allow_no_heartbeats is not set here", true},
       {"no heartbeats, allowed", "35=A|34=1|98=0|108=0|", allowed},
       {"no heartbeats, but an override", "35=A|34=1|98=0|108=0|", ours},
-      {"long interval", "35=A|34=1|98=0|108=3601|", acceptor_config(), "HeartBtInt is longer than allowed here", true},
-      {"reset at 2", "35=A|34=2|98=0|108=30|141=Y|", acceptor_config(), "ResetSeqNumFlag=Y needs MsgSeqNum 1", true},
+      {"long interval", "35=A|34=1|98=0|108=3601|", acceptor_config(),
+       "HeartBtInt(108)=3601: max_heartbeat_interval_s here is 3600", true},
+      {"reset at 2", "35=A|34=2|98=0|108=30|141=Y|", acceptor_config(),
+       "MsgSeqNum(34)=2: ResetSeqNumFlag(141)=Y needs 1", true},
   };
 }
 
