@@ -231,7 +231,8 @@ class Check(Files):
         for problem in [":3: message M names the field Nope", ":4: required is 'maybe'", ":5: field A has the unknown",
                         ":6: field number 1 is already that of A"]:
             self.assertIn(path + problem, out)
-        self.assertIn("4 problems", out)
+        self.assertIn(path + ":1: the dictionary has no Logon, Heartbeat", out)
+        self.assertIn("5 problems", out)
 
     def test_overlays_are_checked_with_what_they_change(self):
         overlay = self.path("o.xml", '<overlay><messages><message name="Newz"/></messages></overlay>')
@@ -244,6 +245,16 @@ class Check(Files):
         code, out, _ = run("dict", "check", path)
         self.assertEqual(code, 1)
         self.assertIn(path + ":45: field Side lists the value '1' twice", out)
+        self.assertIn("2 problems, repaired when the dictionary is used", out)
+
+    def test_session_messages_that_are_missing_are_a_problem(self):
+        dictionary = (SHIPPED / "FIX44.xml").read_text(encoding="utf-8")
+        start = dictionary.index('<message name="TestRequest"')
+        end = dictionary.index("</message>", start) + len("</message>")
+        code, out, _ = run("dict", "check", path := self.path("own.xml", dictionary[:start] + dictionary[end:]))
+        self.assertEqual(code, 1)
+        self.assertIn(path + ":", out)
+        self.assertIn("the dictionary has no TestRequest: used as FIX44.xml has them; add them, or write an overlay", out)
         self.assertIn("1 problem, repaired when the dictionary is used", out)
 
     def test_other_commands_use_an_irregular_dictionary_and_warn_of_it_once(self):

@@ -305,6 +305,27 @@ class RefusedLogon(unittest.TestCase):
         self.assertLessEqual(len(lines), 6 * (len(seconds) + 1), err)
         self.assertEqual(sum(int(more.group(1)) if (more := re.search(r", (\d+) more", line)) else 1 for line in lines), 200)
 
+    def test_a_dictionary_of_orders_alone_accepts_a_logon_and_is_reported(self):
+        (self.folder / "order.xml").write_text(
+            '<fix type="FIX" major="4" minor="4"><messages><message name="NewOrderSingle" msgtype="D" msgcat="app">'
+            '<field name="ClOrdID" required="Y"/></message></messages>'
+            '<fields><field number="11" name="ClOrdID" type="STRING"/></fields></fix>', encoding="utf-8")
+        self.serve('store = "memory"\ndictionary = "order.xml"\n')
+        self.assertEqual(self.connect()[0], 0)
+        code, out, err = self.server.stop()
+        line = "order.xml:1: the dictionary has no Logon, Heartbeat, TestRequest, ResendRequest, Reject, SequenceReset, Logout: used as FIX44.xml has them"
+        self.assertEqual(code, 0)
+        self.assertIn(line, self.server.first_line + out + err)
+        code, _, err = run("config", "check", str(self.folder / "serve.conf"))
+        self.assertEqual(code, 0, err)
+        self.assertIn("warning: ", err)
+        self.assertIn(line, err)
+        with open(self.folder / "serve.conf", "a", encoding="utf-8") as config:
+            config.write('dictionary_problems = "refuse"\n')
+        code, _, err = run("config", "check", str(self.folder / "serve.conf"))
+        self.assertNotEqual(code, 0)
+        self.assertIn("the dictionary has no Logon", err)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -44,6 +44,7 @@ int check_dictionary(const CheckOptions& options) {
                         .application = dictionary_path(options.file),
                         .overlays = {options.overlays.begin(), options.overlays.end()}};
   files.version = options.fix_version;
+  files.for_session = true;
   std::vector<std::string> problems;
   std::optional<DictionaryModel> model;
   try {

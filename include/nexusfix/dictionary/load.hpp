@@ -22,6 +22,9 @@ struct DictionaryFiles {
   // "FIX.5.0SP2": for files that leave the version open, such as FIX 5.0 without a service pack, or Orchestra files
   // with a version of their own. Empty: the files have to state one.
   std::string version{};
+  // For a session: the messages of the session layer that the files lack are those of the shipped dictionary of their
+  // version, which is a repair. FIX 5.0 and later have them in `transport`.
+  bool for_session = false;
 };
 
 // A dictionary in any of the formats, or an overlay that names its base. "FIX44.xml", where no such file is in the

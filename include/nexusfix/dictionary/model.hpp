@@ -60,6 +60,7 @@ enum class RepairKind : std::uint8_t {
   duplicate_message,
   joined_type,
   needless_removal,
+  session_messages,
 };
 
 struct RepairRow {
@@ -69,7 +70,7 @@ struct RepairRow {
 };
 
 // In the order of RepairKind. The table in docs/dictionaries.md is this one.
-inline constexpr std::array<RepairRow, 35> repair_rows{{
+inline constexpr std::array<RepairRow, 36> repair_rows{{
     {RepairKind::encoding, "bytes that are not UTF-8, without a declared encoding", "read as Windows-1252"},
     {RepairKind::entities, "a DOCTYPE that defines entities or default attributes", "its definitions are ignored"},
     {RepairKind::missing_section, "no `<header>`, `<trailer>` or `<components>`", "it is empty"},
@@ -113,11 +114,13 @@ inline constexpr std::array<RepairRow, 35> repair_rows{{
      "both are read; the second is named by its type too"},
     {RepairKind::joined_type, "a field of transport and application with types that have no value in common", "STRING"},
     {RepairKind::needless_removal, "an overlay removes what its base does not have", "nothing is removed"},
+    {RepairKind::session_messages, "a session's dictionary without Logon, Heartbeat or another session message",
+     "that of the shipped dictionary of the session's version; with its header or trailer where the file has none"},
 }};
 static_assert([] {
   for (std::size_t i = 0; i < repair_rows.size(); ++i)
     if (std::to_underlying(repair_rows[i].kind) != i) return false;
-  return repair_rows.back().kind == RepairKind::needless_removal;
+  return repair_rows.back().kind == RepairKind::session_messages;
 }());
 
 class Repairs {
@@ -261,6 +264,12 @@ void inline_component(std::vector<ModelMember>& members, const ModelComponent& c
 // Gives a model the version of its session, such as "FIX.5.0SP2", when its file left the version open or has another
 // service pack. A different version stays.
 void take_version(DictionaryModel& model, std::string_view version_name);
+
+// Whether Logon, Heartbeat, TestRequest, ResendRequest, Reject, SequenceReset or Logout is missing.
+[[nodiscard]] bool lacks_session_messages(const DictionaryModel& model) noexcept;
+// Adds the missing ones as `shipped` has them, with the fields that they need, and its header and trailer to a model
+// without them. Definitions of the model stay as they are. `shipped_name` is for the repair: "FIX44.xml".
+void add_session_messages(DictionaryModel& model, const DictionaryModel& shipped, std::string_view shipped_name);
 
 // All errors that Dictionary::build() would report. `repairs`, unless null, receives the repairs of the model and of
 // building it.

@@ -323,6 +323,7 @@ class Reader {
       files.transport = find(transport, place_of(table, "transport_dictionary"), "transport_dictionary");
     }
     files.version = version;
+    files.for_session = true;
     std::string all = version + '\n' + files.transport.string() + '\n' + files.application.string();
     for (const std::string& overlay : draft.dictionary_overlays) {
       files.overlays.push_back(find(overlay, place_of(table, "dictionary_overlays"), "dictionary_overlays"));

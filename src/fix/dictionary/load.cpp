@@ -128,6 +128,17 @@ std::filesystem::path or_shipped(const std::filesystem::path& file) {
   return find_shipped_dictionary(file.string()).value_or(file);
 }
 
+// A version without a session layer of its own, or whose shipped dictionary is not there, stays as it is.
+void complete(DictionaryModel& model) {
+  if (!lacks_session_messages(model)) return;
+  const bool is_application = model.version.type == "FIX" && model.version.major == "5";
+  const std::string_view name = shipped_file(model.version.name());
+  if (is_application || name.empty()) return;
+  const auto shipped = find_shipped_dictionary(name);
+  if (!shipped) return;
+  add_session_messages(model, load_based(*shipped, {}, {}, nullptr), name);
+}
+
 }  // namespace
 
 bool detail::set_package_folder(const char* folder) noexcept {
@@ -146,6 +157,7 @@ DictionaryModel load_model(const DictionaryFiles& files, std::vector<std::string
   for (const std::filesystem::path& file : files.overlays) {
     model = apply_overlay(model, read_overlay(read_file(file), file.string(), problems), problems);
   }
+  if (files.for_session) complete(model);
   return model;
 }
 

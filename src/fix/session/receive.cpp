@@ -303,7 +303,12 @@ bool Session::poss_dup_acceptable(const MessageView& message, SeqNum seq, Instan
   report_.clear();
   if (const Dictionary* dictionary = dictionary_for(message); dictionary != nullptr && !config_.validation.is_off()) {
     Violation found;
-    if (!validate(message, *dictionary, config_.validation, report_, found)) {
+    const bool right = validate(message, *dictionary, config_.validation, report_, found);
+    // A dictionary of application messages alone: the session layer's own checks remain.
+    const bool lacks_type =
+        !right && found.reason == SessionRejectReason::invalid_msg_type && is_session_msg_type(message.msg_type());
+    if (lacks_type) report_.clear();
+    if (!right && !lacks_type) {
       reject(message, seq, found.reason, found.has_tag() ? std::optional{found.tag} : std::nullopt, now, out);
       return false;
     }

@@ -33,7 +33,7 @@ TEST(DictionaryProblems, an_irregular_dictionary_is_loaded_with_one_warning_per_
   const EngineConfig config =
       parsed("begin_string = \"FIX.4.4\"\ndictionary = \"elements_and_attributes_unknown.xml\"\n");
   const std::vector<std::string> warnings = dictionary_warnings(config);
-  ASSERT_EQ(warnings.size(), 2U);
+  ASSERT_EQ(warnings.size(), 3U) << "the third: it has no session messages";
   EXPECT_NE(warnings[0].find("elements_and_attributes_unknown.xml:46: field Side holds <doc>, which is ignored; write "
                              "value (and 1 more like this)"),
             std::string::npos)
@@ -46,11 +46,26 @@ TEST(DictionaryProblems, refuse_names_the_first_problem_and_how_many_more_there_
       "begin_string = \"FIX.4.4\"\ndictionary = \"elements_and_attributes_unknown.xml\"\ndictionary_problems = "
       "\"refuse\"\n");
   EXPECT_TRUE(error.starts_with("test.toml:7:14: [session] dictionary: ")) << error;
-  EXPECT_NE(error.find("(and 2 more, which 'nfx dict check' lists); or write dictionary_problems = \"repair\""),
+  EXPECT_NE(error.find("(and 3 more, which 'nfx dict check' lists); or write dictionary_problems = \"repair\""),
             std::string::npos)
       << error;
-  EXPECT_EQ(error_of("begin_string = \"FIX.4.4\"\ndictionary = \"sound.xml\"\ndictionary_problems = \"refuse\"\n"),
-            "no error");
+  EXPECT_EQ(error_of("begin_string = \"FIX.4.4\"\ndictionary_problems = \"refuse\"\n"), "no error");
+}
+
+TEST(DictionaryProblems, session_messages_that_a_dictionary_lacks_are_the_shipped_ones_with_a_warning) {
+  const EngineConfig config = parsed("begin_string = \"FIX.4.4\"\ndictionary = \"sound.xml\"\n");
+  const std::vector<std::string> warnings = dictionary_warnings(config);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_TRUE(warnings[0].ends_with(
+      "sound.xml:1: the dictionary has no Logon, Heartbeat, TestRequest, ResendRequest, Reject, SequenceReset, Logout: "
+      "used as FIX44.xml has them; add them, or write an overlay with base=\"FIX44.xml\""))
+      << warnings[0];
+  const MessageDef* const logon = config.sessions[0].dictionary->find_message("A");
+  ASSERT_NE(logon, nullptr);
+  EXPECT_NE(logon->find(Tag::HeartBtInt), nullptr);
+  const std::string refused =
+      error_of("begin_string = \"FIX.4.4\"\ndictionary = \"sound.xml\"\ndictionary_problems = \"refuse\"\n");
+  EXPECT_NE(refused.find("the dictionary has no Logon, Heartbeat"), std::string::npos) << refused;
 }
 
 TEST(DictionaryProblems, a_dictionary_without_a_service_pack_fits_the_sessions_version) {

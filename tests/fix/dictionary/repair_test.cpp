@@ -203,5 +203,67 @@ TEST(Repair, every_type_of_fix_50_sp2_and_fix_latest_is_known) {
   }
 }
 
+// A session's dictionary, which a file with application messages alone is not.
+TEST(Repair, session_messages_that_are_missing_are_those_of_the_shipped_dictionary) {
+  const auto session_of = [](const std::string& file) {
+    return load_dictionary(
+        DictionaryFiles{.transport = {}, .application = file, .overlays = {}, .version = {}, .for_session = true});
+  };
+  const Dictionary shipped = load_dictionary("FIX44.xml");
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".xml") continue;
+    SCOPED_TRACE(entry.path().stem().string());
+    const Dictionary alone = load_dictionary(entry.path());
+    const Dictionary d = session_of(entry.path());
+    std::size_t missing = 0;
+    for (const std::string_view type : {"0", "1", "2", "3", "4", "5", "A"}) {
+      missing += alone.find_message(type) == nullptr;
+      const MessageDef* const message = d.find_message(type);
+      ASSERT_NE(message, nullptr) << type;
+      EXPECT_TRUE(message->admin);
+      if (alone.find_message(type) != nullptr || alone.begin_string() != "FIX.4.4") continue;
+      for (const MemberDef& member : shipped.find_message(type)->scope.members()) {
+        if (!member.required) continue;
+        EXPECT_NE(message->find(member.field->tag), nullptr) << value(member.field->tag);
+      }
+    }
+    EXPECT_EQ(d.repairs().count(RepairKind::session_messages), missing == 0 ? 0U : 1U);
+    EXPECT_EQ(d.repairs().total(), alone.repairs().total() + (missing == 0 ? 0 : 1));
+    EXPECT_NE(d.find_message("D"), nullptr);
+  }
+}
+
+TEST(Repair, shipped_dictionaries_and_those_of_applications_need_no_session_messages) {
+  for (const FixVersion& each : fix_versions) {
+    if (each.file.empty()) continue;
+    SCOPED_TRACE(each.file);
+    DictionaryFiles files{.transport = {}, .application = std::string{each.file}, .overlays = {}};
+    files.for_session = true;
+    EXPECT_TRUE(load_dictionary(files).repairs().empty());
+  }
+}
+
+// The fields of a file stay what they are: a number of the standard may have another name there, and a name another
+// number.
+TEST(Repair, session_messages_use_the_names_and_numbers_of_the_file) {
+  DictionaryModel model = read_dictionary(R"(<fix type="FIX" major="4" minor="4">
+  <messages><message name="Order" msgtype="D" msgcat="app"><field name="HeartBtInt" required="Y"/></message></messages>
+  <fields>
+    <field number="9001" name="HeartBtInt" type="STRING"/>
+    <field number="98" name="Cipher" type="INT"/>
+  </fields>
+</fix>)",
+                                          "order.xml");
+  add_session_messages(model, load_model("FIX44.xml"), "FIX44.xml");
+  const Dictionary d = Dictionary::build(model);
+  ASSERT_NE(d.find_message("A"), nullptr);
+  EXPECT_NE(d.find_message("A")->find(Tag::HeartBtInt), nullptr);
+  EXPECT_EQ(d.find_field(Tag::EncryptMethod)->name, "Cipher");
+  EXPECT_EQ(d.find_field(Tag{9001})->name, "HeartBtInt");
+  EXPECT_EQ(d.find_field(Tag::HeartBtInt)->name, "HeartBtInt_108");
+  EXPECT_NE(d.find_message("D")->find(Tag{9001}), nullptr);
+  EXPECT_NE(d.find_message("D")->find(Tag::SenderCompID), nullptr) << "with the shipped header";
+}
+
 }  // namespace
 }  // namespace nfx

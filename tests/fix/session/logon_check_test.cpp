@@ -144,6 +144,25 @@ TEST(LogonCheck, later_messages_of_a_clock_that_is_off_are_noticed_with_the_diff
   EXPECT_NE(rig.take().find("58=SendingTime accuracy problem|"), std::string::npos) << "the peer reads what FIX states";
 }
 
+// A program's dictionary may have orders alone.
+TEST(LogonCheck, leaves_session_messages_that_the_dictionary_lacks_to_the_session) {
+  static const Dictionary orders = Dictionary::parse(R"(<fix type="FIX" major="4" minor="4">
+  <messages><message name="Order" msgtype="D" msgcat="app"><field name="ClOrdID" required="Y"/></message></messages>
+  <fields><field number="11" name="ClOrdID" type="STRING"/></fields></fix>)",
+                                                     "order.xml");
+  SessionConfig config = acceptor_config();
+  config.dictionary = &orders;
+  config.validation = ValidationPolicy::strict();
+  SessionRig rig{config};
+  log_on_acceptor(rig);
+  ASSERT_TRUE(rig.session.logged_on());
+  static_cast<void>(rig.take());
+  say(rig, "35=1|34=2|112=hello|");
+  EXPECT_EQ(rig.take(), "35=0|34=2|112=hello|");
+  say(rig, "35=U9|34=3|");
+  EXPECT_NE(rig.take().find("372=U9|"), std::string::npos) << "a type of the application is still checked";
+}
+
 TEST(LogonCheck, takes_an_answer_without_heartbeats_for_an_initiator_that_proposed_none) {
   SessionConfig config = initiator_config();
   config.heartbeat_interval = std::chrono::seconds{0};
