@@ -192,6 +192,43 @@ TEST(Builders, are_not_ok_when_an_entry_goes_on_after_the_next_has_begun) {
   EXPECT_FALSE(order.ok());
 }
 
+TEST(Builders, are_not_ok_when_copies_of_a_group_or_an_entry_add_more_than_announced) {
+  char space[512];
+  NewOrderSingleBuilder order{space};
+  auto parties = order.no_party_ids(1);
+  auto copied = parties;
+  parties.add().party_id("A");
+  EXPECT_TRUE(order.ok());
+  copied.add().party_id("B");
+  EXPECT_FALSE(order.ok());
+  order.clear();
+  auto entry = order.no_party_ids(1).add();
+  auto again = entry;
+  entry.party_id("A");
+  again.party_id("B");
+  EXPECT_FALSE(order.ok());
+}
+
+TEST(Builders, leave_out_data_and_texts_that_are_empty_or_null) {
+  char space[512];
+  NewOrderSingleBuilder order{space};
+  const char* const nothing = nullptr;
+  order.symbol("X").account(nothing).encoded_text("");
+  EXPECT_EQ(with_bars(order.body()), "55=X|");
+}
+
+TEST(Builders, fail_for_a_day_that_a_time_cannot_have) {
+  char space[512];
+  NewOrderSingleBuilder order{space};
+  order.expire_time(std::chrono::sys_days{std::chrono::year{2262} / 4 / 11});
+  EXPECT_EQ(with_bars(order.body()), "126=22620411-00:00:00.000|");
+  order.transact_time(std::chrono::sys_days{std::chrono::year{9999} / 12 / 31});
+  EXPECT_EQ(order.fields().fault(), (WriteFault{WriteError::bad_value, Tag::TransactTime}));
+  NewOrderSingleBuilder past{space};
+  past.transact_time(std::chrono::sys_days{std::chrono::year{1600} / 1 / 1});
+  EXPECT_FALSE(past.ok());
+}
+
 // Why a builder is not ok.
 template <typename Builder>
 std::string why(const Builder& built) {

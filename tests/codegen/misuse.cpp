@@ -67,6 +67,28 @@ void double_for_a_decimal(nfx::SessionHandle& session) {
   auto report = session.create<fix::ExecutionReport>();
   report.price(12.5);  // refused: cannot convert
 }
+void text_for_a_flag(nfx::SessionHandle& session) {
+  auto report = session.create<fix::ExecutionReport>();
+  report.copy_msg_indicator("N");  // refused: cannot convert
+}
+void number_for_a_flag(nfx::SessionHandle& session) {
+  auto report = session.create<fix::ExecutionReport>();
+  report.copy_msg_indicator(2);  // refused: cannot convert
+}
+void double_for_an_integer(nfx::SessionHandle& session) {
+  auto report = session.create<fix::ExecutionReport>();
+  report.tot_num_reports(1.9);  // refused: cannot convert
+}
+void character_for_an_integer(nfx::SessionHandle& session) {
+  auto report = session.create<fix::ExecutionReport>();
+  report.tot_num_reports('1');  // refused: cannot convert
+}
+void bytes_for_a_text(nfx::SessionHandle& session, const unsigned char* bytes) {
+  auto report = session.create("8");
+  report.append(nfx::Tag::Text, bytes);     // refused: no matching function for call to 'nfx::FieldWriter::append(
+  report.append(nfx::Tag::Text, u8"text");  // refused: no matching function for call to 'nfx::FieldWriter::append(
+  report.append(nfx::Tag::AvgPx, 1.5);      // refused: no matching function for call to 'nfx::FieldWriter::append(
+}
 void text_of_no_message(nfx::SessionHandle& session) {
   auto report =
       session.create<std::string>();  // refused: no matching function for call to 'nfx::SessionHandle::create<

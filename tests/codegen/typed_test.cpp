@@ -52,7 +52,7 @@ TEST_F(Typed, an_order_without_a_quantity_is_refused_and_the_refusal_names_what_
 
 TEST_F(Typed, a_quantity_that_is_no_number_is_refused_with_its_tag) {
   EXPECT_EQ(answer("D", "11=a|55=XYZ|54=1|38=lots" + std::string{rest}),
-            "j: 45=2|58=field 38 of the answer: the value copied from another message is not valid|372=D|380=0|");
+            "j: 45=2|58=field 38 of the answer: the value is not valid for the field|372=D|380=0|");
 }
 
 TEST_F(Typed, a_long_identifier_comes_back_whole) {

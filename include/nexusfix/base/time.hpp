@@ -4,6 +4,7 @@
 
 #include <array>
 #include <chrono>
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -15,6 +16,16 @@ namespace nfx {
 using Duration = std::chrono::nanoseconds;
 using UtcTime = std::chrono::sys_time<Duration>;
 using MonotonicTime = std::chrono::time_point<std::chrono::steady_clock, Duration>;
+
+// A time in another unit, such as a day. Empty outside the range of UtcTime, which ends in 1677 and in 2262.
+template <typename Unit>
+  requires std::convertible_to<Unit, Duration>
+[[nodiscard]] constexpr std::optional<UtcTime> to_utc_time(std::chrono::sys_time<Unit> time) noexcept {
+  if (time.time_since_epoch() > std::chrono::floor<Unit>(Duration::max()) ||
+      time.time_since_epoch() < std::chrono::ceil<Unit>(Duration::min()))
+    return std::nullopt;
+  return UtcTime{time};
+}
 
 // One reading of both clocks.
 struct Instant {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <concepts>
 #include <cstdint>
 #include <expected>
@@ -224,14 +225,22 @@ class Group {
 template <typename Value>
 class Given {
  public:
+  // Numbers, characters and bool are not converted into one another.
   template <typename From>
-    requires std::convertible_to<From, Value>
+    requires(std::convertible_to<From, Value> && (!std::is_arithmetic_v<Value> || std::same_as<From, Value>))
   [[gnu::always_inline]] Given(const From& value) noexcept : value_(value) {}  // NOLINT: meant implicit
+  [[gnu::always_inline]] Given(const char* text) noexcept                      // NOLINT: same
+    requires std::same_as<Value, std::string_view>
+      : value_(detail::text_of(text)) {}
   template <typename Int>
-    requires(std::same_as<Value, Decimal> && FieldInteger<Int>)
+    requires((std::same_as<Value, Decimal> || FieldInteger<Value>) && FieldInteger<Int> && !std::same_as<Int, Value>)
   [[gnu::always_inline]] Given(Int value) noexcept  // NOLINT: same
       : value_(static_cast<std::int64_t>(value)),
         state_(std::in_range<std::int64_t>(value) ? State::given : State::wrong) {}
+  template <typename Unit>
+    requires(std::same_as<Value, UtcTime> && !std::same_as<Unit, Duration>)
+  [[gnu::always_inline]] Given(std::chrono::sys_time<Unit> time) noexcept  // NOLINT: same
+      : value_(to_utc_time(time).value_or(UtcTime{})), state_(to_utc_time(time) ? State::given : State::wrong) {}
   [[gnu::always_inline]] Given(const Result<Value>& read) noexcept  // NOLINT: same
       : value_(read ? *read : Value{}), state_(state_of(read)) {}
   [[gnu::always_inline]] Given(const Result<UtcTimestamp>& read) noexcept  // NOLINT: same
@@ -428,6 +437,7 @@ class FieldSetter {
   }
   template <Tag length_tag, Tag tag>
   Derived& put_data(std::string_view data) noexcept {
+    if (data.empty()) return derived();
     begin<tag>().writer.append_data(length_tag, tag, data);
     return derived();
   }
@@ -496,7 +506,12 @@ class MessageBuilder : public FieldSetter<Derived, Writer, required_count> {
     requires(!std::is_reference_v<Writer> &&
              requires { Message{.msg_type = std::string_view{}, .body = std::string_view{}}; })
   [[nodiscard]] operator Message() const noexcept {  // NOLINT: meant implicit
-    return Message{.msg_type = ok() ? Derived::msg_type : std::string_view{}, .body = body()};
+    Message message{.msg_type = ok() ? Derived::msg_type : std::string_view{}, .body = body()};
+    if constexpr (requires { message.built; }) {
+      message.built = true;
+      message.incomplete = !static_cast<const Derived&>(*this).missing().empty();
+    }
+    return message;
   }
 
   // Starts over in the same buffer.

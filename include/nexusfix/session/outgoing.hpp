@@ -23,7 +23,7 @@ enum class SendError : std::uint8_t {
   // No later attempt will be different.
   store_failed,   // the message store can no longer guarantee its durability
   too_long,       // the message is longer than the session's send buffer or a frame of its replicas
-  bad_message,    // no MsgType, a session message type, a field that could not be written, or no SOH at the end
+  bad_message,    // no MsgType, a session message type, or fields that could not be written or are none
   incomplete,     // a typed message without a field that its dictionary requires
   other_version,  // a typed message of another FIX version than the session's
   not_here,       // within a callback that must not use the session: on_traffic, on_resend, on_session_message_sending
@@ -81,8 +81,9 @@ enum class BusinessRejectReason : std::uint8_t {
 class BorrowedFields {
  public:
   constexpr BorrowedFields() noexcept = default;
-  constexpr BorrowedFields(std::string_view fields) noexcept : fields_(fields) {}    // NOLINT: meant implicit
-  constexpr BorrowedFields(const char* fields) noexcept : fields_(fields) {}         // NOLINT: meant implicit
+  constexpr BorrowedFields(std::string_view fields) noexcept : fields_(fields) {}  // NOLINT: meant implicit
+  constexpr BorrowedFields(const char* fields) noexcept                            // NOLINT: meant implicit
+      : fields_(fields == nullptr ? std::string_view{} : std::string_view{fields}) {}
   constexpr BorrowedFields(const std::string& fields) noexcept : fields_(fields) {}  // NOLINT: meant implicit
   BorrowedFields(const std::string&&) = delete;
   constexpr operator std::string_view() const noexcept { return fields_; }  // NOLINT: meant implicit
@@ -98,7 +99,9 @@ struct Outgoing {
   std::string_view msg_type;
   BorrowedFields body;
   BorrowedFields
-      header_fields{};  // optional header fields, ascending by tag: PossResend(97), OnBehalfOfCompID(115) ...
+      header_fields{};      // optional header fields, ascending by tag: PossResend(97), OnBehalfOfCompID(115) ...
+  bool built = false;       // the body is a builder's: its fields are right
+  bool incomplete = false;  // and lacks a required one: it is not sent
 };
 
 }  // namespace nfx

@@ -71,11 +71,18 @@ class SessionMessage {
   [[nodiscard]] std::string_view header_fields() const noexcept { return header_fields_.view(); }
 
   // Sets a field of the body, where it is or after the others. False: the session decides this field itself (below),
-  // or it belongs to header or trailer; the value is empty or has an SOH; there is no space.
+  // or it belongs to header or trailer; it is data, or its length: set_data(); the value is empty or has an SOH; there
+  // is no space.
   [[nodiscard]] bool set(Tag tag, std::string_view value) noexcept;
-  [[nodiscard]] bool set(Tag tag, const char* value) noexcept { return set(tag, std::string_view{value}); }
-  [[nodiscard]] bool set(Tag tag, char value) noexcept { return set(tag, std::string_view{&value, 1}); }
-  [[nodiscard]] bool set(Tag tag, bool value) noexcept { return set(tag, value ? 'Y' : 'N'); }
+  [[nodiscard]] bool set(Tag tag, const char* value) noexcept { return set(tag, detail::text_of(value)); }
+  template <std::same_as<char> Char>
+  [[nodiscard]] bool set(Tag tag, Char value) noexcept {
+    return set(tag, std::string_view{&value, value == '\0' ? std::size_t{0} : std::size_t{1}});
+  }
+  template <std::same_as<bool> Bool>
+  [[nodiscard]] bool set(Tag tag, Bool value) noexcept {
+    return set(tag, value ? 'Y' : 'N');
+  }
   template <FieldInteger Int>
   [[nodiscard]] bool set(Tag tag, Int value) noexcept {
     char digits[24];

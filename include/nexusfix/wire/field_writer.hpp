@@ -163,8 +163,18 @@ consteval auto make_constant_fields() {
 template <FieldsLiteral literal>
 inline constexpr auto constant_fields = detail::make_constant_fields<literal>();
 
+// Numbers: characters and bool are values of their own.
 template <typename T>
-concept FieldInteger = std::integral<T> && !std::same_as<T, char> && !std::same_as<T, bool>;
+concept FieldInteger =
+    std::integral<T> && !std::same_as<T, char> && !std::same_as<T, bool> && !std::same_as<T, wchar_t> &&
+    !std::same_as<T, char8_t> && !std::same_as<T, char16_t> && !std::same_as<T, char32_t>;
+
+namespace detail {
+// A null pointer is an empty text.
+[[nodiscard, gnu::always_inline]] inline constexpr std::string_view text_of(const char* text) noexcept {
+  return text == nullptr ? std::string_view{} : std::string_view{text};
+}
+}  // namespace detail
 
 // Why a FieldWriter failed.
 enum class WriteError : std::uint8_t {
@@ -173,15 +183,15 @@ enum class WriteError : std::uint8_t {
   empty_value,   // FIX has no empty fields: leave the field out
   contains_soh,  // the value would end at that byte; append_data() takes any byte
   bad_tag,       // not a number from 1 to 2147483647
-  bad_value,     // copied from another message, where it is not of the field's type
-  incomplete,    // append_raw() was given fields whose last one has no SOH at its end
-  header_field,  // the session writes it: BeginString, MsgSeqNum, SenderCompID and so on
+  bad_value,     // copied from another message, where it is not of the field's type; or out of range
+  incomplete,    // the last field has no SOH at its end
+  header_field,  // of the header: the session writes it, or it belongs to create()
 };
 
 // The first field that could not be written.
 struct WriteFault {
   WriteError error = WriteError::none;
-  Tag tag{};  // 0 where append_raw() failed
+  Tag tag{};  // 0 for a text that is no field
 
   friend constexpr bool operator==(WriteFault, WriteFault) noexcept = default;
 };
@@ -201,9 +211,15 @@ class FieldWriter {
 
   // Text. SOH inside would end the field: use append_data for such values.
   FieldWriter& append(Tag tag, std::string_view text) noexcept;
-  FieldWriter& append(Tag tag, const char* text) noexcept { return append(tag, std::string_view{text}); }
-  FieldWriter& append(Tag tag, char value) noexcept;
-  FieldWriter& append(Tag tag, bool value) noexcept { return append(tag, value ? 'Y' : 'N'); }
+  FieldWriter& append(Tag tag, const char* text) noexcept { return append(tag, detail::text_of(text)); }
+  template <std::same_as<char> Char>
+  FieldWriter& append(Tag tag, Char value) noexcept {
+    return append_char(tag, value);
+  }
+  template <std::same_as<bool> Bool>
+  FieldWriter& append(Tag tag, Bool value) noexcept {
+    return append_char(tag, value ? 'Y' : 'N');
+  }
   FieldWriter& append(Tag tag, Decimal value) noexcept;
   FieldWriter& append(Tag tag, SeqNum value) noexcept { return append_unsigned(tag, nfx::value(value)); }
   template <FieldInteger Int>
@@ -216,6 +232,12 @@ class FieldWriter {
   }
   // UTCTimestamp with 0 to 9 digits of fraction. A writer used for many messages caches the last second's text.
   FieldWriter& append(Tag tag, UtcTime time, unsigned fraction_digits = 3) noexcept;
+  template <typename Unit>
+    requires(!std::same_as<Unit, Duration>)
+  FieldWriter& append(Tag tag, std::chrono::sys_time<Unit> time, unsigned fraction_digits = 3) noexcept {
+    const auto utc = to_utc_time(time);
+    return utc ? append(tag, *utc, fraction_digits) : fail(tag, WriteError::bad_value);
+  }
 
   // The same values for a tag known at compile time.
   template <Tag tag>
@@ -224,14 +246,14 @@ class FieldWriter {
   }
   template <Tag tag>
   [[gnu::always_inline]] FieldWriter& append(const char* text) noexcept {
-    return put_text(tag, tag_text_of<tag>, std::string_view{text});
+    return put_text(tag, tag_text_of<tag>, detail::text_of(text));
   }
-  template <Tag tag>
-  [[gnu::always_inline]] FieldWriter& append(char value) noexcept {
+  template <Tag tag, std::same_as<char> Char>
+  [[gnu::always_inline]] FieldWriter& append(Char value) noexcept {
     return put_char(tag, tag_text_of<tag>, value);
   }
-  template <Tag tag>
-  [[gnu::always_inline]] FieldWriter& append(bool value) noexcept {
+  template <Tag tag, std::same_as<bool> Bool>
+  [[gnu::always_inline]] FieldWriter& append(Bool value) noexcept {
     return put_char(tag, tag_text_of<tag>, value ? 'Y' : 'N');
   }
   template <Tag tag>
@@ -253,6 +275,11 @@ class FieldWriter {
   template <Tag tag>
   [[gnu::always_inline]] FieldWriter& append(UtcTime time, unsigned fraction_digits = 3) noexcept {
     return put_time(tag, tag_text_of<tag>, time, fraction_digits);
+  }
+  template <Tag tag, typename Unit>
+    requires(!std::same_as<Unit, Duration>)
+  FieldWriter& append(std::chrono::sys_time<Unit> time, unsigned fraction_digits = 3) noexcept {
+    return append(tag, time, fraction_digits);
   }
 
   // Fields that never change: append(constant_fields<"21=1|59=0|">).
@@ -359,7 +386,7 @@ class FieldWriter {
   }
   [[gnu::always_inline]] FieldWriter& put_decimal(Tag tag, const TagText& head, Decimal value) noexcept {
     const Place from = place();
-    if (limit_ - from.at < quick_room || head.size == 0) [[unlikely]]
+    if (limit_ - from.at < quick_room || head.size == 0 || value.scale() > Decimal::max_scale) [[unlikely]]
       return append_decimal_anyhow(tag, value);
     digit_words::store(from.at, head.word);
     return close(from, head, write_scaled(from.at + head.size, value.mantissa(), value.scale()));
@@ -390,6 +417,7 @@ class FieldWriter {
     return close(from, head, {17 + fraction.size, second_sum + fraction.sum});
   }
 
+  FieldWriter& append_char(Tag tag, char value) noexcept;
   FieldWriter& append_signed(Tag tag, std::int64_t value) noexcept;
   FieldWriter& append_unsigned(Tag tag, std::uint64_t value) noexcept;
   FieldWriter& append_text_anyhow(Tag tag, std::string_view text) noexcept;

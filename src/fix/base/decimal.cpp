@@ -19,7 +19,7 @@ constexpr std::array<Int128, WideDecimal::max_scale + 1> wide_powers_of_ten = []
 }();
 
 Wide scaled(std::int64_t mantissa, unsigned by) noexcept {
-  NFX_ASSERT(by <= Decimal::max_scale);
+  NFX_REQUIRE(by <= Decimal::max_scale);
   return Wide{mantissa} * powers_of_ten[by];
 }
 

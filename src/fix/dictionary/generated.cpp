@@ -30,7 +30,11 @@ std::uint32_t OpenGroups::begin_entry(std::uint32_t fields, std::size_t depth, T
   }
   Level& level = levels_[depth - 1];
   fail(lacks(level));
-  if (level.owed != 0) --level.owed;  // otherwise add() has reported it
+  if (level.owed == 0) {
+    fail({BuildError::too_many_entries, group, {}});
+  } else {
+    --level.owed;
+  }
   level.entry = ++entries_;
   level.given = 0;
   level.required = required.data();

@@ -27,6 +27,9 @@ constexpr std::array composed{Tag::BeginString,      Tag::BodyLength,
 
 [[nodiscard]] bool is_text(std::string_view value) noexcept { return !value.empty() && !value.contains(soh); }
 
+// Of the data fields that session messages may have; each follows the number of its length field.
+[[nodiscard]] bool is_data(Tag tag) noexcept { return data_tag_of(Tag{value(tag) - 1}) == tag; }
+
 // "tag=" at the start of `out`.
 [[nodiscard]] std::string_view write_tag(std::span<char> out, Tag tag) noexcept {
   char* const end = std::to_chars(out.data(), out.data() + out.size() - 1, value(tag)).ptr;
@@ -122,7 +125,7 @@ std::string_view SessionMessage::get_view(Tag tag) const noexcept {
 
 bool SessionMessage::set(Tag tag, std::string_view value) noexcept {
   if (!is_text(value) || is_header_tag(tag) || is_trailer_tag(tag) || is_decided_by_session(tag)) return false;
-  if (nfx::value(tag) <= 0) return false;
+  if (nfx::value(tag) <= 0 || data_tag_of(tag) != Tag{} || is_data(tag)) return false;
   const Fields::Place place = body_.find(tag);
   return body_.put(place.found() ? place : body_.at_end(), tag, value);
 }

@@ -80,10 +80,10 @@ std::string_view to_string(WriteError error) noexcept {
     case WriteError::no_space: return "no space for the field";
     case WriteError::empty_value: return "the value is empty";
     case WriteError::contains_soh: return "the value contains SOH";
-    case WriteError::bad_value: return "the value copied from another message is not valid";
+    case WriteError::bad_value: return "the value is not valid for the field";
     case WriteError::bad_tag: return "not a tag";
     case WriteError::incomplete: return "fields whose last one does not end with SOH";
-    case WriteError::header_field: return "the session writes this field itself";
+    case WriteError::header_field: return "a field of the header: the session writes it, or create() takes it";
   }
   return "?";
 }
@@ -140,6 +140,7 @@ FieldWriter& FieldWriter::append_char_anyhow(Tag tag, char value) noexcept {
 }
 
 FieldWriter& FieldWriter::append_decimal_anyhow(Tag tag, Decimal value) noexcept {
+  if (value.scale() > Decimal::max_scale) return fail(tag, WriteError::bad_value);
   char text[Decimal::max_text_size];
   append_exactly(tag, {text, value.write(text)});
   return *this;
@@ -159,7 +160,7 @@ FieldWriter& FieldWriter::append_time_anyhow(Tag tag, UtcTime time, unsigned fra
 
 FieldWriter& FieldWriter::append(Tag tag, std::string_view text) noexcept { return put_text(tag, tag_text(tag), text); }
 
-FieldWriter& FieldWriter::append(Tag tag, char value) noexcept { return put_char(tag, tag_text(tag), value); }
+FieldWriter& FieldWriter::append_char(Tag tag, char value) noexcept { return put_char(tag, tag_text(tag), value); }
 
 FieldWriter& FieldWriter::append(Tag tag, Decimal value) noexcept { return put_decimal(tag, tag_text(tag), value); }
 

@@ -90,6 +90,10 @@ TEST(SessionMessage, refuses_what_the_session_decides_and_what_cannot_be_sent) {
   EXPECT_FALSE(draft.message.set(Tag::SenderCompID, "YOU")) << "of the header";
   EXPECT_FALSE(draft.message.set(Tag::CheckSum, "000")) << "of the trailer";
   EXPECT_FALSE(draft.message.set(Tag::Text, ""));
+  EXPECT_FALSE(draft.message.set(Tag::Text, '\0'));
+  EXPECT_FALSE(draft.message.set(Tag::Text, static_cast<const char*>(nullptr)));
+  EXPECT_FALSE(draft.message.set(Tag::RawData, "no length")) << "set_data() does both";
+  EXPECT_FALSE(draft.message.set(Tag::RawDataLength, 3)) << "as above";
   EXPECT_FALSE(draft.message.set(Tag::Text,
                                  "a\x01"
                                  "b"));
