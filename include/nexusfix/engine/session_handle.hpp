@@ -12,6 +12,7 @@
 // bytes of a draft are written once, without allocation. Errors: send() returns its error immediately and never blocks.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -27,10 +28,29 @@
 #include "nexusfix/session/session_config.hpp"
 #include "nexusfix/wire/encoder.hpp"
 #include "nexusfix/wire/message_view.hpp"
+#include "nexusfix/wire/standard_fields.hpp"
 
 namespace nfx {
 
 class SessionHandle;
+
+namespace detail {
+// Of the header, CheckSum, and lengths of data; true for every tag that is too high for the table.
+inline constexpr std::size_t tags_in_table = 1024;
+inline constexpr auto special_tags = [] {
+  std::array<std::uint64_t, tags_in_table / 64> bits{};
+  for (std::size_t i = 0; i < tags_in_table; ++i) {
+    const Tag tag{static_cast<std::int32_t>(i)};
+    if (is_header_tag(tag) || is_written_by_session(tag) || data_tag_of(tag) != Tag{})
+      bits[i / 64] |= std::uint64_t{1} << i % 64;
+  }
+  return bits;
+}();
+[[nodiscard]] constexpr bool is_special(Tag tag) noexcept {
+  const auto number = static_cast<std::uint32_t>(value(tag));
+  return number >= tags_in_table || (special_tags[number / 64] >> number % 64 & 1) != 0;
+}
+}  // namespace detail
 
 // A session has one draft at a time. Only send() sends it; a draft that is destroyed unsent leaves nothing behind. Any
 // other message that the session sends or receives, and flush(), discard it: then appended fields go nowhere, and
@@ -43,31 +63,39 @@ class Draft {
   Draft& operator=(const Draft&) = delete;
   ~Draft();
 
-  // As FieldWriter::append(), but for the fields that the session writes into each header and trailer: a fault.
+  // As FieldWriter::append(), but for fields of the header and CheckSum: a fault.
   template <typename... Value>
   Draft& append(Tag tag, const Value&... value) noexcept {
-    if (is_sessions(tag)) [[unlikely]] {
-      encoder_.fields().refuse(tag, WriteError::header_field);
-    } else {
-      encoder_.fields().append(tag, value...);
-    }
+    if (detail::is_special(tag)) [[unlikely]]
+      note_special(tag);
+    encoder_.fields().append(tag, value...);
     return *this;
   }
   template <Tag tag, typename... Value>
   [[gnu::always_inline]] Draft& append(const Value&... value) noexcept {
-    static_assert(!is_sessions(tag), "the session writes this field itself; others of the header go to create()");
+    static_assert(!is_sessions(tag), "the session writes this field itself, or it belongs to the header: create()");
+    if constexpr (data_tag_of(tag) != Tag{}) unchecked_ = true;
     encoder_.fields().template append<tag>(value...);
     return *this;
   }
   Draft& append_data(Tag length_tag, Tag data_tag, std::string_view data) noexcept {
+    for (const Tag tag : {length_tag, data_tag}) {
+      if (is_sessions(tag)) [[unlikely]]
+        encoder_.fields().refuse(tag, WriteError::header_field);
+    }
     encoder_.fields().append_data(length_tag, data_tag, data);
     return *this;
   }
+  // What the following two write is checked by send(), in one pass.
   Draft& append_raw(std::string_view fields) noexcept {
+    unchecked_ = true;
     encoder_.fields().append_raw(fields);
     return *this;
   }
-  [[nodiscard]] FieldWriter& fields() noexcept { return encoder_.fields(); }
+  [[nodiscard]] FieldWriter& fields() noexcept {
+    unchecked_ = true;
+    return encoder_.fields();
+  }
 
   // Whether send() would be tried: create() and all fields succeeded, and nothing discarded it.
   [[nodiscard]] bool ok() const noexcept { return !error_ && encoder_.fields().ok(); }
@@ -91,12 +119,8 @@ class Draft {
   template <typename Message>
   friend class TypedDraft;
 
-  // BeginString, BodyLength, CheckSum, MsgSeqNum, MsgType, PossDupFlag, SenderCompID, SendingTime, TargetCompID.
   [[nodiscard]] static constexpr bool is_sessions(Tag tag) noexcept {
-    constexpr std::uint64_t written = 1ULL << 8 | 1ULL << 9 | 1ULL << 10 | 1ULL << 34 | 1ULL << 35 | 1ULL << 43 |
-                                      1ULL << 49 | 1ULL << 52 | 1ULL << 56;
-    const auto number = static_cast<std::uint32_t>(nfx::value(tag));
-    return number < 64 && (written >> number & 1) != 0;
+    return is_header_tag(tag) || is_written_by_session(tag);
   }
   // The first eight characters of a BeginString; 0: any version.
   [[nodiscard]] static constexpr std::uint64_t version_key(std::string_view begin_string) noexcept {
@@ -108,6 +132,10 @@ class Draft {
         std::uint64_t version = 0) noexcept;
   [[nodiscard]] std::expected<SeqNum, SendError> reject(const MessageView& answered, SendError error,
                                                         std::string_view text) noexcept;
+  // A field of the header is refused; the length of data is checked by send().
+  void note_special(Tag tag) noexcept;
+  // Of fields that were not checked when they were written.
+  void check_fields() noexcept;
   // Nothing is written into the output from now on. A field that could not be written stays known.
   void fail(SendError error) noexcept {
     error_ = error;
@@ -118,6 +146,8 @@ class Draft {
   SessionHandle* session_;
   std::optional<SendError> error_;  // that send() returns whatever the fields are
   WriteFault fault_;                // then
+  bool unchecked_ = false;
+  std::uint32_t body_begin_ = 0;  // in the encoder's fields
   Encoder encoder_;
 };
 
@@ -190,7 +220,8 @@ class TypedDraft : private Draft, public Message::template Builder<FieldWriter&>
  private:
   friend class SessionHandle;
   TypedDraft(SessionHandle& session, BorrowedFields header_fields) noexcept
-      : Draft(session, Message::msg_type, header_fields, version_key(Message::fix_version)), Builder(Draft::fields()) {}
+      : Draft(session, Message::msg_type, header_fields, version_key(Message::fix_version)),
+        Builder(encoder_.fields()) {}
 };
 
 class JournalStore;

@@ -3,6 +3,7 @@
 // Source: FIX 4.0 to 5.0 SP2 and FIXT.1.1 field definitions. Cost: a switch or one table lookup.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "nexusfix/base/tag.hpp"
@@ -97,6 +98,15 @@ namespace nfx {
     case 43111: return Tag{42982};
     default: return Tag{0};
   }
+}
+
+// The session writes these itself, each once: BeginString, BodyLength, CheckSum, MsgSeqNum, MsgType, PossDupFlag,
+// SenderCompID, SendingTime, TargetCompID.
+[[nodiscard]] constexpr bool is_written_by_session(Tag tag) noexcept {
+  constexpr std::uint64_t written =
+      1ULL << 8 | 1ULL << 9 | 1ULL << 10 | 1ULL << 34 | 1ULL << 35 | 1ULL << 43 | 1ULL << 49 | 1ULL << 52 | 1ULL << 56;
+  const auto number = static_cast<std::uint32_t>(value(tag));
+  return number < 64 && (written >> number & 1) != 0;
 }
 
 [[nodiscard]] constexpr bool is_header_tag(Tag tag) noexcept {

@@ -5,6 +5,8 @@
 #include <array>
 #include <charconv>
 
+#include "wire/raw_fields.hpp"
+
 namespace nfx {
 
 Draft::Draft(SessionHandle& session, std::string_view msg_type, BorrowedFields header_fields,
@@ -21,9 +23,25 @@ void Draft::discard() noexcept {
   fail(SendError::discarded);
 }
 
+void Draft::note_special(Tag tag) noexcept {
+  if (is_sessions(tag)) encoder_.fields().refuse(tag, WriteError::header_field);
+  if (data_tag_of(tag) != Tag{}) unchecked_ = true;
+}
+
+void Draft::check_fields() noexcept {
+  FieldWriter& fields = encoder_.fields();
+  if (!fields.ok()) return;
+  const std::string_view all = fields.view();
+  const WriteFault wrong =
+      all.size() < body_begin_ ? WriteFault{WriteError::incomplete, Tag{}} : fault_of_fields(all.substr(body_begin_));
+  if (wrong.error != WriteError::none) fields.refuse(wrong.tag, wrong.error);
+}
+
 std::expected<SeqNum, SendError> Draft::send() noexcept {
   if (error_) [[unlikely]]
     return std::unexpected(*error_);
+  if (unchecked_) [[unlikely]]
+    check_fields();
   const auto sent = session_->send_draft(*this);
   NFX_ASSERT(error_);
   return sent;

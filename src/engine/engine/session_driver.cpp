@@ -439,6 +439,7 @@ void SessionDriver::begin_draft(Draft& draft, std::string_view msg_type, std::st
   const auto begun = session_.begin(msg_type, header_fields, loop_.now(), room, draft.encoder_);
   if (!begun) [[unlikely]]
     return draft.fail(begun.error());
+  draft.body_begin_ = static_cast<std::uint32_t>(draft.encoder_.fields().size());
   open_draft_ = &draft;
 }
 

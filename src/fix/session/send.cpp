@@ -11,6 +11,7 @@
 #include "nexusfix/wire/standard_fields.hpp"
 #include "session/logon_check.hpp"
 #include "session/step_check.hpp"
+#include "wire/raw_fields.hpp"
 #include "wire/secret_fields.hpp"
 
 namespace nfx {
@@ -37,6 +38,16 @@ void append_reversed_route(FieldWriter& out, const MessageView& message, bool wi
 
 [[nodiscard]] bool complete_fields(std::string_view fields) noexcept { return fields.empty() || fields.back() == soh; }
 
+// Of a header: few, so all are checked.
+[[nodiscard]] bool are_fields(std::string_view fields) noexcept {
+  return fields.empty() || fault_of_fields(fields).error == WriteError::none;
+}
+
+[[nodiscard]] bool is_application_type(std::string_view type) noexcept {
+  return !type.empty() && std::ranges::all_of(type, [](char c) { return static_cast<unsigned char>(c) > ' '; }) &&
+         !is_session_msg_type(type);
+}
+
 }  // namespace
 
 [[gnu::no_stack_protector]] std::expected<SeqNum, SendError> Session::send(const Outgoing& message, Instant now,
@@ -44,6 +55,8 @@ void append_reversed_route(FieldWriter& out, const MessageView& message, bool wi
   NFX_TRACE();
   if (sending_held_) [[unlikely]]
     return std::unexpected(phase_ == Phase::logged_on ? SendError::on_hold : SendError::not_logged_on);
+  if (message.incomplete) [[unlikely]]
+    return std::unexpected(phase_ == Phase::logged_on ? SendError::incomplete : SendError::not_logged_on);
   return send_application(message, now, out);
 }
 
@@ -54,8 +67,10 @@ void append_reversed_route(FieldWriter& out, const MessageView& message, bool wi
   if (phase_ != Phase::logged_on) return std::unexpected(SendError::not_logged_on);
   if (awaits_reset()) [[unlikely]]
     return std::unexpected(SendError::resetting);
-  if (message.msg_type.empty() || is_session_msg_type(message.msg_type) || !complete_fields(message.body) ||
-      !complete_fields(message.header_fields)) {
+  // The fields of the body are the caller's word: only the first one and the end are looked at.
+  const std::string_view body = message.body;
+  if (!is_application_type(message.msg_type) || !complete_fields(body) ||
+      (!message.built && !body.empty() && !begins_with_field(body)) || !are_fields(message.header_fields)) {
     return std::unexpected(SendError::bad_message);
   }
   if (out.full()) return std::unexpected(SendError::would_block);
@@ -85,8 +100,7 @@ std::expected<void, SendError> Session::begin(std::string_view msg_type, std::st
                                               std::span<char> room, Encoder& encoder) noexcept {
   if (const auto error = cannot_send()) [[unlikely]]
     return std::unexpected(*error);
-  if (msg_type.empty() || is_session_msg_type(msg_type) || !complete_fields(header_fields))
-    return std::unexpected(SendError::bad_message);
+  if (!is_application_type(msg_type) || !are_fields(header_fields)) return std::unexpected(SendError::bad_message);
   composer_.begin(encoder, msg_type, next_out_, header_fields, last_processed(), now.utc, room);
   return {};
 }

@@ -211,6 +211,69 @@ TEST_F(Drafts, tell_wrong_fields_by_their_tag) {
   EXPECT_EQ(session().next_outbound(), before);
 }
 
+// What send() refuses because it was not checked when it was written.
+TEST_F(Drafts, refuse_fields_of_the_header_and_texts_that_are_no_fields_however_they_were_written) {
+  start();
+  const SeqNum before = session().next_outbound();
+  const auto refused = [&](auto&& write, WriteFault fault) {
+    auto report = session().create("8", "97=Y\x01");
+    report.append(Tag::OrderID, "1");
+    write(report);
+    EXPECT_EQ(report.send().error(), SendError::bad_message);
+    EXPECT_EQ(report.fault(), fault) << report.why();
+  };
+  for (const Tag tag : {Tag::BeginString, Tag::MsgType, Tag::CheckSum, Tag::SenderSubID, Tag::PossResend,
+                        Tag::OnBehalfOfCompID, Tag::OrigSendingTime})
+    refused([tag](Draft& report) { report.append(tag, "5"); }, {WriteError::header_field, tag});
+  refused([](Draft& report) { report.fields().append(Tag::MsgSeqNum, 9); }, {WriteError::header_field, Tag::MsgSeqNum});
+  refused([](Draft& report) { report.append_data(Tag::MsgSeqNum, Tag{5000}, "abc"); },
+          {WriteError::header_field, Tag::MsgSeqNum});
+  refused(
+      [](Draft& report) {
+        report.append_raw(
+            "58=x\x01"
+            "10=000\x01");
+      },
+      {WriteError::header_field, Tag::CheckSum});
+  refused([](Draft& report) { report.append_raw("garbage\x01"); }, {WriteError::bad_tag, Tag{}});
+  refused([](Draft& report) { report.append_raw("\x01"); }, {WriteError::bad_tag, Tag{}});
+  refused([](Draft& report) { report.append_raw("058=x\x01"); }, {WriteError::bad_tag, Tag{}});
+  refused([](Draft& report) { report.append_raw("58\x01"); }, {WriteError::bad_tag, Tag::Text});
+  refused([](Draft& report) { report.append_raw("99999999999=x\x01"); }, {WriteError::bad_tag, Tag{}});
+  refused([](Draft& report) { report.append_raw("58=\x01"); }, {WriteError::empty_value, Tag::Text});
+  refused([](Draft& report) { report.append(Tag::RawDataLength, 3).append(Tag::RawData, "abcd"); },
+          {WriteError::bad_value, Tag::RawData});
+  refused([](Draft& report) { report.append<Tag::RawDataLength>(30).append<Tag::RawData>("abcd"); },
+          {WriteError::bad_value, Tag::RawData});
+  EXPECT_EQ(session().next_outbound(), before);
+  auto report = session().create("8", "97=Y\x01");
+  report.append(Tag::RawDataLength, 4)
+      .append(Tag::RawData, "abcd")
+      .append_data(Tag::EncodedTextLen, Tag::EncodedText,
+                   "a\x01"
+                   "34=1");
+  report.append_raw("58=last\x01").fields().append(Tag{5001}, 1);
+  EXPECT_TRUE(report.send().has_value());
+  rig.turn(4);
+  EXPECT_EQ(received, std::vector<std::string>{"last"});
+}
+
+TEST_F(Drafts, name_the_field_that_was_given_a_null_pointer_or_a_value_out_of_range) {
+  start();
+  const char* const nothing = nullptr;
+  auto news = session().create("B", nothing);
+  news.append(Tag::Text, nothing);
+  EXPECT_EQ(news.fault(), (WriteFault{WriteError::empty_value, Tag::Text}));
+  auto late = session().create("B");
+  late.append(Tag::TransactTime, std::chrono::sys_days{std::chrono::year{9999} / 12 / 31});
+  EXPECT_EQ(late.fault(), (WriteFault{WriteError::bad_value, Tag::TransactTime}));
+#ifdef NDEBUG
+  auto order = session().create("D");
+  order.append(Tag::Price, Decimal{1, 19});
+  EXPECT_EQ(order.fault(), (WriteFault{WriteError::bad_value, Tag::Price}));
+#endif
+}
+
 TEST_F(Drafts, and_other_requests_from_another_thread_are_refused) {
   start();
   const SeqNum before = session().next_outbound();

@@ -14,6 +14,23 @@ TEST(Send, refuses_what_is_not_an_application_message) {
     EXPECT_EQ(rig.send(type, "").error(), SendError::bad_message);
   EXPECT_EQ(rig.send("D", "11=x").error(), SendError::bad_message);
   EXPECT_EQ(rig.send("D", "11=x\x01", "97=Y").error(), SendError::bad_message);
+  for (const std::string& type : {std::string{"D\x01"
+                                              "11=x"},
+                                  std::string(1, '\0'), std::string{" "}})
+    EXPECT_EQ(rig.send(type, "11=x\x01").error(), SendError::bad_message) << type;
+  for (const char* body : {"garbage\x01", "\x01", "8=FIX.4.4\x01",
+                           "34=9\x01"
+                           "11=x\x01",
+                           "011=x\x01", "11\x01"})
+    EXPECT_EQ(rig.send("D", body).error(), SendError::bad_message) << body;
+  for (const char* header : {"garbage\x01",
+                             "97=Y\x01"
+                             "garbage\x01",
+                             "34=9\x01",
+                             "115=A\x01"
+                             "49=B\x01",
+                             "115=\x01"})
+    EXPECT_EQ(rig.send("D", "11=x\x01", header).error(), SendError::bad_message) << header;
   EXPECT_TRUE(rig.sent.empty());
   EXPECT_EQ(rig.session.next_outbound(), SeqNum{2});
 }
