@@ -34,6 +34,13 @@ TEST(OddNames, field_cannot_take_the_place_of_a_classs_own_member) {
   EXPECT_EQ(odd::ViewValue::new_, "c\\");
 }
 
+TEST(OddNames, field_cannot_hide_a_function_of_a_draft) {
+  char space[64];
+  odd::FieldsBuilder message{space};
+  message.reject_field("a").send_or_reject_field("b");
+  EXPECT_EQ(with_bars(message.body()), "5014=a|5015=b|");
+}
+
 TEST(OddNames, message_keeps_its_name_and_the_enumeration_gives_way) {
   static_assert(std::is_class_v<odd::Status>);
   static_assert(std::is_enum_v<odd::StatusValue>);

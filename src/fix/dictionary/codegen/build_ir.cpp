@@ -61,44 +61,14 @@ EnumKind enum_kind_of(const FieldDef& field, ValueKind kind, std::string_view be
 }
 
 // Names used by the generated classes and their base classes.
-constexpr std::string_view own_members[] = {"view",
-                                            "msg_type",
-                                            "shape",
-                                            "member_tags",
-                                            "nested_shapes",
-                                            "body",
-                                            "ok",
-                                            "missing",
-                                            "fields",
-                                            "put",
-                                            "put_data",
-                                            "put_count",
-                                            "required",
-                                            "view_",
-                                            "nfx",
-                                            "std",
-                                            "value",
-                                            "count",
-                                            "fraction_digits",
-                                            "send",
-                                            "discard",
-                                            "fault",
-                                            "why",
-                                            "append",
-                                            "append_data",
-                                            "append_raw",
-                                            "state",
-                                            "begin",
-                                            "begin_field",
-                                            "build_fault",
-                                            "depth",
-                                            "forget",
-                                            "missing_of",
-                                            "derived",
-                                            "clear",
-                                            "self",
-                                            "fix_version",
-                                            "tags_above_1023"};
+constexpr std::string_view own_members[] = {
+    "view",     "msg_type",    "shape",        "member_tags",    "nested_shapes",   "body",           "ok",
+    "missing",  "fields",      "put",          "put_data",       "put_count",       "required",       "view_",
+    "nfx",      "std",         "value",        "count",          "fraction_digits", "send",           "discard",
+    "fault",    "why",         "append",       "append_data",    "append_raw",      "send_or_reject", "reject",
+    "received", "fail",        "note_special", "check_fields",   "is_sessions",     "version_key",    "state",
+    "begin",    "begin_field", "build_fault",  "depth",          "forget",          "missing_of",     "derived",
+    "clear",    "self",        "fix_version",  "tags_above_1023"};
 constexpr std::string_view own_types[] = {"Header", "View", "Writer", "Base", "Builder", "Messages", "Names", "Self"};
 constexpr std::string_view own_files[] = {"fields", "messages", "header", "forward", "dispatch", "names", "shared"};
 
