@@ -225,7 +225,8 @@ class Peer {
   // The application messages that came since the last call, and the session messages: each is returned once.
   std::vector<Received> received();
   std::vector<Received> session_messages();
-  // The first of these application messages. Throws when there is none, or one of another type.
+  // The first of these application messages. Throws when there is none, or one of another type. Views of the last 1,024
+  // that were returned stay valid as long as the peer: a test may keep receive<...>().cl_ord_id().
   [[nodiscard]] Received receive();
   [[nodiscard]] Received receive(std::string_view msg_type);
   template <typename Reader>

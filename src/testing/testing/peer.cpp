@@ -209,6 +209,8 @@ Received PeerParts::receive(std::string_view msg_type) {
   if (!msg_type.empty() && message.msg_type() != msg_type)
     fail("the next message is not" + wanted + ": " + message.text());
   application_messages.pop_front();
+  returned_.push_back(message);
+  if (returned_.size() > most_returned) returned_.pop_front();
   return message;
 }
 

@@ -45,6 +45,8 @@ class PeerParts {
   std::deque<Received> session_messages;
 
  private:
+  static constexpr std::size_t most_returned = 1024;
+
   [[noreturn]] void fail(const std::string& text) const;
   void accept(Received message);
   // Uses the header fields of the session's other side.
@@ -55,6 +57,7 @@ class PeerParts {
   [[nodiscard]] std::string why_ended() const;
   void begin_connection();
 
+  std::deque<Received> returned_;  // views of what receive() returned stay valid
   std::string sender_;
   std::string target_;
   PeerOptions options_;

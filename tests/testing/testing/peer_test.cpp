@@ -52,6 +52,15 @@ TEST_F(PeerOfDesk, sends_bodies_with_bars_or_with_soh) {
   EXPECT_EQ(trader.next_number(), SeqNum{5});
 }
 
+TEST_F(PeerOfDesk, keeps_what_it_has_returned_for_the_views_of_it) {
+  trader.logon();
+  ASSERT_TRUE(send_news("148=one\001") && send_news("148=two\001"));
+  network.run();
+  const std::string_view one = trader.receive()[Tag::Headline], two = trader.receive()[Tag::Headline];
+  EXPECT_EQ(one, "one");
+  EXPECT_EQ(two, "two");
+}
+
 TEST_F(PeerOfDesk, receives_each_message_once_and_session_messages_apart) {
   trader.logon();
   ASSERT_TRUE(send_news("148=one\001") && send_news("148=two\001") && send_news("148=three\001"));
