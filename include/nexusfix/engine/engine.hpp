@@ -1,7 +1,8 @@
 // The engine: sessions on poll threads over TCP, from start to a clean stop.
 // Thread: run() uses the calling thread as poll thread 0 and starts the others; stop() and submit() from any thread,
 // stop() also from a signal handler. Errors: the constructor and start() throw ConfigError, or StoreError for a journal
-// that cannot be opened; run() ends when stopped.
+// that cannot be opened; run() ends when stopped. run() and turn() throw std::logic_error within one another, as a
+// callback calls them; an engine that is destroyed while it runs ends the program.
 #pragma once
 
 #include <cstdint>

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <iterator>
 #include <mutex>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -27,6 +28,7 @@
 #include "engine/message_taps.hpp"
 #include "engine/poll_thread.hpp"
 #include "engine/start_checks.hpp"
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/engine/observer.hpp"
 #include "placement/thread_name.hpp"
 #include "store/disk.hpp"
@@ -40,6 +42,21 @@ void take_settings(SessionSettings& settings) {
   if (settings.dictionary) settings.session.dictionary = settings.dictionary.get();
   if (settings.session.role == Role::acceptor) settings.session.password.keep_digest();
 }
+
+// One call of run() or turn() at a time.
+class Serving {
+ public:
+  explicit Serving(std::atomic<bool>& now) : now_(now) {
+    if (now.exchange(true, std::memory_order_acq_rel))
+      throw std::logic_error("the engine runs already: run() and turn() are called by one thread, and by no callback");
+  }
+  ~Serving() { now_.store(false, std::memory_order_release); }
+  Serving(const Serving&) = delete;
+  Serving& operator=(const Serving&) = delete;
+
+ private:
+  std::atomic<bool>& now_;
+};
 
 }  // namespace
 
@@ -78,7 +95,8 @@ struct Engine::Parts {
   std::optional<TraceLog> traces;
   std::optional<LatencyMonitor> monitor;  // ends before the threads; empty: nothing is measured
   bool started = false;
-  bool placed = false;  // the thread that calls turn()
+  bool placed = false;               // the thread that calls turn()
+  std::atomic<bool> serving{false};  // within run() or turn()
 
   void make_thread(std::uint32_t number) {
     threads.push_back(make_poll_thread(transport, {.config = config,
@@ -301,7 +319,11 @@ Engine::Engine(EngineConfig config, Callbacks program) {
   parts_->begin_logs();
 }
 
-Engine::~Engine() = default;
+// A callback that destroys the engine, or a thread that does while another one runs it, would return into freed memory.
+Engine::~Engine() {
+  const bool run_has_returned = !parts_->serving.load(std::memory_order_acquire);
+  NFX_REQUIRE(run_has_returned);
+}
 
 void Engine::start() {
   if (std::exchange(parts_->started, true)) return;
@@ -311,6 +333,7 @@ void Engine::start() {
 void Engine::run() {
   start();
   Parts& parts = *parts_;
+  const Serving serving{parts.serving};
   const auto serve = [&parts](std::uint32_t index) {
     parts.placement.enter(index);
     parts.threads[index]->begin();
@@ -329,6 +352,7 @@ void Engine::run() {
 
 std::size_t Engine::turn(Duration max_wait) {
   start();
+  const Serving serving{parts_->serving};
   if (!std::exchange(parts_->placed, true)) {
     parts_->placement.enter(0);
     parts_->threads[0]->begin();
@@ -381,6 +405,7 @@ void EngineOperations::check_added(SessionSettings settings) const {
 }
 
 std::size_t Engine::add_session(SessionSettings settings, AddedSession as) {
+  if (stopping()) throw ConfigError("the engine is stopping: it takes no further session");
   std::vector<std::string> handshake_names = parts_->prepare(settings);
   const std::string name = identity(settings.session);
   for (const auto& thread : parts_->threads) {
@@ -472,7 +497,8 @@ bool EngineOperations::add_metrics(MetricsPage& page, Duration timeout) const {
 }
 
 std::optional<Endpoint> Engine::local_endpoint(std::size_t session) const {
-  const SessionSettings& settings = parts_->config.sessions.at(session);
+  if (session >= parts_->config.sessions.size()) return std::nullopt;
+  const SessionSettings& settings = parts_->config.sessions[session];
   return parts_->threads[settings.poll_thread]->local_endpoint(settings.listen);
 }
 

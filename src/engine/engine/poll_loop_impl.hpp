@@ -68,6 +68,8 @@ std::size_t PollLoop<T, C>::turn(Duration max_wait) {
   if (!loop.failed.empty()) [[unlikely]]
     sessions.end_failed();
   sessions.flush_all(transport_);
+  if (stop && finished()) [[unlikely]]
+    submitted.end();
   if (!turns_follow_) settle();
   return work;
 }

@@ -52,6 +52,7 @@ void PollThread::publish() {
 }
 
 void PollThread::run() {
+  if (finished()) return;  // run() was called before
   turns_follow();
   MonotonicTime give_up = MonotonicTime::max();
   for (;;) {
@@ -62,7 +63,10 @@ void PollThread::run() {
       request_stop();
       give_up = now + longest_logout + stop_grace;
     }
-    if (finished() || now >= give_up) return loop().context.loop_thread.leave();
+    if (finished() || now >= give_up) {
+      loop().submitted.end();
+      return loop().context.loop_thread.leave();
+    }
   }
 }
 

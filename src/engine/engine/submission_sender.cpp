@@ -39,6 +39,8 @@ void SubmissionSender::send(std::span<const char> record) {
     return complete(submission, std::unexpected(SendError::not_logged_on));
   }
   NFX_ASSERT(session->number() == submission.header.session);
+  if (const auto fault = submission.header.fault) [[unlikely]]
+    return settle(*session, submission, record.size(), std::unexpected(*fault));
   // It does not wait for the release: it would be sent at an unexpected time.
   if (session->sending_held() && !submission.header.keep) [[unlikely]]
     return settle(*session, submission, record.size(), std::unexpected(SendError::on_hold));
@@ -80,6 +82,23 @@ void SubmissionSender::send_kept() {
     } else {
       keeping_.erase_at(i);
     }
+  }
+}
+
+void SubmissionSender::end() {
+  queue_.close();
+  queue_.drain([this](std::span<const char> record) {
+    const Submission submission = Submission::of(record);
+    SessionDriver* const session = sessions_.find(submission.header.session);
+    const std::unexpected ended{SendError::not_logged_on};
+    if (session != nullptr) return settle(*session, submission, record.size(), ended);
+    loop_.count(&PollLoopCounters::submit_unsent);
+    complete(submission, ended);
+  });
+  while (!keeping_.empty()) {
+    const std::uint32_t index = keeping_[0];
+    drop_kept(sessions_[index]);
+    keeping_.erase(index);
   }
 }
 

@@ -31,6 +31,8 @@ class SubmissionSender {
   void drop_kept(SessionDriver& session);
 
   void send();
+  // The loop turns no more: what is queued or held is reported, and nothing is taken from now on.
+  void end();
   // What is held for sessions that are logged on waits for the peer, whose reading wakes the loop, or for the journal,
   // which does not.
   [[nodiscard]] bool can_go_on() const noexcept;

@@ -3,7 +3,19 @@
 
 #include <algorithm>
 
+#include "wire/raw_fields.hpp"
+
 namespace nfx {
+namespace {
+
+// What the session would send and no receiver could divide into fields.
+std::optional<SendError> fault_of(const Outgoing& message) noexcept {
+  if (message.incomplete) return SendError::incomplete;
+  if (!message.built && fault_of_fields(message.body).error != WriteError::none) return SendError::bad_message;
+  return std::nullopt;
+}
+
+}  // namespace
 
 std::string_view to_string(SubmitStatus status) noexcept {
   switch (status) {
@@ -66,6 +78,11 @@ void Submissions::remove(std::size_t number) noexcept {
   sessions_.erase(number);
 }
 
+void Submissions::close() noexcept {
+  const std::lock_guard lock{mutex_};
+  closed_ = true;
+}
+
 std::optional<std::size_t> Submissions::find(const SessionId& id) {
   const std::lock_guard lock{mutex_};
   const auto found =
@@ -74,16 +91,19 @@ std::optional<std::size_t> Submissions::find(const SessionId& id) {
 }
 
 SubmitResult Submissions::submit(std::size_t session, const Outgoing& message, SubmitOptions options) noexcept {
+  const std::optional<SendError> fault = fault_of(message);
   const std::lock_guard lock{mutex_};
-  const SubmitStatus status = push(session, message, options);
+  const SubmitStatus status = push(session, message, options, fault);
   count(status);
   if (status != SubmitStatus::queued) return {.status = status};
   return {.status = status, .ticket = tickets_};
 }
 
-SubmitStatus Submissions::push(std::size_t session, const Outgoing& message, SubmitOptions options) noexcept {
+SubmitStatus Submissions::push(std::size_t session, const Outgoing& message, SubmitOptions options,
+                               std::optional<SendError> fault) noexcept {
   const auto found = sessions_.find(session);
   if (found == sessions_.end()) return SubmitStatus::unknown_session;
+  if (closed_) return SubmitStatus::not_logged_on;
   SubmitState& state = *found->second.state;
   const bool keep = options.while_logged_off == WhileLoggedOff::keep;
   const std::size_t size =
@@ -99,7 +119,8 @@ SubmitStatus Submissions::push(std::size_t session, const Outgoing& message, Sub
                                   .msg_type_size = static_cast<std::uint32_t>(message.msg_type.size()),
                                   .body_size = static_cast<std::uint32_t>(message.body.size()),
                                   .keep = keep,
-                                  .report = options.report};
+                                  .report = options.report,
+                                  .fault = fault};
   // Before the poll thread can subtract it.
   if (keep) state.keep_bytes.fetch_add(charge(size), std::memory_order_relaxed);
   queue_.hand_over_producer();

@@ -34,6 +34,7 @@ struct Submission {
     std::uint32_t body_size = 0;
     bool keep = false;
     bool report = false;
+    std::optional<SendError> fault{};  // seen when it was submitted
   };
 
   Header header;
@@ -73,6 +74,8 @@ class Submissions {
   // A session that exists from now on; it outlives its remove().
   void add(std::size_t number, const SessionConfig& config, SubmitState& state);
   void remove(std::size_t number) noexcept;
+  // The loop has ended: what is submitted from now on is refused. What is queued is still to be drained.
+  void close() noexcept;
   [[nodiscard]] std::optional<std::size_t> find(const SessionId& id);
 
   [[nodiscard]] SubmitResult submit(std::size_t session, const Outgoing& message, SubmitOptions options) noexcept;
@@ -97,7 +100,8 @@ class Submissions {
     SubmitState* state = nullptr;
   };
 
-  [[nodiscard]] SubmitStatus push(std::size_t session, const Outgoing& message, SubmitOptions options) noexcept;
+  [[nodiscard]] SubmitStatus push(std::size_t session, const Outgoing& message, SubmitOptions options,
+                                  std::optional<SendError> fault) noexcept;
   void count(SubmitStatus status) noexcept;
   [[nodiscard]] static std::size_t longest(std::size_t bytes, std::size_t max_message_size) noexcept;
 
@@ -105,6 +109,7 @@ class Submissions {
   std::mutex mutex_;
   std::map<std::size_t, Listed> sessions_;  // by number
   std::uint64_t tickets_ = 0;
+  bool closed_ = false;
   PollLoopCounters counters_;  // with count_shared(), under the mutex
   SpscQueue queue_;
 };

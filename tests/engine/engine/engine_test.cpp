@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <functional>
 #include <latch>
+#include <memory>
+#include <stdexcept>
 #include <thread>
 #include <tuple>
 
@@ -163,6 +166,54 @@ TEST(Engine, stopped_before_it_runs_does_not_run) {
   engine.stop();
   engine.run();
   EXPECT_TRUE(engine.finished());
+}
+
+TEST(Engine, that_has_ended_runs_no_more_and_takes_nothing) {
+  FirstTurn application;
+  EngineConfig config;
+  config.sessions = {acceptor_on("127.0.0.1", "A", 0)};
+  Engine engine{config, application};
+  engine.stop();
+  engine.run();
+  engine.run();
+  EXPECT_EQ(engine.submit(0, {.msg_type = "8", .body = "11=1\x01"}, {.while_logged_off = WhileLoggedOff::keep}).status,
+            SubmitStatus::not_logged_on);
+  EXPECT_THROW(engine.add_session(acceptor_on("127.0.0.1", "B", 0)), ConfigError);
+  EXPECT_EQ(engine.local_endpoint(7), std::nullopt);
+}
+
+struct MisusesItsEngine final : Application {
+  Handled on_message(SessionHandle&, const MessageView&) override { return Handled::done; }
+  Duration on_turn(Instant) override {
+    use();
+    return 1ms;
+  }
+  std::function<void()> use;
+};
+
+TEST(Engine, cannot_be_run_by_its_own_callback) {
+  MisusesItsEngine application;
+  EngineConfig config;
+  config.sessions = {acceptor_on("127.0.0.1", "A", 0)};
+  Engine engine{config, application};
+  int refused = 0;
+  application.use = [&] {
+    EXPECT_THROW(engine.run(), std::logic_error);
+    EXPECT_THROW(engine.turn(0ms), std::logic_error);
+    if (++refused == 2) engine.stop();
+  };
+  engine.run();
+  EXPECT_GE(refused, 2);
+}
+
+TEST(EngineDeathTest, destroyed_by_its_own_callback_ends_the_program_with_the_reason) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  MisusesItsEngine application;
+  EngineConfig config;
+  config.sessions = {acceptor_on("127.0.0.1", "A", 0)};
+  auto engine = std::make_unique<Engine>(config, application);
+  application.use = [&] { engine.reset(); };
+  EXPECT_DEATH(engine->run(), "run_has_returned");
 }
 
 TEST(Engine, says_which_port_is_taken_and_what_to_do_before_it_is_made) {

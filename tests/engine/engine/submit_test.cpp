@@ -100,6 +100,26 @@ TEST_F(SubmitTest, a_message_that_is_no_application_message_is_reported_and_noti
   EXPECT_EQ(loop->counters().submit_unsent, 1U);
 }
 
+TEST_F(SubmitTest, a_body_that_is_no_fields_and_one_without_required_fields_are_not_sent) {
+  start();
+  log_on();
+  for (const char* body : {"garbage\x01",
+                           "11=1\x01"
+                           "garbage\x01",
+                           "11=1\x01"
+                           "10=000\x01",
+                           "11=\x01", "11=1"})
+    EXPECT_TRUE(loop->submit(0, {.msg_type = "8", .body = body}, {.report = true}));
+  EXPECT_TRUE(loop->submit(0, {.msg_type = "8\x01", .body = "11=1\x01"}, keep_and_report));
+  EXPECT_TRUE(loop->submit(0, {.msg_type = "8", .body = "11=1\x01", .incomplete = true}, {.report = true}));
+  turn();
+  ASSERT_EQ(application.results.size(), 7U);
+  for (std::size_t i = 0; i < 6; ++i)
+    EXPECT_EQ(application.results[i].result, std::unexpected(SendError::bad_message)) << i;
+  EXPECT_EQ(application.results[6].result, std::unexpected(SendError::incomplete));
+  EXPECT_TRUE(received().empty());
+}
+
 TEST_F(SubmitTest, refuses_what_is_not_to_be_kept_while_logged_off) {
   start();
   EXPECT_EQ(submit(1).status, SubmitStatus::not_logged_on);
@@ -185,6 +205,7 @@ TEST_F(SubmitTest, reports_what_is_kept_as_not_sent_when_the_engine_stops) {
   EXPECT_EQ(application.results[0].result, std::unexpected(SendError::not_logged_on));
   EXPECT_EQ(application.count(Notice::not_sent), 1U);
   EXPECT_TRUE(loop->finished());
+  EXPECT_EQ(submit(2, keep_and_report).status, SubmitStatus::not_logged_on) << "nobody would report it";
 }
 
 TEST_F(SubmitTest, reports_what_is_kept_as_not_sent_when_the_session_is_removed) {
