@@ -36,6 +36,11 @@ class Parts(unittest.TestCase):
         pages = {f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")} - {"docs/README.md"}
         self.assertEqual(pages - named, set())
 
+    def test_pictures_are_what_their_script_draws(self):
+        checked = subprocess.run([sys.executable, "-B", ROOT / "scripts/docs_pictures.py", "--check"], capture_output=True,
+                                 text=True, check=False)
+        self.assertEqual((checked.returncode, checked.stderr), (0, ""))
+
     def test_comments_become_documentation(self):
         self.assertEqual(docs_site.as_doxygen("// Of <T>.\n// More.\n#pragma once\n\n  // Gives \\n.\n  int a();\n"
                                               '  int b;  // its size\n  auto c = "// no";\n}  // namespace nfx\n'),
