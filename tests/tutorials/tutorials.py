@@ -10,8 +10,9 @@ A page is read from top to bottom. Of a paragraph, what stands directly before a
   - "second terminal" is where the following commands run, until another one is named. "Ctrl-C in the first terminal" ends the
     command there, which must end with exit code 0 or the one that the paragraph names.
   - "needs QuickFIX" skips the page where its package is missing.
-Ports of 127.0.0.1 are replaced by free ones, and /home/you by the test's folder. cookbook: each ```cpp block of
-docs/cookbook.md must be in cookbook.cpp, which is compiled and run by the build.
+Ports of 127.0.0.1 are replaced by free ones, and /home/you by the test's folder.
+
+Of another page than a tutorial, each ```cpp block must be in cookbook.cpp, which the build compiles and a test runs.
 """
 import argparse
 import os
@@ -229,15 +230,17 @@ def follow(path, options):
     with tempfile.TemporaryDirectory() as scratch:
         home = pathlib.Path(scratch).resolve()
         (home / "nexusfix").symlink_to(options.prefix.resolve())
-        # The page's compiler is that of the build.
+        # The page's compiler is that of the build. Without its cache: with a base folder that gives __FILE__ a relative path, by
+        # which no dictionary of the installation is found.
         (home / "bin").mkdir()
         compiler = home / "bin/c++"
-        compiler.write_text(f'#!/bin/sh\nexec {options.launcher} {shutil.which(options.compiler)} "$@"\n', encoding="utf-8")
+        compiler.write_text(f'#!/bin/sh\nexec {shutil.which(options.compiler)} "$@"\n', encoding="utf-8")
         compiler.chmod(0o755)
         environment = {name: value for name, value in os.environ.items() if not name.startswith("NFX_")}
         environment |= {"HOME": str(home), "PATH": f"{home / 'bin'}:{environment['PATH']}", "NO_COLOR": "1"}
         packages, = (home / "nexusfix").rglob("nexusfix-engine.pc")
-        environment |= {"PATH": f"{home / 'nexusfix/bin'}:{environment['PATH']}", "PKG_CONFIG_PATH": str(packages.parent)}
+        environment |= {"PATH": f"{home / 'nexusfix/bin'}:{environment['PATH']}", "PKG_CONFIG_PATH": str(packages.parent),
+                        "LD_LIBRARY_PATH": str(packages.parent.parent)}  # of shared libraries
         page = Page(path, home, environment)
         try:
             page.follow()
@@ -251,7 +254,7 @@ def follow(path, options):
     return 0
 
 
-def check_cookbook(path):
+def check_recipes(path):
     def flat(text):
         return "\n".join(line.strip() for line in text.splitlines())
 
@@ -260,7 +263,7 @@ def check_cookbook(path):
     wrong = [text for text in recipes if flat(text) not in program]
     for text in wrong:
         print(f"{path}: not in cookbook.cpp:\n{textwrap.indent(text, '  ')}", file=sys.stderr)
-    print(f"{len(recipes) - len(wrong)} of {len(recipes)} recipes are in cookbook.cpp")
+    print(f"{path.name}: {len(recipes) - len(wrong)} of {len(recipes)} recipes are in cookbook.cpp")
     return 1 if wrong or not recipes else 0
 
 
@@ -269,16 +272,15 @@ def main():
     parser.add_argument("--install", metavar="BUILD", type=pathlib.Path, help="install this build into the prefix, and end")
     parser.add_argument("--prefix", type=pathlib.Path, help="where NexusFIX is installed")
     parser.add_argument("--compiler", default="c++")
-    parser.add_argument("--launcher", default="", help="of the compiler, such as ccache")
     parser.add_argument("page", nargs="?", type=pathlib.Path)
     options = parser.parse_args()
     try:
         if options.install:
             install(options.install, options.prefix)
             return 0
-        if options.page.name == "cookbook.md":
-            return check_cookbook(options.page)
-        return follow(options.page, options)
+        if options.page.name.startswith("tutorial-"):
+            return follow(options.page, options)
+        return check_recipes(options.page)
     except Failed as error:
         print(f"{options.page or options.install}: {error}", file=sys.stderr)
         return 1
