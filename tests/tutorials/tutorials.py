@@ -15,6 +15,7 @@ Ports of 127.0.0.1 are replaced by free ones, and /home/you by the test's folder
 Of another page than a tutorial, each ```cpp block must be in cookbook.cpp, which the build compiles and a test runs.
 """
 import argparse
+import contextlib
 import os
 import pathlib
 import re
@@ -65,11 +66,12 @@ class Terminal:
         threading.Thread(target=self.read, args=(self.process,), daemon=True).start()
 
     def read(self, process):
-        for line in process.stdout:
-            with self.changed:
-                self.output += line
-                self.unseen.append(line.rstrip("\n"))
-                self.changed.notify_all()
+        with process.stdout:
+            for line in process.stdout:
+                with self.changed:
+                    self.output += line
+                    self.unseen.append(line.rstrip("\n"))
+                    self.changed.notify_all()
         with self.changed:
             self.ended = True
             self.changed.notify_all()
@@ -103,11 +105,9 @@ class Terminal:
         if self.process is None:
             return
         for number in (signal.SIGTERM, signal.SIGKILL):
-            try:
+            with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
                 os.killpg(self.process.pid, number)
                 self.process.wait(30)
-            except (ProcessLookupError, subprocess.TimeoutExpired):
-                continue
 
 
 def as_pattern(line):
