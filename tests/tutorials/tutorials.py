@@ -224,7 +224,8 @@ def install(build, prefix):
 
 
 def follow(path, options):
-    if "needs QuickFIX" in path.read_text(encoding="utf-8") and not pathlib.Path("/usr/include/quickfix/Session.h").is_file():
+    quickfix = "needs QuickFIX" in path.read_text(encoding="utf-8")
+    if quickfix and subprocess.run(["pkg-config", "--exists", "quickfix"], check=False).returncode != 0:
         print("skipped: QuickFIX is missing (libquickfix-dev)")
         return SKIPPED
     with tempfile.TemporaryDirectory() as scratch:
