@@ -1,5 +1,5 @@
-// An acceptor for black-box acceptance suites: several sessions on one port, orders and security definitions echoed
-// with their fields in ascending order, everything else refused as unsupported, full dictionary validation.
+// An acceptor for black-box acceptance suites: several sessions on one port, full dictionary validation. Echoes orders
+// and security definitions with their fields in ascending order, and rejects everything else as unsupported.
 #include <algorithm>
 #include <array>
 #include <csignal>
@@ -23,7 +23,7 @@ namespace {
 struct Peer {
   std::string_view begin_string;
   std::string_view comp_id;
-  std::string_view version;  // of the application messages
+  std::string_view version;  // version of the application messages
   bool allow_empty_values = false;
 };
 
@@ -35,16 +35,16 @@ constexpr Peer peers[] = {
     {"FIX.4.4", "TW", "FIX.4.4"},          {"FIX.4.4", "NO_CHECK_FIELDS_HAVE_VALUES", "FIX.4.4", true},
 };
 
-// What the command line changes for all sessions.
+// Options on the command line that apply to all sessions.
 struct Modes {
   bool reset_on_logon = true;
   std::uint32_t resend_chunk_size = 0;
   bool next_expected = false;
   bool last_processed = false;
-  std::string one_version;  // "FIX.4.4": its session alone, with a peer called TW
+  std::string one_version;  // "FIX.4.4": runs only its session, with a peer called TW
 };
 
-// One field outside any group, or a group: its count and everything that belongs to it, in wire order.
+// A field outside any group, or a group: its count and all its entries, in wire order.
 struct Item {
   nfx::Tag tag;
   std::string text;
@@ -86,7 +86,7 @@ class EchoApplication final : public nfx::Application {
  private:
   static constexpr std::uint32_t orders_kept = 4096;
 
-  // The suite wants the application version at the end of this one message.
+  // The suite expects the application version at the end of this one message.
   static nfx::Sent refuse_over_fixt(nfx::SessionHandle& session, const nfx::MessageView& message) {
     std::array<char, 256> buffer;
     nfx::FieldWriter body{buffer};

@@ -1,5 +1,5 @@
 // The control port of SERVER.md's protocol: GET /set?session=FIX.4.4:ISLD->TW&NEXTSENDERSEQNUM=2000, on loopback. It
-// gives the engine the same command as its control plane does. One client at a time, for a test suite.
+// gives the engine the same command as its control plane. One client at a time, for a test suite.
 // Thread: one of its own. Lifetime: the engine outlives it. Errors: the constructor throws std::system_error.
 #pragma once
 

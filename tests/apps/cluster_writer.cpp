@@ -1,7 +1,7 @@
-// Writes messages of one session to a stream, with takeovers, for the tests of what reads it:
+// Writes messages of one session to a stream, with takeovers, for the tests of its readers:
 //   cluster_writer URL CA CREDENTIALS STREAM SESSION MESSAGES TAKEOVERS
-// Each gateway of the takeovers is another owner; the one before is fenced, or retires. Message N has ClOrdID N. The
-// last line has what was written: messages, frames, digest of all messages in their order.
+// Each takeover makes another gateway the owner; the previous one is fenced, or retires. Message N has ClOrdID N. The
+// last line summarises the output: messages, frames, digest of all messages in order.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -16,7 +16,7 @@ using namespace nfx;
 using namespace std::chrono_literals;
 
 std::string order(std::uint64_t number) {
-  // Some with a Logon's secrets, one of them with a separator in it, which no reader may show.
+  // Some messages have a Logon's secrets, one of them with a separator inside; no reader may show them.
   const std::string secret = number % 1000 == 1 ? "554=hunter2\x01"
                                                   "95=7\x01"
                                                   "96=hun\x01"
@@ -52,7 +52,7 @@ int run(char** argument) {
   options.lease = 1s;
   std::unique_ptr<bench::SessionOwners> before;
   for (std::uint64_t epoch = 0; epoch <= takeovers; ++epoch) {
-    // Even ones give up in order; odd ones are replaced while they own the session, as if they were killed.
+    // Even ones retire in order; odd ones are replaced while they own the session, as if they were killed.
     if (before != nullptr && epoch % 2 == 0) before->retire_all(60s);
     auto owners = std::make_unique<bench::SessionOwners>(client, std::vector<std::string>{argument[5]},
                                                          nfx::cluster::GatewayId{epoch + 1}, options);

@@ -1,6 +1,6 @@
-// Preloaded into a program: records for each file what was synced, so that a test can remove from the file what was
-// not, as a power loss does. After fdatasync(fd) has succeeded, the file NFX_SYNCED/<inode> holds what fd's file held
-// when it was called; what was written after that call is not in it.
+// Preloaded into a program: keeps a copy of each file's synced content, so that a test can remove the unsynced part, as
+// a power loss does. After fdatasync(fd) has succeeded, the file NFX_SYNCED/<inode> holds the content of fd's file at
+// the time of the call, without later writes.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -14,7 +14,7 @@
 
 namespace {
 
-// True: all of `from` is in the file `to`.
+// True if the file `to` contains all of `from`.
 bool copy(int from, const std::string& to) {
   const int out = open(to.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (out < 0) return false;

@@ -1,4 +1,4 @@
-// Reading ahead gives what reading in place gives: the same bytes in the same order, and an error where it happened.
+// Reading ahead gives the same bytes in the same order as reading directly, and an error at the same place.
 #include "market/read_ahead.hpp"
 
 #include <gtest/gtest.h>

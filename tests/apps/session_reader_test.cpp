@@ -1,4 +1,4 @@
-// Where a frame belongs after the last one that a reader has taken.
+// The place of a frame relative to the last one that a reader has taken.
 #include "cluster/session_reader.hpp"
 
 #include <gtest/gtest.h>

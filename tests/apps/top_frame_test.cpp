@@ -1,4 +1,4 @@
-// What nfx top shows: pictures of snapshots at several sizes, and what keys change about them.
+// The output of nfx top: pictures of snapshots at several sizes, and the effects of keys.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::array sizes{Size{80, 24}, Size{120, 40}, Size{40, 10}, Size{20, 5}};
 
-// As an answer is read: numbers that are not negative are unsigned.
+// As in a parsed answer: numbers that are not negative are unsigned.
 Json parsed(const Json& json) { return Json::parse(json.dump(-1, ' ', false, Json::error_handler_t::replace)); }
 
 Json session_json(const std::string& name, unsigned number, bool logged_on = true) {

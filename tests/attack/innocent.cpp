@@ -1,6 +1,6 @@
 // The innocent session of `./dev attack`: logs on to a server that echoes, sends orders at a fixed rate, and measures
-// how long each echo takes. It never slows down for a slow server: an order that could not be sent yet counts from the
-// moment it was due, and one that has no echo counts with its age.
+// the time until each echo. It never slows down for a slow server: an order that could not be sent yet counts from its
+// due time, and one without an echo counts with its age.
 //
 // A line on standard input ends a phase: the phase's statistics are one JSON object on standard output. The end of
 // standard input logs out. Exit code 0: every order was echoed and the session was never disconnected.
@@ -63,7 +63,7 @@ sockaddr_in address(const std::string& host, std::uint16_t port) {
   return made;
 }
 
-// A non-blocking connection to a port of this host, encrypted where an authority is given.
+// A non-blocking connection to a port of this host, encrypted if an authority is given.
 class Channel {
  public:
   explicit Channel(const Options& options) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -86,7 +86,8 @@ class Channel {
   [[nodiscard]] int fd() const noexcept { return fd_; }
   [[nodiscard]] bool ended() const noexcept { return ended_; }
 
-  // Bytes moved; 0 when the socket would block, or the server has closed the connection. Throws when it was reset.
+  // Returns the number of bytes moved; 0 if the socket would block, or if the server has closed the connection. Throws
+  // if it was reset.
   std::size_t send(const char* bytes, std::size_t size) { return moved(true, const_cast<char*>(bytes), size); }
   std::size_t receive(char* bytes, std::size_t size) { return moved(false, bytes, size); }
 
@@ -157,7 +158,7 @@ class Innocent {
   }
 
  private:
-  // Orders without an echo at any time; at a thousand a second, a minute of them.
+  // Maximum number of orders without an echo; a minute's worth at a thousand per second.
   static constexpr std::size_t max_outstanding = 65536;
   struct Order {
     SteadyTime due;
@@ -184,7 +185,7 @@ class Innocent {
     unsent_.erase(0, done);
   }
 
-  // Until something can be read or written, a phase ends, or the time has passed.
+  // Waits until data can be read or written, a phase ends, or the time has passed.
   void wait(std::chrono::nanoseconds time) {
     const auto writable = static_cast<short>(unsent_.empty() ? 0 : POLLOUT);
     std::array<pollfd, 2> ends{
@@ -214,7 +215,7 @@ class Innocent {
         end();
         ++phase_sent_;
         due += interval_;
-        // What is late because this process was not scheduled is not the server's fault.
+        // A delay because this process was not scheduled is not the server's fault.
         if (unsent_.size() < 4096) {
           const SteadyTime now_steady = SteadyClock::now();
           orders_[(sent_ - 1) % max_outstanding].due = now_steady;

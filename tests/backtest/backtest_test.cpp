@@ -1,9 +1,9 @@
-// A market maker trades live at the demonstration's venue, over TCP, and records what it receives. A backtest on the
-// recording has the same orders, each with the same number, side, price and quantity, and the same position.
+// A market maker trades live at the demonstration's venue, over TCP, and records everything it receives. A backtest on
+// the recording has the same orders, each with the same number, side, price and quantity, and the same position.
 //
-// Live and recording are one thread: the venue does its next step when both sides have handled everything, so that a
-// slow host changes no order. What takes time on the way is then less than the time between two steps, as the backtest
-// has it, without a delay.
+// Live trading and recording run on one thread: the venue makes its next step when both sides have handled everything,
+// so that a slow host changes no order. All latencies are then shorter than the time between two steps, like in the
+// backtest, which has no delay.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -35,7 +35,7 @@ struct Outcome {
   std::int64_t position = 0;
   std::uint64_t books = 0;
 };
-// Orders as people read them, so that a difference is shown as one.
+// Orders as text, so that differences are readable.
 Outcome outcome_of(const auto& maker) {
   Outcome outcome{.orders = {}, .position = maker.position(), .books = maker.books().hash()};
   for (const auto& [number, intent] : maker.sent()) outcome.orders.push_back(to_text(number, intent));
@@ -102,7 +102,7 @@ TEST_P(Backtest, agrees_with_live_trading_to_the_order) {
 INSTANTIATE_TEST_SUITE_P(seeds, Backtest, testing::Range(std::uint64_t{1}, std::uint64_t{9}),
                          [](const auto& each) { return "seed_" + std::to_string(each.param); });
 
-// The comparison finds a venue that is simulated wrongly.
+// The comparison detects a wrongly simulated venue.
 TEST(BacktestVenue, disagrees_when_it_is_simulated_otherwise) {
   for (const std::uint64_t seed : {1, 2, 3, 4}) {
     RecordedFeed recorded;

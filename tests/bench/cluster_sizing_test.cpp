@@ -1,4 +1,4 @@
-// The arithmetic of plans and fits, and the takeovers in virtual time.
+// Tests the arithmetic of plans and fits, and the takeovers in virtual time.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -46,7 +46,7 @@ TEST(ClusterPlan, slow_session_has_a_record_in_each_frame_and_fast_one_as_many_a
   EXPECT_NEAR(slow.frames_per_s, 10, 1e-6);
   EXPECT_NEAR(slow.bytes_per_s, 10 * (80 + 16 + 200), 1e-6);
   const CostSample fast = predict(costs(), 1, 20'000, 200);
-  // Each frame is published when the one before is released.
+  // Each frame is published when the previous one is released.
   EXPECT_NEAR(fast.frames_per_s * fast.release_p50_us, 1e6, 1e4);
   EXPECT_LT(fast.frames_per_s, 2000);
   EXPECT_GT(fast.release_p50_us, slow.release_p50_us);
@@ -58,8 +58,8 @@ TEST(ClusterPlan, streams_servers_and_disks_grow_with_the_load_and_stay_within_t
   EXPECT_NEAR(small.records_per_s, 10'000, 1e-6);
   EXPECT_EQ(small.servers, 3U);
   EXPECT_LE(small.streams_utilization, options.utilization);
-  EXPECT_EQ(small.streams, 2U);  // 10,000 frames/s of at most 10,000 each, half of which is used
-  // All replicas of a day: what leaves the gateways, and 60 bytes for each frame.
+  EXPECT_EQ(small.streams, 2U);  // 10,000 frames/s, at most 10,000 each, of which half is used
+  // All replicas of a day: the bytes that leave the gateways, and 60 bytes for each frame.
   const double day = 10'000 * (80 + 16 + 200 + 60) * 3600.0 * 8;
   EXPECT_NEAR(small.disk_bytes_per_day * small.servers, 3 * day, day * 1e-6);
   EXPECT_NEAR(small.server_in_bytes_per_s * small.servers, 3 * small.bytes_per_s, 1e-3);
@@ -118,7 +118,7 @@ TEST(TakeoverSimulation, one_seed_gives_one_result_and_another_seed_another_one)
 }
 
 TEST(TakeoverSimulation, session_without_a_queue_is_owned_after_its_lease_and_its_requests) {
-  // Ten sessions at most, so that nothing waits; no replay, and the leaders are elected before a lease ends.
+  // At most ten sessions, so that nothing waits; no replay, and the leaders are elected before a lease ends.
   const TakeoverOptions options{.sessions = 10,
                                 .gateways = 2,
                                 .sites = 2,
@@ -129,7 +129,8 @@ TEST(TakeoverSimulation, session_without_a_queue_is_owned_after_its_lease_and_it
                                 .read_us = 10};
   const TakeoverResult result = simulate_takeover(options);
   ASSERT_GT(result.moved, 0U);
-  // Half a second more than the lease, from a renewal that is up to a third of it old; then a read and a publish.
+  // Half a second more than the lease, from a renewal that is up to a third of the lease old; then a read and a
+  // publish.
   EXPECT_GE(result.owned_s.p50, 20 + 0.5 - 20 / 3.0);
   EXPECT_LE(result.owned_s.max, 20 + 0.5 + 0.003);
   EXPECT_EQ(result.lost_requests, 0U);
@@ -150,7 +151,7 @@ TEST(TakeoverSimulation, logons_are_bounded_on_each_gateway_and_all_peers_come_b
   const TakeoverResult result = simulate_takeover(options);
   EXPECT_EQ(result.logons_per_s_max, 50U);
   EXPECT_GT(result.logons_refused, 0U);
-  // Six gateways take what four had, at 50 each second.
+  // Six gateways take the sessions of four others, at 50 per second each.
   EXPECT_GE(result.logged_on_s.max, result.moved / (6.0 * 50));
   TakeoverOptions faster = options;
   faster.logons_per_s = 5000;

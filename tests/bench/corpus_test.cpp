@@ -1,4 +1,4 @@
-// The corpora are as the benchmark describes them, and the plain reading, which checks every row, is right.
+// The corpora match their description, and the plain reading, which checks every row, is right.
 #include <gtest/gtest.h>
 
 #include <set>

@@ -19,7 +19,7 @@ TEST(Figures, of_repeats_are_the_medians_of_each) {
 }
 
 TEST(Figures, a_ratio_compares_with_the_baseline_of_the_same_repeat) {
-  // The machine was slow in the second repeat, for both alike.
+  // The machine was slow in the second repeat, for both rows.
   const std::vector<double> own{12, 120, 13}, baseline{10, 100, 10};
   EXPECT_DOUBLE_EQ(middle_ratio(own, baseline, std::identity{}), 1.2);
 }

@@ -1,4 +1,4 @@
-// The harness measures what it is given, in random order, and does not accept a wrong answer.
+// The harness measures its input in random order, and does not accept a wrong answer.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -54,7 +54,7 @@ TEST(CycleClock, agrees_with_the_kernel_about_how_long_a_millisecond_is) {
   const double ns = clock.to_ns(static_cast<double>(ticks_after() - ticks_begin));
   const double ns_by_steady_clock =
       std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
-  // Being preempted between the two readings may only make the second one larger.
+  // Preemption between the two readings can only increase the second one.
   EXPECT_GE(ns, 1.99e6);
   EXPECT_LE(ns, ns_by_steady_clock * 1.01);
 }
@@ -157,7 +157,7 @@ TEST(Measure, visits_the_items_in_random_order_and_all_of_them) {
   };
   ASSERT_TRUE(measure_it(group_of({row})).has_value());
   ASSERT_GT(visits->size(), 2 * items);
-  // The checks come first, in order; the last turn is one of those that are timed.
+  // The checks come first, in order; the last pass is a timed one.
   const std::vector<std::uint32_t> last(visits->end() - items, visits->end());
   EXPECT_FALSE(std::ranges::is_sorted(last));
   EXPECT_EQ(std::set<std::uint32_t>(last.begin(), last.end()).size(), items);

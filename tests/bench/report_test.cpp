@@ -1,4 +1,4 @@
-// What a run prints and writes identifies what was measured.
+// The output of a run identifies the measurement.
 #include <gtest/gtest.h>
 
 #include <limits>

@@ -31,7 +31,7 @@ TEST(LongFlow, fails_a_rate_that_is_more_than_a_hundredth_below_what_was_due) {
 TEST(LongFlow, fails_memory_that_grows_in_either_half) {
   FlowResult venue = steady();
   venue.rss_middle_kib = 60'000;
-  venue.rss_end_kib = 61'000;  // within what is allowed
+  venue.rss_end_kib = 61'000;  // within the allowed growth
   EXPECT_EQ(what_failed(steady(), venue, due),
             std::vector<std::string>{"venue: resident memory grew in the first half from 50000 to 60000 KiB"});
   venue.rss_end_kib = 70'000;

@@ -1,9 +1,9 @@
 // The kill test of the cluster: three nats-servers, two gateways and a trader, all on loopback. Under load the owner of
 // the session is killed, paused for longer than its lease, cut off from the servers, or stopped in order, or loses its
-// disk; the network is split, with the owner and the leader of the stream on one side, and the other gateway with two
-// servers on the other; the leader is cut off from the other servers; servers are killed; the trader's connections are
-// cut; everything is restarted in turn. At the end each order has exactly one answer, both sides and the stream agree
-// on the sequence numbers, and the trader was sent nothing that the stream does not have.
+// disk. The network is split, with the owner and the leader of the stream on one side, and the other gateway with two
+// servers on the other. The leader is cut off from the other servers, servers are killed, the trader's connections are
+// cut, and everything is restarted in turn. At the end each order has exactly one answer, both sides and the stream
+// agree on the sequence numbers, and every message sent to the trader is in the stream.
 #include <poll.h>
 #include <unistd.h>
 
@@ -56,7 +56,7 @@ struct Options {
 
 const std::vector<std::string> all_kinds = {"kill", "pause",  "cut",    "split",  "island",  "mute", "disk",
                                             "stop", "server", "leader", "client", "rolling", "both"};
-// After which an async owner may have sent what is not stored.
+// After these events an async owner may have sent messages that are not stored.
 const std::vector<std::string> losing_kinds = {"kill", "pause", "cut", "split", "disk", "both"};
 
 struct Failure : std::runtime_error {
@@ -67,7 +67,7 @@ void pass(Duration time) { ::poll(nullptr, 0, static_cast<int>(time / 1ms)); }
 
 double seconds(Duration time) { return std::chrono::duration<double>(time).count(); }
 
-// What the stream has of the session: each sent message by its sequence number, and the next sequence numbers.
+// The stream's content for the session: each sent message by sequence number, and the next sequence numbers.
 struct Stored {
   std::map<std::uint64_t, std::string> sent;
   cluster::Counters end;
@@ -78,7 +78,7 @@ class Reader {
   explicit Reader(const nats::NatsOptions& options)
       : stream_(options), index_(stream_.add_session(session_name, cluster::GatewayId{1})) {}
 
-  // Until a read finds nothing after the last frame.
+  // Reads until nothing follows the last frame.
   Stored read() {
     Stored stored;
     cluster::StreamSeq last{};
@@ -152,7 +152,7 @@ class Run {
     for (std::uint32_t cycle = 1; cycle <= options_.cycles; ++cycle) {
       const std::string& kind = options_.kinds[random_() % options_.kinds.size()];
       both_run();
-      // Under load, at a moment that nothing else determines.
+      // Under load, at a random moment.
       wait_for_answers(20 + random_() % 800, 10min, "load before a " + kind);
       const Duration gap = disturb(kind);
       gaps_[kind].push_back(gap);
@@ -176,7 +176,7 @@ class Run {
       if (ledger.answers[order] == 0) ++lost;
       if (ledger.answers[order] > 1) ++twice;
     }
-    // Everything of the logout is stored once the gateways have ended.
+    // All messages of the logout are stored once the gateways have ended.
     for (int i = 0; i < Gateways::count; ++i) gateways_.terminate(i);
     wait_until([&] { return gateways_.ended(0) && gateways_.ended(1); }, 10min, "the end of the gateways");
     const Stored stored = Reader{nats_options_}.read();
@@ -206,8 +206,8 @@ class Run {
                   seconds(gaps[gaps.size() / 2]), seconds(gaps.back()));
     }
     std::fflush(stdout);
-    // What async sends before it is stored may be lost with its gateway: the next one answers those orders again, under
-    // other numbers.
+    // An async gateway may lose messages that it sent before they were stored. The next gateway answers those orders
+    // again, under other numbers.
     const bool replicated = options_.durability == "replicated";
     constexpr std::uint64_t async_messages = 256;  // the default of [cluster] async_messages
     const std::uint64_t may_be_twice = replicated ? 0 : async_messages * losses();
@@ -216,8 +216,8 @@ class Run {
     if (unknown > may_be_twice) throw Failure("the trader was sent what is not stored");
     if (value(stored.end.inbound) != trader_->next_out())
       throw Failure("the next sequence number of the trader's messages differs");
-    // The answer to a Logout, and a Heartbeat before it, are not sent where the cluster takes longer to store them than
-    // a gateway waits before it closes the connection. Their numbers are in the stream, without bytes.
+    // The answer to a Logout, and a Heartbeat before it, are not sent if the cluster takes longer to store them than a
+    // gateway waits before it closes the connection. Their numbers are in the stream, without bytes.
     if (value(stored.end.outbound) < trader_->next_in())
       throw Failure("the trader received a message whose number is not in the stream");
     for (std::uint64_t seq = trader_->next_in(); seq < value(stored.end.outbound); ++seq) {
@@ -239,7 +239,7 @@ class Run {
     for (const auto& [kind, gaps] : gaps_) all += std::ranges::count(losing_kinds, kind) != 0 ? gaps.size() : 0;
     return all;
   }
-  // What a gateway connects to: a relay to each server, which can be cut.
+  // The addresses for a gateway: a relay to each server, which can be cut.
   std::string servers_of(int gateway) {
     std::string urls;
     for (int i = 0; i < 3; ++i) {
@@ -260,7 +260,7 @@ class Run {
     for (const auto& [ends, relay] : route_relays_)
       if (ends.first == server || ends.second == server) relays_.set(relay, flow);
   }
-  // One gateway and one server reach each other alone.
+  // One gateway and one server can only reach each other.
   void split(int gateway, int server, Flow flow) {
     set_routes_of(server, flow);
     for (int i = 0; i < 3; ++i) {
@@ -297,7 +297,7 @@ class Run {
     const std::uint64_t until = trader_->answered() + more;
     wait_until([&] { return trader_->answered() >= until; }, most, what);
   }
-  // A gateway that was killed runs again, and knows the cluster.
+  // A killed gateway runs again, and is connected to the cluster.
   void both_run() {
     for (int i = 0; i < Gateways::count; ++i) gateways_.start(i);
     for (int i = 0; i < Gateways::count; ++i)
@@ -308,7 +308,7 @@ class Run {
     }
   }
 
-  // The time without an answer, from the last one before.
+  // The longest time without an answer, from the last answer before.
   Duration disturb(const std::string& kind) {
     const int owner = gateways_.owner();
     if (owner < 0) throw Failure("no gateway owns the session");
@@ -321,7 +321,7 @@ class Run {
     if (kind == "both") return kill_both();
     const std::string no_owner = "no longer owned by this gateway";
     const std::size_t ended = gateways_.lines_with(owner, no_owner);
-    // An application that answers by itself has no answer to what arrives after its session's Logout.
+    // After its session's Logout, an application that answers on its own does not answer further messages.
     if (kind == "stop") {
       trader_->hold(true);
       wait_until([&] { return trader_->answered() >= trader_->sent(); }, 10min, "answers before a stop");
@@ -355,20 +355,20 @@ class Run {
     return gap;
   }
 
-  // Of the stream of frames.
+  // The leader of the stream of frames.
   int leader() {
     for (const MonotonicTime end = read_monotonic() + 30s; read_monotonic() < end; pass(100ms)) {
       try {
         const std::string name = nats::NatsStream{nats_options_}.state().leader;
         if (name.size() == 2) return name[1] - '0';
       } catch (const nats::NatsError&) {
-        // Another election.
+        // Another election is in progress.
       }
     }
     throw Failure("the stream has no leader");
   }
 
-  // The longest time without an answer, until answers have come again for a while.
+  // The longest time without an answer, until answers have been arriving again for a while.
   Duration longest_gap(MonotonicTime before, const std::string& what) {
     MonotonicTime last = before;
     Duration longest{};
@@ -394,7 +394,7 @@ class Run {
     return longest;
   }
 
-  // What the owner publishes is stored, and its lease is renewed; the answers are late.
+  // The owner's publishes are stored, and its lease is renewed, but the answers are late.
   Duration mute_servers_of(int owner) {
     const MonotonicTime before = read_monotonic();
     set_servers_of(owner, Flow::requests);
@@ -411,7 +411,7 @@ class Run {
     return longest_gap(before, "a cut of the trader's connections");
   }
 
-  // Neither has followed when they start again: the takeover reads everything.
+  // Neither gateway has followed when it starts again: the takeover reads everything.
   Duration kill_both() {
     const MonotonicTime before = last_answer();
     for (int i = 0; i < Gateways::count; ++i) gateways_.kill(i);
@@ -438,7 +438,7 @@ class Run {
     servers_.kill(victim);
     const Duration longest = longest_gap(before, "the loss of a server");
     servers_.start(victim);
-    // Until it follows again, a second loss would leave no majority.
+    // Until it has caught up, a second loss would leave no majority.
     wait_until([&] { return servers_.is_healthy(victim); }, 10min, "a healthy server after its start");
     return longest;
   }
@@ -447,7 +447,7 @@ class Run {
   const std::uint16_t trader_port_ = test::free_port();
   std::mt19937_64 random_;
   Relays relays_;
-  std::map<std::pair<int, int>, std::size_t> route_relays_;  // from a server to another
+  std::map<std::pair<int, int>, std::size_t> route_relays_;  // from one server to another
   test::ThreeServers servers_{[this](int from, int to, std::uint16_t port) {
     const std::size_t relay = route_relays_[{from, to}] = relays_.add(port);
     return relays_.port(relay);

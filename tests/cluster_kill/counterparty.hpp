@@ -1,6 +1,6 @@
-// The counterparty of the gateways: sends orders under load to whichever gateway has the session, and has a ledger of
-// each order and of each message that it was sent. trader.hpp has one with the engine of NexusFIX, quickfix_trader.hpp
-// one with QuickFIX. C++14, as QuickFIX's headers are.
+// The counterparty of the gateways: sends orders under load to whichever gateway has the session, and keeps a ledger of
+// all its orders and all messages it received. trader.hpp implements it with NexusFIX's engine, quickfix_trader.hpp
+// with QuickFIX. C++14, because QuickFIX's headers require it.
 // Thread: the protected part is the engine's; the rest from any.
 #pragma once
 
@@ -15,19 +15,19 @@
 namespace nfx {
 namespace cluster_kill {
 
-// What the counterparty knows. An order is a ClOrdID, counted from 1 on.
+// The counterparty's knowledge. An order is a ClOrdID, counted from 1.
 struct Ledger {
   std::uint64_t sent = 0;
-  std::vector<std::uint8_t> answers = {0};          // by order: how many answers came
-  std::map<std::uint64_t, std::uint64_t> received;  // MsgSeqNum to order, of each answer
-  std::uint64_t conflicts = 0;                      // a number that came with two orders
+  std::vector<std::uint8_t> answers = {0};          // number of answers by order
+  std::map<std::uint64_t, std::uint64_t> received;  // from an answer's MsgSeqNum to its order
+  std::uint64_t conflicts = 0;                      // numbers that came with two different orders
   std::uint64_t answered = 0;
   std::uint64_t logons = 0;
 };
 
 struct Load {
-  std::uint32_t window = 64;  // orders without an answer, at most
-  std::uint32_t rate = 1000;  // orders per second, at most
+  std::uint32_t window = 64;  // maximum number of orders without an answer
+  std::uint32_t rate = 1000;  // maximum number of orders per second
 };
 
 class Counterparty {
@@ -39,13 +39,13 @@ class Counterparty {
 
   // Logs out and ends.
   virtual void stop() = 0;
-  // No further orders, until hold(false).
+  // Sends no further orders until hold(false).
   void hold(bool held) noexcept { held_.store(held); }
   std::uint64_t answered() const noexcept { return answered_.load(std::memory_order_acquire); }
   std::uint64_t sent() const noexcept { return sent_.load(std::memory_order_acquire); }
   std::int64_t last_answer_ns() const noexcept { return last_answer_ns_.load(); }
 
-  // Once stopped.
+  // Requires stop().
   const Ledger& ledger() const noexcept { return ledger_; }
   std::uint64_t next_in() const noexcept { return next_in_; }
   std::uint64_t next_out() const noexcept { return next_out_; }
@@ -58,7 +58,7 @@ class Counterparty {
   }
 
  protected:
-  // How many orders may be sent now, the next one of which is next_order().
+  // The number of orders that may be sent now, starting with next_order().
   std::uint64_t orders_due(std::int64_t now_ns, bool logged_on) {
     const double seconds = static_cast<double>(now_ns - turned_ns_) / 1e9;
     turned_ns_ = now_ns;
@@ -107,7 +107,7 @@ class Counterparty {
   std::atomic<std::int64_t> last_answer_ns_;
   std::atomic<bool> held_{false};
   mutable std::mutex mutex_;
-  std::vector<std::string> events_;  // the last ones
+  std::vector<std::string> events_;  // the last few
 };
 
 }  // namespace cluster_kill

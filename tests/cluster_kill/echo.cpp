@@ -1,4 +1,4 @@
-// The gateway's program: an application that answers each order once, by the configuration that it is given.
+// The gateway's program: an application that answers each order once, with the given configuration.
 #include <string>
 
 #include "gateways.hpp"

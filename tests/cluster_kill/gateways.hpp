@@ -1,5 +1,6 @@
 // Two gateways as processes, which are this program with the command `gateway`: started, killed, paused, and never left
-// running; and who owns the session, by their lines. Thread: one. Errors: std::runtime_error.
+// running. Their output shows who owns the session.
+// Thread: one. Errors: std::runtime_error.
 #pragma once
 
 #include <sys/types.h>
@@ -20,7 +21,7 @@ struct GatewayOptions {
   std::string stream;
   std::string durability = "replicated";
   unsigned lease_s = 1;
-  std::uint16_t connect = 0;  // the trader's port, of initiators; 0: the gateways listen
+  std::uint16_t connect = 0;  // the trader's port, for initiators; 0: the gateways listen
 };
 
 class Gateways {
@@ -34,20 +35,20 @@ class Gateways {
 
   [[nodiscard]] std::uint16_t port(int gateway) const noexcept { return ports_[at(gateway)]; }
   void start(int gateway);
-  void kill(int gateway);         // as kill -9, and waits until it is gone
+  void kill(int gateway);         // like kill -9; waits until it has ended
   void pause(int gateway);        // SIGSTOP
   void resume(int gateway);       // SIGCONT
   void terminate(int gateway);    // SIGTERM, without waiting
-  void forget_disk(int gateway);  // journals and rings of a gateway that does not run
+  void forget_disk(int gateway);  // deletes journals and rings of a gateway that is not running
   [[nodiscard]] bool runs(int gateway);
   [[nodiscard]] bool ended(int gateway);  // after terminate()
 
-  // The gateway that took the session over last; -1: none yet.
+  // The gateway that last took over the session; -1: none yet.
   [[nodiscard]] int owner();
-  // How often a line with this text was written since its last start.
+  // The number of lines with this text since its last start.
   [[nodiscard]] std::size_t lines_with(int gateway, const std::string& text) const;
   [[nodiscard]] std::string last_lines(int gateway) const;
-  // What the last takeover of this gateway cost: "N frames read, T ms" and what was different.
+  // The cost of this gateway's last takeover: "N frames read, T ms", and anything unusual.
   [[nodiscard]] std::string last_takeover(int gateway) const;
 
  private:

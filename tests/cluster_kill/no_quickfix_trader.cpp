@@ -1,4 +1,4 @@
-// Where QuickFIX is not installed there is no such counterparty.
+// Without QuickFIX this counterparty does not exist.
 #include "quickfix_trader.hpp"
 
 namespace nfx::cluster_kill {

@@ -1,4 +1,4 @@
-// QuickFIX's poll and the orders that are due, in turns on one thread, so that a callback never meets a send.
+// Alternates QuickFIX's poll with sending due orders on one thread, so that a callback never runs during a send.
 #include "quickfix_trader.hpp"
 
 #include <poll.h>
@@ -39,7 +39,7 @@ std::string time_of_day(std::time_t shift_s) {
 FIX::SessionSettings settings_of(const FIX::SessionID& id, const std::vector<std::uint16_t>& ports) {
   FIX::Dictionary session;
   session.setString("ConnectionType", "initiator");
-  // QuickFIX has no session without an end: its daily boundary is put half a day away.
+  // QuickFIX has no session without an end, so its daily boundary is half a day away.
   constexpr std::time_t half_day_s = 12 * 60 * 60;
   session.setString("StartTime", time_of_day(half_day_s));
   session.setString("EndTime", time_of_day(half_day_s - 1));
@@ -55,7 +55,7 @@ FIX::SessionSettings settings_of(const FIX::SessionID& id, const std::vector<std
     session.setInt("SocketConnectPort" + suffix, ports[i]);
   }
   FIX::SessionSettings all;
-  all.set(session);  // QuickFIX reads ReconnectInterval there alone
+  all.set(session);  // QuickFIX reads ReconnectInterval only there
   all.set(id, session);
   return all;
 }
@@ -82,7 +82,7 @@ class QuickFixTrader final : public FIX::Application, public Counterparty {
     while (!stopping_.load()) {
       initiator_.poll(0.001);
       std::uint64_t due = orders_due(now_ns(), up_);
-      if (due == 0) ::poll(nullptr, 0, 1);  // QuickFIX's own poll() waits for nothing, whatever it is given
+      if (due == 0) ::poll(nullptr, 0, 1);  // QuickFIX's own poll() never waits, whatever its argument
       for (; due > 0 && up_; --due) send_order();
     }
     session().logout();
@@ -93,7 +93,7 @@ class QuickFixTrader final : public FIX::Application, public Counterparty {
     initiator_.stop(true);
   }
 
-  // QuickFIX stores it when the connection has ended meanwhile, and resends it.
+  // If the connection has ended meanwhile, QuickFIX stores the order and resends it.
   void send_order() {
     FIX::Message order;
     order.getHeader().setField(FIX::BeginString("FIX.4.4"));
@@ -106,7 +106,7 @@ class QuickFixTrader final : public FIX::Application, public Counterparty {
     session().send(order);
   }
 
-  // QuickFIX declares its callbacks with exception specifications; these throw nothing, which each of them allows.
+  // QuickFIX declares its callbacks with exception specifications; these throw nothing, which satisfies all of them.
   void onCreate(const FIX::SessionID&) override {}
   void onLogon(const FIX::SessionID&) override {
     up_ = true;

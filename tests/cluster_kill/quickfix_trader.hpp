@@ -1,4 +1,4 @@
-// The counterparty by QuickFIX, which connects to the ports in turn; null where QuickFIX is not installed. C++14.
+// The counterparty with QuickFIX, which connects to the ports in turn; null if QuickFIX is not installed. C++14.
 // Thread: one of its own. Errors: std::runtime_error.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Orders with unique names, and their answers.
+// Sends orders with unique names, and checks their answers.
 #include "trader.hpp"
 
 #include <charconv>

@@ -1,4 +1,4 @@
-// The counterparty by the engine of NexusFIX.
+// The counterparty with NexusFIX's engine.
 // Thread: one of its own. Errors: ConfigError from the constructor.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace nfx::cluster_kill {
 
 class Trader final : public Application, public Observer, public Counterparty {
  public:
-  // It connects to the ports in turn, or listens on the one of a gateway that connects.
+  // Connects to the ports in turn, or listens on the port of a gateway that connects.
   Trader(Role role, std::vector<std::uint16_t> ports, Load load);
   ~Trader() override;
 

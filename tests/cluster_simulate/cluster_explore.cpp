@@ -1,7 +1,7 @@
-// Every interleaving of two gateways and a stream, to a stated depth: what a request meets is chosen, not drawn. A read
+// Explores every interleaving of two gateways and a stream, to a given depth: faults are enumerated, not drawn. A read
 // is answered from any earlier state, or without one frame; a publish is stored and its answer delivered, delayed,
 // delivered twice or never; a refusal may be wrong; requests arrive late or never; a gateway may be killed; an operator
-// may remove the frames that are of no use.
+// may remove obsolete frames.
 //   build/release/tests/cluster_simulate/cluster_explore --depth 12
 #include <algorithm>
 #include <array>
@@ -33,40 +33,40 @@ using Bytes = std::shared_ptr<const std::string>;
 struct Message {
   int gateway = 0;
   std::uint64_t run = 0;
-  ActionKind kind{};  // of a request
-  EventKind event{};  // of an answer
+  ActionKind kind{};  // for a request
+  EventKind event{};  // for an answer
   std::uint64_t request = 0;
   std::uint64_t sequence = 0;
   Bytes bytes;
 };
 
 struct Gateway {
-  std::shared_ptr<OwnerState> state;  // copied before it is changed
+  std::shared_ptr<OwnerState> state;  // copied before a change
   std::uint64_t run = 0;
-  std::uint64_t epoch = 0;  // 0: does not own
+  std::uint64_t epoch = 0;  // 0: not the owner
   std::uint64_t chain = 0;
-  std::vector<std::uint64_t> waiting;  // outbound sequence numbers that were appended
+  std::vector<std::uint64_t> waiting;  // appended outbound sequence numbers
   std::uint64_t released = 0;
-  std::uint64_t resets = 0;  // in what was recovered and released
+  std::uint64_t resets = 0;  // in the recovered and released records
 };
 
-// What may still happen of each kind.
+// The remaining number of faults of each kind.
 struct Budget {
   int appends = 3;
   int resets = 1;
   int kills = 1;
-  int lies = 2;  // answers from an earlier state, with a hole, or wrong refusals
+  int lies = 2;  // answers from an earlier state or with a hole, and wrong refusals
   int follows = 1;
   int copies = 1;  // requests and answers that arrive twice
-  int timers = 3;  // requests that are taken for lost
+  int timers = 3;  // requests that are assumed lost
   int purges = 1;
 };
 
 struct State {
   std::array<Gateway, 2> gateways;
   std::vector<Bytes> stream;   // the frame with sequence i + 1
-  std::size_t removed = 0;     // of them, the first ones
-  std::size_t removed_at = 0;  // frames that were stored before that
+  std::size_t removed = 0;     // number of removed frames, from the front
+  std::size_t removed_at = 0;  // number of stored frames at the time of the removal
   std::vector<Message> requests, answers;
   Ledger ledger;
   Budget budget;
@@ -198,7 +198,7 @@ class Explorer {
       });
       return;
     }
-    // A server that has all frames may not know yet that some were removed.
+    // A server that has all frames may not know of the last removal yet.
     const bool removed_last = state.removed != 0 && state.removed_at == state.stream.size();
     for (std::size_t known = 0; known < state.stream.size() + (removed_last ? 1 : 0); ++known) {
       each("read answered from an old state", static_cast<int>(known), [&, i, known](State& next) {
@@ -229,14 +229,14 @@ class Explorer {
             .bytes = std::move(bytes)};
   }
 
-  // What a server has: the first `known` frames, without the first ones that were removed.
+  // The frames on a server: the first `known` ones, without removed ones.
   struct View {
     std::uint64_t known = 0;
     std::uint64_t removed = 0;
   };
   static View all_of(const State& state) { return {.known = state.stream.size(), .removed = state.removed}; }
 
-  // Without `skipped` of those that the server would return.
+  // Without `skipped` of the frames that the server would return.
   static Message read_of(const State& state, const Message& read, const View& view, std::uint64_t skipped) {
     const std::uint64_t wanted = read.kind == ActionKind::read_last
                                      ? view.known - std::min(view.known, skipped)
@@ -328,7 +328,7 @@ class Explorer {
     Gateway& gateway = state.gateways[static_cast<std::size_t>(i)];
     gateway.state = std::make_shared<OwnerState>(*gateway.state);
     Actions actions;
-    // Time passes only as far as the event needs, so that states which differ in nothing else are one.
+    // Time advances only as far as the event needs, so that states that differ only in time are one state.
     const nfx::MonotonicTime now = event.kind == EventKind::timer ? gateway.state->deadline : start;
     const OwnFrame own{*gateway.state};
     step(*gateway.state, event, now, actions);
@@ -393,7 +393,7 @@ class Explorer {
     if (finding_.empty()) finding_ = finding;
   }
 
-  // Of everything that decides what can happen next; times are left out, because every timer may be next.
+  // A hash of everything that decides what can happen next; times are left out, because any timer may be next.
   static std::uint64_t fingerprint(const State& state) {
     std::uint64_t hash = 0;
     const auto add = [&hash](std::uint64_t more) { hash = mixed(hash ^ (more + 0x9e3779b97f4a7c15)); };
@@ -431,7 +431,7 @@ class Explorer {
     }
     for (const Bytes& frame : state.stream) add_bytes(*frame);
     for (const auto* list : {&state.requests, &state.answers}) {
-      // In any order: each of them may be next.
+      // In any order, because each of them may be next.
       std::uint64_t sum = 0;
       for (const Message& message : *list) {
         std::uint64_t one =
@@ -458,14 +458,14 @@ class Explorer {
   static constexpr nfx::MonotonicTime start{std::chrono::hours{1}};
 
   Durability durability_;
-  std::unordered_map<std::uint64_t, int> seen_;  // depth that was explored from there
+  std::unordered_map<std::uint64_t, int> seen_;  // depth explored from each state
   std::vector<std::string> path_;
   std::string finding_;
   std::uint64_t visited_ = 0, takeovers_ = 0, fenced_ = 0;
 };
 
 #ifdef NFX_WITH_PLANTS
-// Whether the same search finds owners without a protection: those that a takeover depends on most.
+// Whether the same search finds owners without a protection: the protections that a takeover depends on most.
 int find_plants(int depth) {
   const auto search = [depth] {
     Explorer explorer{Durability::replicated};

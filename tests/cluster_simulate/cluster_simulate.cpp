@@ -1,5 +1,5 @@
-// Sessions on a stream under random faults by seed: no message is released before it is stored, none is lost, none is
-// sent twice, and no stale owner stores a record. One line for each finding, then what happened.
+// Simulates sessions on a stream under random faults by seed. No message is released before it is stored, none is lost,
+// none is sent twice, and no stale owner stores a record. Prints one line for each finding, then a summary.
 //   build/release/tests/cluster_simulate/cluster_simulate --seeds 1..1000 --hours 10
 #include <cstdio>
 #include <string>

@@ -1,5 +1,5 @@
-// Whether the simulation finds what it is for: each protection of the owner is taken away in turn. One line for each,
-// with the simulated hours until it was found; status 1 when one is not found.
+// Checks that the simulation finds defects: removes each protection of the owner in turn. Prints one line for each,
+// with the simulated hours until it was found; status 1 if one is not found.
 //   build/release/tests/cluster_simulate/cluster_simulate_planted --seeds 1..20 --hours 5
 #include <cstdio>
 #include <string>

@@ -1,4 +1,4 @@
-// The rules, each with the sentence that a finding is.
+// The rules, each with the text of its finding.
 #include "cluster_simulate/ledger.hpp"
 
 #include <algorithm>
@@ -87,7 +87,7 @@ std::string Ledger::sent(std::uint64_t epoch, std::uint64_t resets, std::uint64_
     if (successor.resets == resets && seq >= value(successor.start.outbound))
       return "a stale owner sent a sequence number of its successor";
   }
-  // Older ones are of no use: an owner that is two resets late stores nothing, and reserves nothing.
+  // Older ones are obsolete: an owner that is two resets late stores nothing, and reserves nothing.
   while ((sent_.begin()->first >> 40) + 2 < resets) sent_.erase(sent_.begin());
   return {};
 }

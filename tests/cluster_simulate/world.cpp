@@ -36,14 +36,14 @@ constexpr int gateways = 3, sessions = 2, servers = 3;
 enum class Happening : std::uint8_t {
   request,  // arrives at a server
   answer,   // arrives at a gateway
-  timer,    // of one owner
-  traffic,  // of one session
-  renew,    // of a lease arrives at its bucket
-  expire,   // a lease that was not renewed
+  timer,    // an owner's timer
+  traffic,  // traffic of a session
+  renew,    // a lease's renewal arrives at its bucket
+  expire,   // a lease that was not renewed expires
   want,
-  follow,   // what another gateway stores
+  follow,   // frames stored by another gateway
   compact,  // an operator reads a session's frames
-  purge,    // the request to remove some arrives at the leader
+  purge,    // the request to remove frames arrives at the leader
   restart,
   election_ends,
   trouble,
@@ -55,7 +55,7 @@ struct Item {
   Happening what{};
   int gateway = 0;
   int session = 0;
-  std::uint64_t run = 0;  // of the gateway's process; of a lease its renewal
+  std::uint64_t run = 0;  // of the gateway's process; for a lease, of its renewal
   ActionKind kind{};
   EventKind event{};
   std::uint64_t request = 0;
@@ -71,11 +71,11 @@ struct Later {
 struct StoredFrame {
   std::uint64_t sequence = 0;
   std::shared_ptr<const std::string> bytes;
-  std::uint64_t removed_at = not_removed;  // the stream's sequence of the purge that removed it
+  std::uint64_t removed_at = not_removed;  // the stream sequence of the purge that removed it
   static constexpr std::uint64_t not_removed = UINT64_MAX;
 };
 
-// What was appended and not released yet, by one owner.
+// Records of one owner that were appended and not yet released.
 struct Appended {
   RecordKind kind{};
   std::uint64_t seq = 0;
@@ -86,9 +86,9 @@ struct Owner {
   std::unique_ptr<OwnerState> state;
   std::deque<Appended> waiting;
   std::uint64_t released = 0;
-  std::uint64_t sent_resets = 0;  // in what was recovered and released
+  std::uint64_t sent_resets = 0;  // in the recovered and released records
   std::uint64_t chain = 0;
-  std::uint64_t epoch = 0;  // 0: does not own
+  std::uint64_t epoch = 0;  // 0: not the owner
   MonotonicTime timer = cluster::never;
 };
 
@@ -105,14 +105,14 @@ struct GatewayProcess {
   bool alive = true;
   MonotonicTime paused_until{};
   MonotonicTime cut_until{};
-  MonotonicTime misled_until{};  // its requests reach the leader of before
+  MonotonicTime misled_until{};  // until then its requests reach the previous leader
   std::array<Owner, sessions> owners;
 };
 
 struct Server {
   std::uint64_t known = 0;      // stream sequence up to which it answers
-  MonotonicTime late_until{};   // it does not learn of more
-  MonotonicTime holes_until{};  // it answers without some of what it has
+  MonotonicTime late_until{};   // until then it learns of nothing new
+  MonotonicTime holes_until{};  // until then its answers omit some frames
 };
 
 class World {
@@ -148,7 +148,7 @@ class World {
   Duration about(Duration mean) {
     return Duration{static_cast<std::int64_t>(-std::log(1 - unit()) * static_cast<double>(mean.count()))};
   }
-  // Of the network: mostly under a millisecond, sometimes seconds.
+  // Network latency: mostly under a millisecond, sometimes seconds.
   Duration latency() { return chance(0.01) ? between(10ms, 8s) : between(50us, 1ms); }
 
   void schedule(Duration after, Item item) {
@@ -346,7 +346,7 @@ class World {
           .gateway = GatewayId{item.holder}});
   }
 
-  // A request at a server: the leader, one that is not any more, or for reads any of them.
+  // Handles a request at a server: the leader, a former leader, or for reads any server.
   void serve(const Item& item) {
     const GatewayProcess& process = processes_[static_cast<std::size_t>(item.gateway)];
     const bool is_misled = now_ < process.misled_until;
@@ -361,7 +361,7 @@ class World {
     read(item, server);
   }
 
-  // A leader that is cut off has no majority: it stores nothing, but it refuses what contradicts its old state.
+  // A leader that is cut off has no majority: it stores nothing, but refuses requests that contradict its old state.
   void refuse_wrongly(const Item& item) {
     if (chance(0.5)) return;
     ++result_.old_answers;
@@ -381,7 +381,7 @@ class World {
     answer(item, EventKind::stored, session.last, nullptr);
   }
 
-  // What a server has of a session: it does not know of the last frames and purges.
+  // A server's frames of a session, without the last frames and purges.
   static std::ranges::subrange<std::deque<StoredFrame>::const_iterator> known_to(const Server& server,
                                                                                  const Session& session) {
     const auto& frames = session.frames;
@@ -389,8 +389,8 @@ class World {
     return {std::ranges::upper_bound(frames.begin(), end, server.known, {}, &StoredFrame::removed_at), end};
   }
 
-  // An operator reads a server's frames, which may be old ones, and finds which are of no use. The request to remove
-  // them comes later, twice, or not at all.
+  // An operator reads a server's frames, which may be old, and determines the obsolete ones. The request to remove them
+  // arrives later, twice, or not at all.
   void compact() {
     schedule(about(100s), {.what = Happening::compact});
     const int chosen = static_cast<int>(below(sessions));
@@ -410,7 +410,7 @@ class World {
     if (chance(0.2)) schedule(between(1ms, 60s), item);
   }
 
-  // A purge has a place in the order of the stream, as a frame has.
+  // A purge has a place in the order of the stream, like a frame.
   void purge(const Item& item) {
     if (now_ < no_leader_until_) return;
     Session& session = session_of(item.session);
@@ -432,7 +432,7 @@ class World {
     fail(item.session, session.ledger.removed(first != nullptr ? *first : std::string_view{}, chain));
     if (removed != 0) ++result_.purges;
     result_.purged += removed;
-    // What every server knows to be removed; one may go back by a few.
+    // Frames that every server knows to be removed; a server may go back by a few.
     const std::uint64_t known = std::ranges::min(servers_, {}, &Server::known).known;
     const std::uint64_t oldest = known - std::min(known, goes_back_most);
     while (!session.frames.empty() && session.frames.front().removed_at < oldest) session.frames.pop_front();
@@ -494,7 +494,7 @@ class World {
     }
   }
 
-  // Every gateway that takes itself for the owner works; so do two at a time.
+  // Every gateway that considers itself the owner works, possibly two at a time.
   void traffic(int session) {
     schedule(about(4s), {.what = Happening::traffic, .session = session});
     for (int gateway = 0; gateway < gateways; ++gateway) {
@@ -566,7 +566,7 @@ class World {
     former_leader_ = leader_;
     servers_[former_leader_].known = sequence_;
     servers_[former_leader_].late_until = now_ + between(5s, 12s);
-    // Some gateways reach the old leader until it finds out that it is cut off.
+    // Some gateways reach the old leader until it notices that it is cut off.
     for (GatewayProcess& process : processes_)
       if (chance(0.4)) process.misled_until = now_ + between(1s, 10s);
     schedule(length, {.what = Happening::election_ends});
@@ -575,7 +575,7 @@ class World {
   void end_election() { leader_ = (leader_ + 1 + below(servers - 1)) % servers; }
 
   static constexpr std::uint32_t async_most = 24;
-  static constexpr std::uint64_t goes_back_most = 6;  // stored messages
+  static constexpr std::uint64_t goes_back_most = 6;  // number of stored messages
   static constexpr MonotonicTime start_{std::chrono::hours{1}};
 
   std::mt19937_64 random_;

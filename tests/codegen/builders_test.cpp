@@ -1,4 +1,4 @@
-// Builders: what they write, what they notice, and that a strict counterparty would take it.
+// Builders: their output, the errors they detect, and that a strict counterparty would accept the messages.
 #include "fix44/execution_report.hpp"
 #include "fix44/logon.hpp"
 #include "fix44/market_data_incremental_refresh.hpp"
@@ -17,7 +17,7 @@ using fix44::Side;
 
 constexpr UtcTime noon{std::chrono::seconds{1710504000}};
 
-// All that FIX44.xml requires of a limit order.
+// All fields that FIX44.xml requires for a limit order.
 template <typename Builder>
 void set_required(Builder& order) {
   order.cl_ord_id("order-7").symbol("XYZ").side(Side::sell).transact_time(noon).order_qty(Decimal{100});

@@ -1,4 +1,4 @@
-// A program's typed application at a venue, and a peer that has logged on.
+// A program's typed application at a venue, and a logged-on peer.
 #pragma once
 
 #include <string>

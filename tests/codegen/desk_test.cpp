@@ -1,5 +1,5 @@
-// README's program gets messages of every type of FIX 4.4, with random fields that the dictionary allows: each gets one
-// answer, which the dictionary allows too, and the session goes on.
+// README's program receives messages of every type of FIX 4.4, with random fields that the dictionary allows. Each gets
+// one answer, which the dictionary allows too, and the session continues.
 #include <cstdlib>
 #include <random>
 
@@ -46,7 +46,7 @@ class RandomMessage {
         }
         ++i;
       } else if (wanted && member.group != nullptr) {
-        // Where the numbers of entries are listed, as those of NoSides(552), they are one or two.
+        // If the numbers of entries are listed, as for NoSides(552), they are one or two.
         const std::size_t entries = 1 + below(member.field->values.empty() ? 3 : 2);
         put(member.tag, std::to_string(entries));
         for (std::size_t each = 0; each < entries; ++each) add(member.group->scope, depth + 1);

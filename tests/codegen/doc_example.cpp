@@ -1,4 +1,4 @@
-// Confirms every order, with its parties, through classes made from a dictionary.
+// Confirms every order, with its parties, through classes generated from a dictionary.
 #include <nexusfix/engine/application.hpp>
 
 #include "fix44/dispatch.hpp"

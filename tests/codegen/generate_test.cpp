@@ -1,4 +1,4 @@
-// The generator by itself: names, selection, determinism, and what it refuses.
+// The generator alone: names, selection, determinism, and refusals.
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -1,4 +1,4 @@
-// Names that C++ does not allow, or that meet: odd_names.xml has one of each kind.
+// Names that C++ does not allow, and names that collide: odd_names.xml has one of each kind.
 #include <type_traits>
 
 #include "odd/messages.hpp"

@@ -188,7 +188,7 @@ TEST(EnumeratedValues, are_read_from_wire_text) {
   EXPECT_EQ(parse<fix44::OrdRejReason>("x").error(), FieldError::bad_format);
 }
 
-// Without the header fields, which are the same in all.
+// Without the header fields, which are the same in all messages.
 std::string printed(const Received& message) {
   const std::string text = to_string(NewOrderSingle{message.view()});
   const std::string begin =

@@ -1,4 +1,4 @@
-// Messages written with '|' for SOH, and the dictionary that the typed messages of these tests were made from.
+// Messages written with '|' for SOH, and the dictionary from which the typed messages of these tests were generated.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 
 namespace nfx::codegen_test {
 
-// A received message: `body` is what follows the header, each field ended by '|' or SOH.
+// A received message: `body` is everything after the header, with '|' or SOH after each field.
 class Received {
  public:
   Received(std::string_view msg_type, std::string_view body, std::string_view header = {}) {
@@ -50,7 +50,7 @@ inline const Dictionary& venue_dictionary() {
   return dictionary;
 }
 
-// The violation that the strictest validation finds in a message with this body; empty when there is none.
+// The violation that the strictest validation finds in a message with this body; empty if there is none.
 inline std::string complaint(std::string_view msg_type, std::string_view body) {
   const Received message{msg_type, body};
   ValidationReport report;

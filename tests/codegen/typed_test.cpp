@@ -1,4 +1,4 @@
-// A program that receives and sends typed messages over a session: what it answers, what leaves, and what is refused.
+// A program that receives and sends typed messages over a session: its answers, the sent bytes, and refusals.
 #include <random>
 
 #include "desk_rig.hpp"
@@ -96,7 +96,7 @@ TEST_F(Typed, a_refusal_is_not_refused) {
   EXPECT_TRUE(session().logged_on());
 }
 
-// What is wrong in a draft is found before anything leaves.
+// An error in a draft is found before anything is sent.
 TEST_F(Typed, a_message_without_a_required_field_is_not_sent) {
   const SeqNum before = session().next_outbound();
   auto report = session().create<fix44::ExecutionReport>();
@@ -120,7 +120,7 @@ TEST_F(Typed, a_group_that_is_not_complete_is_not_sent) {
   EXPECT_TRUE(order.send().has_value());
 }
 
-// What is wrong is named, in why() and in the refusal of the peer's message.
+// why() and the rejection of the peer's message name the error.
 TEST_F(Typed, a_refusal_names_the_field_that_was_set_twice) {
   auto request = session().create<fix44::MarketDataRequest>();
   request.md_req_id("1").subscription_request_type(fix44::SubscriptionRequestType::snapshot).market_depth(1);
@@ -207,7 +207,7 @@ TEST_F(Typed, a_peer_does_not_send_what_cannot_be_written) {
   EXPECT_EQ(trader.next_number(), SeqNum{2});
 }
 
-// Whatever is set, in whatever order, is refused with a reason or comes back equal from a valid message.
+// Any fields set in any order are either refused with a reason, or read back equal from a valid message.
 class RandomFields : public Typed, public ::testing::WithParamInterface<std::uint32_t> {};
 
 TEST_P(RandomFields, are_sent_valid_or_not_at_all) {

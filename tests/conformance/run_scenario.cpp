@@ -1,4 +1,4 @@
-// Plays the steps of a scenario: sends what the peer sends, and compares what the session answers field by field.
+// Runs the steps of a scenario: sends the peer's messages, and compares the session's answers field by field.
 #include "run_scenario.hpp"
 
 #include <algorithm>
@@ -81,7 +81,7 @@ class Run {
     }
   }
 
-  // "@", "@-5s", "@+121s": a UTCTimestamp, from now. Anything else stays as it is.
+  // "@", "@-5s", "@+121s": a UTCTimestamp relative to now. Other text is unchanged.
   std::string with_time(const std::string& value) {
     if (value.empty() || value[0] != '@') return value;
     UtcTime time = peer_.now();
@@ -108,7 +108,8 @@ class Run {
     return value.starts_with('@') ? tag_of(field) + '=' + with_time(value) : field;
   }
 
-  // The peer's message: 49, 52 and 56 are put after 34 unless given or forbidden with "!tag"; 8, 9 and 10 unless given.
+  // The peer's message: 49, 52 and 56 are inserted after 34 unless given or suppressed with "!tag"; 8, 9 and 10 unless
+  // given.
   std::string whole_message(std::string_view text) {
     const SessionConfig& config = scenario_.setup.config;
     const std::vector<std::string> given = split(text);
@@ -145,7 +146,7 @@ class Run {
     return message + sum + '\x01';
   }
 
-  // Bytes as given, but "9=*" and "10=*" become the right BodyLength and CheckSum of their message.
+  // The given bytes, except that "9=*" and "10=*" become the right BodyLength and CheckSum of their message.
   std::string raw_bytes(std::string_view text) {
     std::string bytes;
     std::size_t message_begin = 0, length_at = std::string::npos;
@@ -186,7 +187,7 @@ class Run {
     if (!same) fail("expected " + std::string{text} + "\n  but the session sent " + test_text(*message));
   }
 
-  // 8 9 49 52 56 10 need not be written; they are compared with what they have to be.
+  // 8 9 49 52 56 10 may be omitted; they are compared with their required values.
   bool implied(const Field& field, const std::vector<std::string>& expected) {
     const std::string tag = std::to_string(value(field.tag));
     const SessionConfig& config = scenario_.setup.config;
@@ -198,11 +199,11 @@ class Run {
     return field.tag == Tag::SendingTime && is_current_time(field.value);
   }
 
-  // Between the start of the last wait and now, with the digits that this session writes.
+  // Whether the time is between the start of the last wait and now, with this session's number of digits.
   bool is_current_time(std::string_view text) {
     const auto time = parse_utc_timestamp(text);
     if (!time || time->fraction_digits != fraction_digits()) return false;
-    // A text cut to whole seconds may stand for a time just before the wait.
+    // A text truncated to whole seconds may mean a time just before the wait.
     return time->time >= std::chrono::floor<std::chrono::seconds>(step_began_) && time->time <= peer_.now();
   }
 
@@ -213,7 +214,7 @@ class Run {
     return actual == with_time_field(expected);
   }
 
-  // Every field written is in the message; it may have others.
+  // Every given field is in the message, which may have others.
   void matches_some(const std::optional<std::string>& message, std::string_view text, const std::string& what) {
     if (!message) return fail("expected " + std::string{text} + " but nothing was " + what);
     MessageView view;
@@ -243,7 +244,7 @@ class Run {
     }
   }
 
-  // "35=D|97=Y|11=x": leading header fields are passed as such.
+  // "35=D|97=Y|11=x": leading header fields are passed as header fields.
   void app_sends(std::string_view text) {
     std::string header, body;
     const std::vector<std::string> fields = split(text);
@@ -257,7 +258,7 @@ class Run {
     }
   }
 
-  // "3 Unsupported Message Type", about the message delivered last.
+  // "3 Unsupported Message Type", about the last delivered message.
   void app_rejects(std::string_view text) {
     const auto reason = static_cast<BusinessRejectReason>(text[0] - '0');
     if (!peer_.app_reject(last_delivered_, reason, text.substr(std::min<std::size_t>(2, text.size())))) {

@@ -9,7 +9,7 @@
 
 namespace nfx::conformance {
 
-// Empty when everything went as written; otherwise "name:line: what was expected and what came".
+// Empty on success; otherwise "name:line: ..." with the expected and the actual event.
 [[nodiscard]] std::optional<std::string> run_scenario(const Scenario& scenario, Peer& peer);
 
 }  // namespace nfx::conformance

@@ -1,4 +1,4 @@
-// The runner itself: a scenario that is wrong must fail, with the line.
+// The runner itself: a wrong scenario must fail, with the line.
 #include <gtest/gtest.h>
 
 #include "run_scenario.hpp"

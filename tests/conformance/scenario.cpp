@@ -18,7 +18,7 @@ struct Word {
   bool takes_text;
 };
 
-// Longer ones first where one begins with another.
+// A word that begins with another one comes before it.
 constexpr Word words[] = {
     {"connect", StepKind::connect, false},
     {"cut", StepKind::cut, false},
@@ -114,7 +114,7 @@ class Parser {
     }
   }
 
-  // Settings of the same type are rows of one table: the name here, the member there.
+  // Settings of the same type are rows of one table: the name and the member.
   static constexpr std::pair<std::string_view, bool SessionConfig::*> flags[] = {
       {"reset_on_logon", &SessionConfig::reset_on_logon},
       {"reset_on_logout", &SessionConfig::reset_on_logout},

@@ -1,5 +1,5 @@
-// A scenario file, read: the session's settings and the steps to play. README.md describes the format.
-// Errors: ScenarioError names the file, the line and what is wrong with it.
+// A parsed scenario file: the session's settings and the steps to run. README.md describes the format. Errors:
+// ScenarioError names the file, the line and the error.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@ class ScenarioError : public std::runtime_error {
 };
 
 enum class StepKind : std::uint8_t {
-  connect,      // the transport comes up
+  connect,      // the transport connects
   cut,          // the network drops the connection
   say,          // > the peer sends a message
   raw,          // the peer sends bytes
   hear,         // < the session sends exactly this
-  silence,      // nothing was sent and nothing delivered since the last step
+  silence,      // nothing was sent or delivered since the last step
   disconnects,  // the session closes the connection
   delivers,     // the application gets this message
   reports,      // the application gets this Reject
@@ -40,14 +40,14 @@ enum class StepKind : std::uint8_t {
 struct Step {
   StepKind kind{};
   int line = 0;
-  std::string text{};  // what follows the word
-  Duration time{};     // of advance
+  std::string text{};  // the text after the word
+  Duration time{};     // for advance
 };
 
-// How the session under test is set up.
+// The settings of the session under test.
 struct Setup {
   SessionConfig config;    // our CompID: US, the peer's: PEER
-  std::string dictionary;  // "FIX44" or "FIXT11+FIX50SP2", or empty for none
+  std::string dictionary;  // "FIX44" or "FIXT11+FIX50SP2"; empty: none
   ValidationChecks checks;
   ValidationMode validation = ValidationMode::strict;
   SeqNum next_inbound = first_seq_num;
@@ -60,7 +60,7 @@ struct Scenario {
   Setup setup;
   std::vector<Step> steps;
 
-  // The longest time that passes in one step: what a runner on the real clock would have to wait.
+  // The longest time that passes in one step, which a runner on the real clock would have to wait.
   [[nodiscard]] Duration longest_wait() const noexcept;
 };
 

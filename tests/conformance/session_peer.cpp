@@ -1,4 +1,4 @@
-// Plays scenarios against a Session alone, with a clock that only the scenario moves.
+// Runs scenarios with a Session alone, and a clock that only the scenario advances.
 #include "session_peer.hpp"
 
 #include <map>

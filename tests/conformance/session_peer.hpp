@@ -1,4 +1,4 @@
-// Plays scenarios against a Session alone: no socket, no thread, a clock that only the scenario moves.
+// Runs scenarios with a Session alone: no socket, no thread, and a clock that only the scenario advances.
 #pragma once
 
 #include "peer.hpp"

@@ -1,4 +1,4 @@
-// Plays scenarios against the engine over loopback TCP, with a plain socket as the peer.
+// Runs scenarios with the engine over loopback TCP, with a plain socket as the peer.
 #include "tcp_peer.hpp"
 
 #include <arpa/inet.h>
@@ -21,9 +21,9 @@ namespace {
 
 // An iteration may wait this long for the kernel to move bytes between the two sockets of one host.
 constexpr Duration one_wait = std::chrono::milliseconds{1};
-// After this many iterations without an event there will be none: the bytes of loopback are there when send returns.
+// After this many iterations without an event there will be none: loopback bytes have arrived when send returns.
 constexpr int quiet_turns = 3;
-// And so many mean that what a scenario waits for does not come, however busy the machine.
+// After this many iterations an expected event will not come, however busy the machine is.
 constexpr int patient_turns = 5000;
 
 void check(bool right, const char* what) {
@@ -71,7 +71,7 @@ void TcpPeer::connect() {
     check(::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0, "connect");
     check(::fcntl(socket_, F_SETFL, O_NONBLOCK) == 0, "fcntl");
   } else {
-    // The engine's back-off before it connects again is a millisecond of its own clock.
+    // The engine's back-off before it reconnects is a millisecond of its own clock.
     clock_.advance(std::chrono::milliseconds{1});
     const bool accepted =
         wait_until([this] { return (socket_ = ::accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK)) >= 0; });
@@ -85,7 +85,7 @@ void TcpPeer::connect() {
 
 void TcpPeer::cut() {
   if (socket_ < 0) return;
-  // A reset, as a failing network gives it.
+  // A reset, as from a failing network.
   const linger hard{.l_onoff = 1, .l_linger = 0};
   ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
   ::close(socket_);
@@ -102,7 +102,7 @@ void TcpPeer::send(std::string_view bytes) {
     } else if (errno == EAGAIN) {
       turn(one_wait);
     } else {
-      return;  // the session has closed: what a peer sends then is lost, as it would be
+      return;  // the session has closed, so the peer's bytes are lost, as in reality
     }
   }
   settle();
@@ -149,7 +149,7 @@ void TcpPeer::app_log_out(std::string_view text) { loop_->find(0)->logout(text);
 
 void TcpPeer::app_reset() { loop_->find(0)->reset_sequence_numbers(); }
 
-// Time passes from one deadline to the next, so that no timer fires late.
+// Advances from one deadline to the next, so that no timer fires late.
 void TcpPeer::advance(Duration time) {
   settle();
   while (time > Duration::zero()) {
@@ -179,7 +179,7 @@ void TcpPeer::turn(Duration max_wait) {
       continue;
     }
     if (got == 0 || errno != EAGAIN) {
-      // The engine waits for our end too before it lets go of the connection.
+      // The engine also waits for our end before it closes the connection.
       ended_ = true;
       ::close(socket_);
       socket_ = -1;

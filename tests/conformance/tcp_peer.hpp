@@ -1,5 +1,6 @@
-// Plays scenarios against the engine over a real TCP connection on loopback: the same poll loop as in production, with
-// a clock that only the scenario moves. The peer's side is a plain socket, driven by the same thread between turns.
+// Runs scenarios with the engine over a real TCP connection on loopback: the same poll loop as in production, with a
+// clock that only the scenario advances. The peer's side is a plain socket, driven by the same thread between
+// iterations.
 #pragma once
 
 #include <deque>
@@ -51,7 +52,7 @@ class TcpPeer final : public Peer, public Application {
   EpollTransport transport_;
   std::unique_ptr<PollLoop<EpollTransport, ManualClock>> loop_;
   bool started_ = false;
-  int listener_ = -1;  // where an initiator under test connects to
+  int listener_ = -1;  // an initiator under test connects to it
   int socket_ = -1;
   bool ended_ = true;
   std::string received_;

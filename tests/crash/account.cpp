@@ -38,7 +38,7 @@ std::vector<AccountLine> read_account(const std::filesystem::path& file) {
 Account::Account(const std::filesystem::path& file)
     : file_(::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600)) {
   if (file_ < 0) throw std::system_error{errno, std::generic_category(), file.string()};
-  // Ends the line that the last process did not come to the end of.
+  // Ends the line that the last process left incomplete.
   if (::lseek(file_, 0, SEEK_END) > 0 && ::write(file_, "\n", 1) != 1)
     throw std::system_error{errno, std::generic_category(), file.string()};
 }

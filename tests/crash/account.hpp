@@ -1,5 +1,5 @@
-// What a party of the crash test knows to have happened, one line each in a file that only grows. A line is one write,
-// so that a kill leaves it there or not; it is the party's own account, independent of what its engine keeps.
+// The events that a party of the crash test knows of, one line each in a file that only grows. A line is one write, so
+// that a kill leaves all of it or nothing; it is the party's own account, independent of its engine's data.
 // Thread: one. Errors: std::system_error.
 #pragma once
 
@@ -13,12 +13,12 @@ namespace nfx::crash {
 enum class Entry : char {
   intended = 'O',   // trader: about to send the order
   sent = 'S',       // trader: send() gave it this number
-  refused = 'F',    // either: send() would not
-  executed = 'E',   // exchange: the order came under this number, for the first time
+  refused = 'F',    // either: send() failed
+  executed = 'E',   // exchange: the order arrived with this number, for the first time
   reported = 'R',   // exchange: its report got this number
-  confirmed = 'P',  // trader: the report came under this number, for the first time
-  duplicate = 'D',  // either: what came has come before
-  logged_on = 'L',  // either; order: expected next, seq: sent next
+  confirmed = 'P',  // trader: the report arrived with this number, for the first time
+  duplicate = 'D',  // either: the message had arrived before
+  logged_on = 'L',  // either; order: next expected, seq: next to send
 };
 
 struct AccountLine {

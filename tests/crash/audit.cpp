@@ -18,7 +18,7 @@ struct Sent {
   std::string bytes;
 };
 
-// What a side's journal holds.
+// The content of a side's journal.
 struct Ledger {
   std::string name;
   std::map<std::uint64_t, Sent> messages;
@@ -82,14 +82,14 @@ Ledger read_ledger(const PartyOptions& options, bool repaired) {
   return ledger;
 }
 
-// One side's account against its own journal and the other's.
+// Compares one side's account with its own journal and the other's.
 class Check {
  public:
   Check(const Ledger& own, const Ledger& peer, bool repaired) : own_(own), peer_(peer), repaired_(repaired) {}
 
-  // What the account lists as sent is in the own journal under that sequence number.
+  // A message that the account lists as sent is in the own journal under that sequence number.
   void sent(const AccountLine& line) const { lies_in(own_, line, "sent"); }
-  // What was received is in the peer's journal under the sequence number that it came with.
+  // A received message is in the peer's journal under its sequence number.
   void came(const AccountLine& line) const { lies_in(peer_, line, "got"); }
   void again(const AccountLine& line) const {
     if (!line.poss_dup && !line.poss_resend)

@@ -1,5 +1,5 @@
-// Compares both journals with what both parties wrote into their accounts. Both parties have ended in order. Errors:
-// AuditFailure, one line with the fault, the order and the sequence number.
+// Compares both journals with the accounts of both parties, which have ended in order. Errors: AuditFailure, one line
+// with the fault, the order and the sequence number.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ class AuditFailure : public std::runtime_error {
 
 struct AuditCounts {
   std::uint64_t orders = 0;
-  std::uint64_t refused = 0;           // sends that the session did not take
-  std::uint64_t seen_again = 0;        // orders and reports that came once more, marked as such
-  std::uint64_t sent_again = 0;        // by the applications, which could not know whether they were sent
+  std::uint64_t refused = 0;           // sends that the session refused
+  std::uint64_t seen_again = 0;        // orders and reports that arrived again, marked as such
+  std::uint64_t sent_again = 0;        // by the applications, which could not know whether they had been sent
   std::uint64_t messages = 0;          // in both journals
   std::uint64_t outbound[2] = {0, 0};  // next number of exchange and trader
 };
 
 struct AuditOptions {
-  // A repair may have dropped messages from the journals: those are not required.
+  // A repair may have dropped messages from the journals; those need not be found.
   bool repaired = false;
 };
 

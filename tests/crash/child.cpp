@@ -108,7 +108,7 @@ std::optional<Word> Child::word() {
 }
 
 void wait_for_words(const Child& one, const Child& other, Deadline deadline) {
-  // A negative descriptor is passed over. Deadlines below a millisecond matter here, so ppoll.
+  // A negative descriptor is ignored. Deadlines below a millisecond matter here, hence ppoll.
   std::array<pollfd, 2> ends{{{one.output(), POLLIN, 0}, {other.output(), POLLIN, 0}}};
   const auto left = std::max<std::chrono::nanoseconds>(deadline - std::chrono::steady_clock::now(), {});
   const auto seconds = std::chrono::floor<std::chrono::seconds>(left);

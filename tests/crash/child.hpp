@@ -25,14 +25,14 @@ class Child {
   Child& operator=(const Child&) = delete;
 
   void start(const PartyOptions& options);
-  void kill() noexcept;  // as kill -9, and waits until it is gone
-  // SIGTERM; throws when it does not end in order by then.
+  void kill() noexcept;  // like kill -9; waits until it has ended
+  // SIGTERM; throws if it has not ended in order by the deadline.
   void stop(Deadline deadline);
 
   [[nodiscard]] bool running() const noexcept { return pid_ > 0; }
   [[nodiscard]] int output() const noexcept { return output_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  // The next word that has come already; throws when the process has ended by itself.
+  // The next word that has already arrived; throws if the process has ended by itself.
   [[nodiscard]] std::optional<Word> word();
 
  private:
@@ -44,7 +44,7 @@ class Child {
   int output_ = -1;
 };
 
-// Sleeps until one of them writes something or the deadline has passed.
+// Sleeps until one of them writes something or until the deadline.
 void wait_for_words(const Child& one, const Child& other, Deadline deadline);
 
 }  // namespace nfx::crash

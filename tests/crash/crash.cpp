@@ -1,5 +1,5 @@
 // The crash test: two engines as two processes with journals, and a driver that kills them, fills their disks and
-// damages their files, and afterwards accounts for every order and every number. `crash party` is what it starts.
+// damages their files, and afterwards accounts for every order and every number. It starts `crash party` for each.
 #include <unistd.h>
 
 #include <cstdio>
@@ -89,7 +89,7 @@ Enum named(const std::string& text, std::initializer_list<Enum> values) {
   throw std::runtime_error("unexpected " + text);
 }
 
-// One side, as the driver starts it.
+// One side, as started by the driver.
 nfx::cli::Command party_command() {
   static PartyOptions options;
   static std::string role, durability, folder, store, ring, small;

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a journal held before it was damaged.
+// The content of a journal before it was damaged.
 struct Original {
   std::map<std::uint64_t, std::string> messages;
   SeqNum next_inbound{};
@@ -60,7 +60,7 @@ Flip flip_a_bit(const fs::path& folder, Random& random) {
   return flip;
 }
 
-// What can be read is what was written. Returns how many messages cannot.
+// Every readable message must equal the original. Returns the number of unreadable ones.
 std::size_t lost_messages(const JournalStore& store, const Original& original, const Flip& flip) {
   std::size_t lost = 0;
   for (const auto& [seq, bytes] : original.messages) {
@@ -168,7 +168,7 @@ class DamageRun {
     most_lost_ = std::max(most_lost_, lost_messages(store, original_, flip));
   }
 
-  // Both parties on the repaired journal, with the exchange as it was.
+  // Runs both parties with the repaired journal and the unchanged exchange.
   void go_on() {
     fs::copy(exchange_.folder, scratch_ / "exchange", fs::copy_options::recursive);
     CrashOptions options = options_;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t mib = 1024 * 1024;
 
-// A file system of its own, whose size the test decides. Gone with this object.
+// A separate file system whose size the test sets. Removed with this object.
 class SmallDisk {
  public:
   SmallDisk(std::filesystem::path folder, std::uint64_t size) : folder_(std::move(folder)) {
@@ -31,7 +31,7 @@ class SmallDisk {
     if (::statvfs(folder_.c_str(), &facts) != 0) throw std::system_error{errno, std::generic_category(), "statvfs"};
     return (facts.f_blocks - facts.f_bfree) * facts.f_frsize;
   }
-  // The free space from now on.
+  // Sets the free space.
   void leave(std::uint64_t room) {
     const std::string size = wish(used() + room);
     if (::mount("nfx-crash", folder_.c_str(), "tmpfs", MS_REMOUNT | MS_NOSUID | MS_NODEV, size.c_str()) != 0)
@@ -75,7 +75,7 @@ bool run_full(const CrashOptions& options, std::string& why_not) {
   for (std::uint32_t cycle = 1; cycle <= options.cycles; ++cycle) {
     const bool at_exchange = random() % 2 == 0;
     SmallDisk& tight = at_exchange ? *venue : *desk;
-    // Reports are short and orders fat, so that the exchange's disk fills first only when the trader's is large.
+    // Reports are short and orders long, so that the exchange's disk fills first only if the trader's is large.
     tight.leave(at_exchange ? mib : little);
     (at_exchange ? *desk : *venue).leave(plenty);
     pair.trader_options.orders = 4'000'000'000;
@@ -83,8 +83,8 @@ bool run_full(const CrashOptions& options, std::string& why_not) {
     pair.start();
     pair.wait_for_logon();
     wait_until(pair, Word::store_trouble, "the disk is full and no session reports it");
-    // Whether a send is refused depends on the moment: a session that cannot store reads no answers either, and the
-    // trader has only so many orders without one.
+    // Whether a send is refused depends on timing: a session that cannot store reads no answers either, and the trader
+    // may only have a limited number of orders without one.
     tight.leave(plenty);
     wait_until(pair, Word::store_recovered, "the disk has space again and the session does not continue");
     pair.trader.stop(in(std::chrono::seconds{30}));

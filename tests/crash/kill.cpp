@@ -26,7 +26,7 @@ void run_kill(const CrashOptions& options) {
   Pair pair{options, random, false};
   for (std::uint32_t cycle = 1; cycle <= options.cycles; ++cycle) {
     pair.start();
-    // A third while they come up, recover and log on; the others in the middle of orders and resends.
+    // A third while they start, recover and log on; the others in the middle of orders and resends.
     const bool early = random() % 3 == 0;
     if (!early) pair.wait_for_logon();
     const Deadline moment = in(std::chrono::microseconds{random() % (early ? 20000 : 6000)});

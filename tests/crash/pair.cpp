@@ -14,8 +14,8 @@
 namespace nfx::crash {
 namespace {
 
-// A healthy run takes milliseconds; this is for machines with much else to do. The first is the time without a
-// confirmed order, because thousands of them, each synced alone, need minutes of a slow disk; the second is for all.
+// A healthy run takes milliseconds; these limits are for busy machines. The first is the time without a confirmed
+// order, because thousands of them, each synced alone, need minutes on a slow disk. The second is for the whole run.
 constexpr std::chrono::seconds patience{30};
 constexpr std::chrono::seconds longest_settling{150};
 
@@ -44,7 +44,8 @@ Pair::Pair(const CrashOptions& options, Random& random, bool small) : random_(ra
     party->role = is_exchange ? Role::acceptor : Role::initiator;
     party->folder = options.folder / (is_exchange ? "exchange" : "trader");
     party->store = party->folder / "store";
-    // Rings are in memory, or every sync of the disk would write them too; one folder, removed with the run.
+    // Rings are in memory, because every sync of the disk would otherwise write them too; one folder, removed with the
+    // run.
     party->ring = std::filesystem::path{"/dev/shm"} / ("nfx-crash-" + std::to_string(::getpid()));
     party->small = small;
     std::filesystem::create_directories(party->folder);
@@ -73,7 +74,7 @@ void Pair::start() {
 
 void Pair::kill(Child& child) {
   if (child.running()) child.kill();
-  // What it reported before the kill is out of date, and the trader's session ends with the exchange's.
+  // Its reports before the kill are outdated, and the trader's session ends with the exchange's.
   while (trader.running() && trader.word()) {
   }
   logged_on_ = settled_ = false;

@@ -24,7 +24,7 @@ constexpr Duration soon = std::chrono::milliseconds{2};
 
 void send_word(Word word) {
   const char byte = static_cast<char>(word);
-  // When the driver has ended, this process ends too: there is no one to report to.
+  // When the driver has ended, this process ends too, because no one reads its reports.
   static_cast<void>(::write(STDOUT_FILENO, &byte, 1) == 1);
 }
 
@@ -42,7 +42,7 @@ std::uint64_t number_of(const MessageView& message) {
   return number;
 }
 
-// What both have in common: the account, and orders that wait to be sent (again).
+// Shared by both: the account, and orders that wait to be sent (again).
 class Party : public Application, public Observer {
  public:
   explicit Party(const PartyOptions& options) : options_(options), account_(account_file(options.folder)) {}
@@ -68,7 +68,7 @@ class Party : public Application, public Observer {
   }
 
  protected:
-  // Writes a line for what came, and returns whether it came for the first time.
+  // Writes a line for a received message, and returns whether it arrived for the first time.
   bool first_time(const MessageView& message, std::set<std::uint64_t>& known, Entry entry) {
     const std::uint64_t order = order_of(message);
     const bool first = known.insert(order).second;
@@ -77,7 +77,7 @@ class Party : public Application, public Observer {
     return first;
   }
 
-  // Empty when the session does not take it now.
+  // Empty if the session does not take it now.
   bool send(std::string_view msg_type, std::uint64_t order, bool again, Entry entry, std::string_view text) {
     char space[2048];
     FieldWriter body{space};
@@ -132,7 +132,7 @@ class Trader final : public Party {
       unknown_.pop_front();
     }
     while (budget_ > 0 && last_ - confirmed_.size() < window) {
-      // An order that is refused keeps its name, and goes out under it as soon as the session takes it.
+      // A refused order keeps its name, and is sent under it as soon as the session takes it.
       if (refused_ == 0) {
         account_.write({Entry::intended, ++last_, 0, false, false});
         refused_ = last_;
@@ -173,7 +173,7 @@ class Exchange final : public Party {
   }
 
   Handled on_message(SessionHandle&, const MessageView& order) override {
-    // A kill may come before the order is handled: then it has to come again.
+    // A kill may happen before the order is handled; then it must arrive again.
     if (random_() % 4 == 0) return Handled::not_now;
     if (first_time(order, executed_, Entry::executed)) owed_.push_back({order_of(order), false});
     report();

@@ -1,4 +1,4 @@
-// The two parties of the crash test, each a process of its own with an engine, a journal and an account: a trader that
+// The two parties of the crash test, each in a separate process with an engine, a journal and an account: a trader that
 // sends orders with unique ClOrdIDs, and an exchange that executes each once and reports it.
 #pragma once
 
@@ -16,18 +16,18 @@ struct PartyOptions {
   std::uint16_t port = 0;
   std::filesystem::path folder;  // of the account
   std::filesystem::path store;   // of the journal
-  std::filesystem::path ring;    // of what waits to be written
+  std::filesystem::path ring;    // of pending data
   Durability durability = Durability::interval;
   std::uint64_t seed = 1;
-  std::uint32_t orders = 30;    // a trader sends up to so many with each logon
-  std::uint32_t text_size = 0;  // bytes that fatten each order
+  std::uint32_t orders = 30;    // a trader sends up to this many per logon
+  std::uint32_t text_size = 0;  // padding of each order in bytes
   bool small = false;           // segments of 256 KiB and a ring of 64 KiB
 };
 
-// What a party reports to its driver through standard output, one byte each.
+// A party's reports to its driver through standard output, one byte each.
 enum class Word : char {
   logged_on = 'L',
-  settled = 'I',  // trader: every order is sent and confirmed, and no more are to come
+  settled = 'I',  // trader: every order is sent and confirmed, and no more will come
   store_trouble = 'T',
   store_recovered = 'R',
   logged_out = 'O',
@@ -36,7 +36,7 @@ enum class Word : char {
 [[nodiscard]] SessionSettings party_session(const PartyOptions& options);
 [[nodiscard]] std::filesystem::path account_file(const std::filesystem::path& folder);
 
-// Serves until SIGTERM. Returns an exit code; what is wrong goes to standard error.
+// Serves until SIGTERM. Returns an exit code; prints errors to standard error.
 int run_party(const PartyOptions& options);
 
 }  // namespace nfx::crash

@@ -1,4 +1,4 @@
-// The valid messages that the differential fuzzer starts from: usual ones, and unusual ones that kernels must read.
+// The valid messages from which the differential fuzzer starts: usual ones, and unusual ones that kernels must handle.
 #include "differential/base_messages.hpp"
 
 #include <iterator>
@@ -20,7 +20,7 @@ struct LengthTag {
 
 constexpr std::int32_t highest_length_tag = 43'111;
 
-// All of them, in order. Made when the program starts: 43,000 look-ups are too many for some compilers.
+// All of them, in order. Built at program start, because 43,000 look-ups are too many for some compilers.
 std::vector<LengthTag> make_length_tags() {
   std::vector<LengthTag> tags;
   for (std::int32_t tag = 1; tag <= highest_length_tag; ++tag) {
@@ -98,7 +98,7 @@ std::string BaseMessages::data_field(bool right) {
   }
   std::string text = std::string(random_.one_in(16) ? 1 + random_.below(4) : 0, '0') + std::to_string(tag.length);
   text.append(1, '=').append(length).append(1, soh);
-  // Alone, or before another field, a length field means nothing.
+  // A length field alone, or before another field, has no meaning.
   if (random_.one_in(16)) return text + with_soh("58=no data|");
   return text.append(std::to_string(tag.data)).append(1, '=').append(data).append(1, soh);
 }

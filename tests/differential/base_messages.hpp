@@ -1,5 +1,5 @@
-// The shapes of messages that every kernel must read: what sessions and markets send, and what is unusual but right.
-// Thread: one per generator. Cost: builds strings; used at the start, and for single fields later on.
+// The shapes of messages that every kernel must handle: messages of sessions and markets, and unusual but valid ones.
+// Thread: one per generator. Cost: builds strings; used at the start, and for single fields later.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class BaseMessages {
   explicit BaseMessages(FastRandom& random) noexcept : random_(random) {}
 
   [[nodiscard]] std::string any();
-  // A message of many market data entries and exactly that many bytes.
+  // A message with many market data entries and exactly this many bytes.
   [[nodiscard]] std::string of_size(std::size_t size);
 
   // One or several fields, each with the SOH after it.

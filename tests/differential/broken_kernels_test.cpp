@@ -1,5 +1,5 @@
-// The comparison itself: it finds what is wrong with kernels that were broken on purpose, each in one small thing, and
-// the messages it makes are of all the kinds that it is trusted to cover.
+// Tests the comparison itself: it finds deliberately broken kernels, each with one small defect, and its messages cover
+// all kinds that it is trusted to cover.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -20,7 +20,7 @@ using kernels::IndexResult;
 using kernels::KernelTable;
 using kernels::WideFieldArrays;
 
-// The scalar kernel under another name, for a test to put one wrong function in.
+// The scalar kernel under another name; a test replaces one function by a wrong one.
 KernelTable sound() {
   KernelTable table = kernels::scalar;
   table.name = "broken";
@@ -194,7 +194,7 @@ TEST(message_generator, makes_the_same_messages_of_the_same_seed_and_others_of_a
   EXPECT_GT(different, 19000u);
 }
 
-// What the messages were like, as the scalar kernel reads them.
+// Properties of the messages, as read by the scalar kernel.
 struct Seen {
   std::array<int, 12> errors{};
   int needs_wide = 0;

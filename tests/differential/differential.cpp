@@ -1,6 +1,6 @@
-// Compares every kernel that this machine can run with the scalar one, for the given time or count.
+// Compares every kernel that this machine can run with the scalar one, for a given time or count.
 //   build/release/tests/differential/differential --executions 500000000
-// Exits with 1 at a difference, with 77 when the machine has the scalar kernel only.
+// Exits with 1 if there is a difference, and with 77 if the machine only has the scalar kernel.
 #include <algorithm>
 #include <cstdio>
 #include <thread>

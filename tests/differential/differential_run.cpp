@@ -34,7 +34,7 @@ struct Counts {
   std::uint64_t needs_wide = 0;
   std::uint64_t fields = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t in_front = 0;                       // of the inputs, those directly after an inaccessible page
+  std::uint64_t in_front = 0;                       // number of inputs directly after an inaccessible page
   std::array<std::uint64_t, error_kinds> errors{};  // WireError::none: accepted
 
   void add(const Counts& other) {
@@ -49,7 +49,7 @@ struct Counts {
   }
 };
 
-// Several pages, so that one message does not always overwrite the one before.
+// Several pages, so that a message does not always overwrite the previous one.
 class Placement {
  public:
   std::string_view place(std::string_view bytes, Against against) noexcept {
@@ -88,7 +88,7 @@ class Worker {
         generator_(FastRandom{options.seed + (std::uint64_t{number} << 32)}.next()),
         comparer_(options.kernels) {}
 
-  // Until `stop`, the number of executions, or the time.
+  // Runs until `stop`, the number of executions, or the time.
   void run(std::uint64_t executions, std::optional<Clock::time_point> end, std::atomic<bool>& stop) {
     running = this;
     while (!stop.load(std::memory_order_relaxed) && (end || counts_.executions < executions)) {
@@ -104,7 +104,7 @@ class Worker {
 
   [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
 
-  // A kernel touched an untouchable page. It holds no lock, so that printing is safe although this is a signal handler.
+  // A kernel touched an inaccessible page. It holds no lock, so printing is safe although this is a signal handler.
   static void on_fault(int, siginfo_t* info, void*) {
     if (running != nullptr) running->report_fault(static_cast<const char*>(info->si_addr));
     _exit(1);
@@ -126,7 +126,8 @@ class Worker {
     return difference;
   }
 
-  // Mostly enough; else about what the message before had, which is often the same one before its last change.
+  // Mostly enough; otherwise about the previous message's count, which is often the same message before its last
+  // change.
   std::uint32_t any_capacity(std::size_t size) noexcept {
     FastRandom& random = generator_.random();
     if (random.one_in(4)) return comparer_.expected().count + random.below(3);
@@ -150,7 +151,7 @@ class Worker {
     }
   }
 
-  // Leaves out what is not needed for a difference, larger pieces first, as far as so many tries lead.
+  // Removes parts that are not needed for the difference, larger ones first, within a limited number of tries.
   std::string shortened() {
     std::string shortest{input_};
     question_.wide = true;

@@ -1,5 +1,5 @@
-// Memory between two pages that cannot be touched: a read or write outside of it ends the program.
-// Thread: any, one per object. Cost: three system calls when it is made, none after.
+// Memory between two inaccessible pages: a read or write outside of it ends the program.
+// Thread: any, one per object. Cost: three system calls at construction, none later.
 #pragma once
 
 #include <sys/mman.h>
@@ -18,7 +18,7 @@ enum class Against { page_in_front, page_behind };
 
 class GuardedMemory {
  public:
-  // Space for `size` bytes at least: the size is rounded up to whole pages.
+  // Space for at least `size` bytes: the size is rounded up to whole pages.
   explicit GuardedMemory(std::size_t size) {
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     usable_ = (size + page - 1) / page * page;

@@ -13,10 +13,10 @@ namespace {
 using kernels::IndexResult;
 using kernels::KernelTable;
 
-// Put where the fields belong before a kernel runs, so that it cannot pass with what another one left there.
+// Written to the arrays before a kernel runs, so that it cannot pass with the results of another one.
 constexpr int unwritten = 0xA5;
 
-// The place of the first element that differs; both arrays hold more than that.
+// The index of the first element that differs; both arrays must have a difference.
 template <class T>
 std::uint32_t first_different(const T* a, const T* b) noexcept {
   std::uint32_t i = 0;

@@ -1,6 +1,6 @@
-// Gives the same bytes to the scalar kernel and to others, and reports the difference.
-// Thread: one per comparer. Cost: the kernels' own, one comparison of memory per array, no allocation.
-// What kernels write is before an inaccessible page, so writing after the arrays' padding ends the program.
+// Runs the scalar kernel and others on the same bytes, and reports the first difference.
+// Thread: one per comparer. Cost: the kernels' own, one comparison of memory per array, no allocation. The output
+// arrays end before an inaccessible page, so writing beyond their padding ends the program.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ struct KernelDifference {
 // "avx2 index_fields: end of field 3 is 18, scalar returns 17"
 [[nodiscard]] std::string to_string(const KernelDifference& difference);
 
-// What the kernels compute for some bytes.
+// The input of a comparison.
 struct KernelQuestion {
   std::uint32_t capacity = 64;  // at most KernelComparer::max_capacity
   std::size_t part_from = 0;    // check_sum and scan_soh also get the bytes from here on; at most their number
@@ -47,17 +47,18 @@ class KernelComparer {
 
   explicit KernelComparer(std::vector<const kernels::KernelTable*> others);
 
-  // All kernels that this machine can run, but the scalar one.
+  // All kernels that this machine can run, except the scalar one.
   [[nodiscard]] static std::vector<const kernels::KernelTable*> available();
 
   // The first difference, if there is one.
   [[nodiscard]] std::optional<KernelDifference> compare(std::string_view bytes,
                                                         const KernelQuestion& question) noexcept;
 
-  // The scalar kernel's last result: of index_fields where the bytes are few enough, else of index_wide_fields.
+  // The scalar kernel's last result: from index_fields if the message is short enough, otherwise from
+  // index_wide_fields.
   [[nodiscard]] const kernels::IndexResult& expected() const noexcept { return expected_; }
 
-  // What ran last: for who must explain a fault.
+  // The function that ran last, for explaining a fault.
   [[nodiscard]] const char* kernel_running() const noexcept { return kernel_running_; }
   [[nodiscard]] KernelFunction function_running() const noexcept { return function_running_; }
 

@@ -74,7 +74,7 @@ void MessageGenerator::step() {
       "A value with = and 0123456789, of any length, that moves what follows it.";
   switch (random_.below(8)) {
     case 0:
-    case 1:  // everything after it is elsewhere in its block
+    case 1:  // moves everything after it to another place in its block
       insert(any_value_start(), filling.substr(0, 1 + random_.below(64)));
       break;
     case 2: {
@@ -129,7 +129,7 @@ std::string MessageGenerator::any_piece() {
   }
 }
 
-// From what may be a message to what probably is not, in the generator's output.
+// Turns a message into one that is probably invalid, in the generator's output.
 void MessageGenerator::damage() {
   if (out_.empty()) return;
   const std::size_t at = random_.below(out_.size());

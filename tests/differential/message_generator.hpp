@@ -1,8 +1,8 @@
-// Makes messages of all shapes, right, nearly right and wrong, fast enough that the kernels are what takes the time.
-// Thread: one per generator. Cost: a few copies of about 200 bytes per message. The same seed makes the same messages.
+// Generates messages of all shapes, valid, nearly valid and invalid, fast enough that the kernels dominate the time.
+// Thread: one per generator. Cost: a few copies of about 200 bytes per message. The same seed gives the same messages.
 //
 // A pool of base messages is made at the start. A walk begins at one of them and changes it step by step, mostly from
-// one readable message to another; what leaves the generator is a copy of that, damaged in half of the cases.
+// one readable message to another. The output is a copy of the current message, damaged in half of the cases.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ class FastRandom {
 
 class MessageGenerator {
  public:
-  // Nearly all messages are small; of the large ones some are too large for 16-bit positions.
+  // Nearly all messages are small; some of the large ones are too large for 16-bit positions.
   static constexpr std::size_t max_small_size = 4096;
   static constexpr std::size_t max_size = 70000;
 

@@ -1,5 +1,5 @@
-// Compares the kernels for AVX-512 with the scalar one on any machine: their sources, compiled with SIMDe's portable
-// intrinsics. The same inputs as those of differential.cpp, some hundred times slower.
+// Compares the kernels for AVX-512 with the scalar one on any machine: their sources are compiled with SIMDe's portable
+// intrinsics. Uses the inputs of differential.cpp, some hundred times slower.
 #include "cli/command_line.hpp"
 #include "differential/differential_run.hpp"
 

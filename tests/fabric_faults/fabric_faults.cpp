@@ -1,5 +1,5 @@
-// Random faults of rails and peers by seed: every page and record arrives once and whole, or the failure is reported.
-// One line for each finding, then what was sent and what failed.
+// Random faults of rails and peers by seed: every page and record arrives exactly once and whole, or the failure is
+// reported. Prints one line for each finding, then totals of sent and failed items.
 //   build/release/tests/fabric_faults/fabric_faults --seeds 1..10000
 #include <algorithm>
 #include <cstdio>

@@ -1,5 +1,5 @@
-// Whether the storms find what they are for: each protection of the link is taken away in turn, and each rule of the
-// rails' seam is broken. One line for each, with the first seed that finds it; status 1 when one is not found.
+// Checks that the storms find defects: removes each protection of the link in turn, and violates each rule of the rail
+// interface. Prints one line for each, with the first seed that finds it; status 1 if one is not found.
 //   build/release/tests/fabric_faults/fabric_faults_planted --seeds 1..300
 #include <string>
 #include <vector>
@@ -16,7 +16,7 @@ using nfx::plants::Bug;
 using nfx::plants::Search;
 using nfx::test::SeedRange;
 
-// Until a seed finds it, or with `count` how many do.
+// Runs until a seed finds it; with `count`, counts the seeds that do.
 Search storms_with(RailBreak broken, const SeedRange& seeds, bool count) {
   unsigned long long found = 0;
   std::string first;

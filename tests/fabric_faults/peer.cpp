@@ -1,4 +1,4 @@
-// Writes a pattern into every page and record that is sent, and compares what is reported as received with it.
+// Writes a pattern into every sent page and record, and compares everything reported as received with it.
 #include "fabric_faults/peer.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ std::uint64_t mixed(std::uint64_t value) {
   return value ^ value >> 31;
 }
 
-// Every eight bytes of every page are others.
+// Every eight bytes of every page differ.
 std::uint64_t word_of(std::uint64_t id, std::uint32_t page, std::size_t at) {
   return mixed(id << 40 ^ std::uint64_t{page} << 20 ^ at);
 }
@@ -34,7 +34,7 @@ bool is_page(std::span<const std::byte> bytes, std::uint64_t id, std::uint32_t p
   return true;
 }
 
-// A record is the sender's session, its sequence number, and a pattern of a length that follows from both.
+// A record is the sender's session, its sequence number, and a pattern whose length depends on both.
 std::vector<std::byte> record_of(std::uint64_t session, std::uint64_t seq) {
   std::vector<std::byte> record(16 + mixed(session ^ seq) % 180);
   std::memcpy(record.data(), &session, 8);
@@ -75,7 +75,7 @@ std::span<std::byte> Peer::bytes(std::size_t place) noexcept {
   return memory_.bytes().subspan(place * place_size, place_size);
 }
 
-// The next use of this memory: whatever the link still writes there, or reads, is noticed.
+// The next use of this memory: any further read or write by the link is noticed.
 void Peer::free_place(std::size_t place) {
   places_[place] = {.id = 0, .filler = static_cast<std::byte>(shared_.dice.below(256))};
   std::ranges::fill(bytes(place), places_[place].filler);

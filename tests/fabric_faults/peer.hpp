@@ -1,5 +1,5 @@
-// One end of a storm: an application over a link, which checks every page and record that is reported, and gives the
-// memory of a transfer to another use as soon as it is reported.
+// One end of a storm: an application over a link, which checks every reported page and record, and reuses the memory of
+// a transfer as soon as it is reported.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,13 @@ namespace nfx::fabric_faults {
 using fabric::TransferResult;
 using simulation::Dice;
 
-// What both ends together know of one transfer.
+// The combined knowledge of both ends about one transfer.
 struct Deal {
   std::uint64_t id = 0;
   std::size_t sender = 0;
   std::uint32_t page_size = 0;
   std::uint32_t pages = 0;
-  std::uint32_t sender_pages = 0;  // differs in a few
+  std::uint32_t sender_pages = 0;  // differs in a few transfers
   bool cancelled = false;
   bool send_called = false;
   bool receive_called = false;
@@ -36,7 +36,7 @@ struct Deal {
   std::vector<bool> seen;  // pages
 };
 
-// What both ends see.
+// The combined knowledge of both ends.
 struct Shared {
   explicit Shared(std::uint64_t seed) : dice(seed) {}
 
@@ -44,7 +44,8 @@ struct Shared {
   std::string finding;
   std::map<std::uint64_t, Deal> deals;
   std::unordered_map<std::uint64_t, std::pair<std::uint64_t, std::uint32_t>> sent;  // transfer and page, by first word
-  std::map<std::uint64_t, std::uint64_t> delivered;                                 // by the sender's session: records
+  std::map<std::uint64_t, std::uint64_t> delivered;                                 // number of records by the sender's
+                                                                                    // session
   std::uint64_t pages = 0;
   std::uint64_t records = 0;
   std::uint64_t losses = 0;
@@ -65,7 +66,7 @@ class Peer final : public fabric::LinkEvents {
   bool send(Deal& deal);
   bool receive(Deal& deal);
   void send_record();
-  // As kill -9 and a start: nothing of what was open is reported, and the session is another one.
+  // Like kill -9 and a restart: nothing of the open transfers is reported, and the session is a new one.
   void kill(MonotonicTime now);
   void check_memory();
 
@@ -101,8 +102,8 @@ class Peer final : public fabric::LinkEvents {
   fabric::LinkOptions options_;
   fabric::Link link_;
   fabric::RegionIndex region_{};
-  std::vector<Place> places_;  // first those received into, then those sent from
-  bool killed_ = false;        // reports of the link that ended are of no process
+  std::vector<Place> places_;  // first the places for receiving, then for sending
+  bool killed_ = false;        // ignores reports of the link that ended
   std::uint64_t session_ = 0;
   std::uint64_t records_ = 0;       // received in this session
   std::uint64_t peer_session_ = 0;  // of the records received

@@ -1,5 +1,5 @@
 // Draws a seed's rails, faults and work, drives both peers in virtual time, and then waits, without faults, until
-// everything that was begun has been reported.
+// everything that was started has been reported.
 #include "fabric_faults/storm.hpp"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ class Storm {
     now_ += shared_.dice.between(1us, work_.tick);
     for (fabric::FaultyWire& wire : wires_) wire.step(now_);
     const std::size_t first = shared_.dice.below(2);
-    // A peer that does nothing for a while is a slow one.
+    // A peer that pauses for a while is a slow one.
     for (const std::size_t end : {first, 1 - first}) {
       if (now_ >= asleep_until_[end]) peers_[end].poll(now_);
     }
@@ -125,7 +125,7 @@ class Storm {
     return (deal.send_called && !deal.sent) || (deal.receive_called && !deal.received);
   }
 
-  // Only one end is open, and no other will be.
+  // Only one end is open, and the other will not be opened.
   void end_alone(Deal& deal) {
     const bool sends = deal.send_called && !deal.sent;
     const bool receives = deal.receive_called && !deal.received;
@@ -152,7 +152,7 @@ class Storm {
     }
   }
 
-  // Both peers still work: a transfer and a record each way are complete, and every rail has come back.
+  // Both peers still work: a transfer and a record in each direction complete, and every rail has come back.
   void last_words() {
     const MonotonicTime limit = now_ + 3s;
     const auto all_up = [this] {
@@ -222,7 +222,7 @@ class Storm {
   struct Cut {
     MonotonicTime at{};
     std::size_t rail = 0;
-    std::size_t end = 0;  // as of FaultyWire::cut()
+    std::size_t end = 0;  // as in FaultyWire::cut()
   };
 
   Shared shared_;

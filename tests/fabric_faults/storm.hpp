@@ -1,5 +1,5 @@
-// One seed: two peers with up to four faulty rails in virtual time, random transfers and records both ways, peers that
-// are killed and start again; and rules, written without the link, that all of it is compared with.
+// One seed: two peers with up to four faulty rails in virtual time, random transfers and records in both directions,
+// and peers that are killed and restarted. Everything is checked against rules that are independent of the link.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ struct StormResult {
 
 struct StormOptions {
   std::uint64_t seed = 1;
-  fabric::RailBreak broken = fabric::RailBreak::none;  // planted: a rule of the seam does not hold
+  fabric::RailBreak broken = fabric::RailBreak::none;  // planted: a violated rule of the rail interface
 };
 
 [[nodiscard]] StormResult run_storm(const StormOptions& options);

@@ -1,5 +1,5 @@
-// A rail that compares what a link writes with what both ends know: a page that was reported is not sent again, since
-// the second one could arrive when its memory has another use.
+// A rail that checks a link's writes against the knowledge of both ends: a reported page is not sent again, because the
+// second one could arrive when its memory is used otherwise.
 // Thread: one owner. Cost: a look-up for each page.
 #pragma once
 

@@ -16,7 +16,7 @@ double some(Dice& dice, double most) { return most * static_cast<double>(dice.be
 
 void mix(Dice& dice, RailFaults& faults, RailBreak broken) {
   const double strength = dice.chance(200) ? 0 : some(dice, 1);
-  // A broken rail that is closed all the time breaks nothing.
+  // A rule cannot be violated on a rail that is always closed.
   const double ends = broken == RailBreak::none ? strength : strength / 4;
   const auto half = [&](double probability, double scale) { return dice.coin() ? probability * scale : 0; };
   faults.again = half(0.3, strength);
@@ -38,7 +38,7 @@ void mix(Dice& dice, RailFaults& faults, RailBreak broken) {
 }  // namespace
 
 Weather weather_of(Dice& dice) {
-  // The rarest coincidences are in the most frequent ones.
+  // The rarest coincidences are in the most frequent families.
   using enum Weather;
   constexpr std::array drawn{mixed, mixed, overtaking, overtaking, overtaking, overtaking,
                              lossy, lossy, forgetful,  repeating,  crowded};
@@ -55,7 +55,7 @@ fabric::LinkOptions options_of(Dice& dice, Weather weather) {
   options.acknowledge_on_return = dice.coin();
   options.session = 1;  // of the peer
   if (dice.chance(300)) {
-    // Rail 0 is one of each, because there may be no other.
+    // Rail 0 has one of each, because there may be no other.
     options.choice = {.small_most = dice.coin() ? 128U : 1024U,
                       .small_rails = static_cast<std::uint16_t>(1U | dice.below(16)),
                       .large_rails = static_cast<std::uint16_t>(1U | dice.below(16))};

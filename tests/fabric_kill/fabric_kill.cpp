@@ -1,6 +1,5 @@
-// Kills a sender and a receiver with SIGKILL at random moments and starts them again. What the sender reported as
-// complete or acknowledged has to be in the receiver's account, and the receiver may have reported nothing that is not
-// whole.
+// Kills a sender and a receiver with SIGKILL at random moments and restarts them. Everything that the sender reported
+// as complete or acknowledged must be in the receiver's account, and the receiver may only have reported intact data.
 //   build/release/tests/fabric_kill/fabric_kill --rails shm,tcp --kills 200
 #include <cstdio>
 #include <exception>

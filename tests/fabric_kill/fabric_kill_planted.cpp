@@ -1,5 +1,5 @@
-// Whether the kills find what they are for: protections of links and rails are taken away in turn. One line for each;
-// status 1 when one is not found.
+// Checks that the kills find defects: removes protections of links and rails in turn. Prints one line for each; status
+// 1 if one is not found.
 //   build/release/tests/fabric_kill/fabric_kill_planted --kills 100
 #include <string>
 

@@ -1,4 +1,4 @@
-// The driver: starts both sides, waits for their progress, kills, and compares their accounts.
+// The driver: starts both sides, waits for their progress, kills them, and compares their accounts.
 #include "fabric_kill/kills.hpp"
 
 #include <sys/mman.h>
@@ -28,7 +28,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A healthy run takes milliseconds; this is for machines with much else to do.
+// A healthy run takes milliseconds; this limit is for busy machines.
 constexpr auto patience = 60s;
 
 class Pair {
@@ -46,7 +46,7 @@ class Pair {
       if (sides_[i] == 0) sides_[i] = fork_side({.sends = i == 0, .places = places_, .seed = random_()});
     }
   }
-  // At least `reports` of either side from here on; false: they did not come.
+  // Waits for at least `reports` more of either side; false if they do not come.
   bool wait_for(std::uint64_t reports) {
     const std::uint64_t sender = accounts_.sender.progress + reports, receiver = accounts_.receiver.progress + reports;
     const auto limit = std::chrono::steady_clock::now() + patience;
@@ -57,7 +57,7 @@ class Pair {
     return true;
   }
   unsigned kill_some() {
-    const auto which = random_() % 4;  // either, or both
+    const auto which = random_() % 4;  // one of them, or both
     if (which != 0) kill(sides_[0]);
     if (which != 1) kill(sides_[1]);
     return which < 2 ? 1 : 2;
@@ -96,14 +96,14 @@ class Pair {
   std::array<pid_t, 2> sides_{};
 };
 
-// Whether the receiver has what the sender reported. Empty: it has.
+// Whether the receiver has everything that the sender reported. Empty if it does.
 std::string audit(const Accounts& accounts) {
   for (const SideAccount* side : {&accounts.sender, &accounts.receiver}) {
     if (side->violations != 0) return std::string{side->violation.data()};
   }
   const std::uint64_t starts = accounts.sender.starts;
   for (std::uint64_t session = 1; session <= starts; ++session) {
-    // First, as both may be running: what the sender has now, the receiver had before.
+    // Read first, because both may be running: everything that the sender has now, the receiver had before.
     const SideAccount::Session& sent = accounts.sender.by_session[session - 1];
     const std::uint64_t records = sent.records;
     std::array<std::uint64_t, transfers / 64> missing;
@@ -122,7 +122,7 @@ std::string audit(const Accounts& accounts) {
   return {};
 }
 
-// Their account, in memory that both sides share and that outlives them.
+// Their accounts, in shared memory that outlives both sides.
 class SharedAccounts {
  public:
   SharedAccounts() {
@@ -168,11 +168,11 @@ std::vector<std::string> places_of(const std::string& rails, const std::string& 
   return places;
 }
 
-// What was found; empty: nothing.
+// The finding; empty if there is none.
 std::string kill_all(const KillOptions& options, Pair& pair, const Accounts& accounts, std::uint64_t& done) {
   while (done < options.kills) {
     pair.start();
-    // Sometimes before the two have met.
+    // Sometimes before they have connected.
     if (pair.random()() % 4 != 0 && !pair.wait_for(pair.random()() % 40 + 1)) return "no progress in 60 s";
     done += pair.kill_some();
     if (std::string finding = audit(accounts); !finding.empty()) return finding;

@@ -1,5 +1,5 @@
-// Two processes that move pages and records over real rails, killed with SIGKILL at random moments and started again.
-// Thread: one; it forks. Errors: std::runtime_error for rails that do not exist and memory that is not there.
+// Two processes that move pages and records over real rails, killed with SIGKILL at random moments and restarted.
+// Thread: one; it forks. Errors: std::runtime_error for unknown rails and unavailable memory.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ struct KillOptions {
 };
 
 struct KillResult {
-  std::string finding;  // empty: what was reported is whole
+  std::string finding;  // empty: everything reported is intact
   std::uint64_t kills = 0;
   std::uint64_t sender_sessions = 0;
   std::uint64_t receiver_sessions = 0;
-  std::uint64_t complete = 0;  // transfers, for the receiver
+  std::uint64_t complete = 0;  // transfers, at the receiver
   std::uint64_t failed = 0;
   std::uint64_t losses = 0;  // of links
 };

@@ -150,7 +150,7 @@ class Side final : public fabric::LinkEvents {
     sender_session_ = 0;
   }
 
-  // The sender's sessions are counted from 1.
+  // The sender's sessions are numbered from 1.
   void know_sender(std::uint64_t session) {
     if (sender_session_ != 0 && sender_session_ != session) violate("two sessions of the sender in one");
     if (session == 0 || session > other_.starts.load()) violate("a session that the sender never had");

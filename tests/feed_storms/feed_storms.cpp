@@ -1,5 +1,5 @@
-// Storms by seed: lines that lose, repeat and reorder packets, lag and die, and servers that do not answer. One line
-// for each finding, then how long recovery took and what happened.
+// Storms by seed: lines that lose, repeat and reorder packets, lag and fail, and servers that do not answer. Prints one
+// line for each finding, then recovery times and totals.
 //   build/release/tests/feed_storms/feed_storms --seeds 1..1000
 #include "feed_storms/storm.hpp"
 

@@ -1,4 +1,4 @@
-// What a seed's storm is made of: how bad the lines are, what the servers do, and how the feed is set.
+// The parameters of a seed's storm: the quality of the lines, the behaviour of the servers, and the feed's settings.
 // Thread: any, plain values.
 #pragma once
 
@@ -15,11 +15,11 @@ using simulation::Dice;
 using namespace std::chrono_literals;
 
 struct LinePlan {
-  std::uint64_t lost = 0;        // in a thousand packets
-  std::uint64_t duplicated = 0;  // in a thousand
-  std::uint64_t reordered = 0;   // in a thousand: later by up to `reordered_by`
-  std::uint64_t truncated = 0;   // in ten thousand
-  std::uint64_t garbage = 0;     // in ten thousand: an invalid packet is sent as well
+  std::uint64_t lost = 0;        // per thousand packets
+  std::uint64_t duplicated = 0;  // per thousand
+  std::uint64_t reordered = 0;   // per thousand: later by up to `reordered_by`
+  std::uint64_t truncated = 0;   // per ten thousand
+  std::uint64_t garbage = 0;     // per ten thousand: an invalid packet is sent in addition
   Duration latency{};
   Duration jitter{};
   Duration reordered_by{};
@@ -31,10 +31,10 @@ struct Plan {
   market::ItchGeneratorOptions day;
   market::ItchFeedOptions feed;
   Duration packet_interval{};       // of the publisher, on average
-  std::uint64_t packet_messages{};  // at most
-  Duration joins_at{};              // the feed, when the day is under way
+  std::uint64_t packet_messages{};  // maximum
+  Duration joins_at{};              // when the feed joins, during the day
   LinePlan lines[2];
-  std::uint64_t burst = 0;  // in ten thousand packets: a loss of many on both lines begins
+  std::uint64_t burst = 0;  // per ten thousand packets: a loss of many packets on both lines begins
   std::uint64_t burst_packets = 0;
 
   enum class Requests : std::uint8_t { prompt, late, unreliable, never };

@@ -1,4 +1,4 @@
-// How the exchange publishes, answers requests, and sends snapshots, and what goes wrong meanwhile.
+// The exchange's publishing, answers and snapshots, with their faults.
 #include "feed_storms/servers.hpp"
 
 #include <algorithm>
@@ -72,9 +72,9 @@ void Exchange::send_on(std::size_t line, const Bytes& packet) {
   if (dice_.below(10'000) < plan.garbage) {
     Bytes garbage(dice_.below(80));
     for (std::byte& b : garbage) b = static_cast<std::byte>(dice_.below(256));
-    // The beginning of a header that is right, so that what follows is read.
+    // A valid start of a header, so that the rest is parsed.
     if (dice_.coin()) std::copy_n(packet.begin(), std::min<std::size_t>(garbage.size(), 12), garbage.begin());
-    // A false message would be taken for a true one.
+    // A forged message would be accepted as real.
     if (garbage.size() >= mold_header_size) garbage.resize(mold_header_size - 1);
     arrives(wait, garbage);
   }
@@ -86,7 +86,7 @@ void Exchange::send_on(std::size_t line, const Bytes& packet) {
   arrives(wait, std::move(bytes));
 }
 
-// As many messages as one packet holds.
+// As many messages as fit into one packet.
 void Exchange::request(const MoldRequest& wanted) {
   if (wanted.session != session_ || wanted.sequence == 0 || wanted.sequence > log_.size()) return;
   Duration wait = dice_.between(50us, 2ms);
@@ -122,7 +122,7 @@ void Exchange::connect() {
   const std::uint64_t connection = ++connection_;
   if (!calm_ && snapshots_ < plan_.snapshots_that_fail && dice_.chance(300)) {
     ++snapshots_;
-    // Refused, or no answer at all.
+    // A refusal, or no answer at all.
     if (dice_.coin()) deliver_after(dice_.between(0ms, 20ms), connection, [this] { client_.disconnected(); });
     return;
   }
@@ -178,7 +178,7 @@ void Exchange::send_snapshot(std::uint64_t connection) {
     const Bytes piece(from, from + static_cast<std::ptrdiff_t>(std::min(size, end - begin)));
     deliver_after(at, connection, [this, piece] { client_.received(piece); });
   }
-  // One that dies closes the connection, ends the session, or sends nothing more.
+  // A failing server closes the connection, ends the session, or sends nothing more.
   if (!fails) return;
   switch (dice_.below(3)) {
     case 0: return deliver_after(at, connection, [this] { client_.disconnected(); });

@@ -1,5 +1,6 @@
 // The exchange's side: a publisher with its books, lines that lose and delay packets, a re-request server, and a
-// GLIMPSE server that dies. All in virtual time. Thread: one owner.
+// GLIMPSE server that fails. All in virtual time.
+// Thread: one owner.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +19,12 @@ namespace nfx::feed_storms {
 using market::test::Bytes;
 using market::test::ReferenceBooks;
 
-// What happens when, in the order of time; what is due at the same time in the order it was scheduled.
+// Scheduled events in the order of time; events due at the same time keep the order in which they were scheduled.
 class Schedule {
  public:
   [[nodiscard]] Duration now() const { return now_; }
   void after(Duration wait, std::function<void()> what) { events_.push({now_ + wait, number_++, std::move(what)}); }
-  // False: nothing is left, or it is due after `end`.
+  // False if nothing is left, or the next event is due after `end`.
   bool run_next(Duration end);
 
  private:
@@ -69,7 +70,7 @@ class Exchange {
   void send_on(std::size_t line, const Bytes& packet);
   void send_snapshot(std::uint64_t connection);
   [[nodiscard]] Bytes snapshot_bytes(std::uint64_t next) const;
-  // Of this connection; nothing when it has been closed meanwhile.
+  // On this connection; does nothing if it was closed meanwhile.
   void deliver_after(Duration wait, std::uint64_t connection, std::function<void()> what);
 
   const Plan& plan_;

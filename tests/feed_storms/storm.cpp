@@ -1,4 +1,4 @@
-// How a storm is run and what is compared.
+// Runs a storm and makes the comparisons.
 #include "feed_storms/storm.hpp"
 
 #include <algorithm>
@@ -82,7 +82,7 @@ class Storm {
   StormResult result_;
 };
 
-// Each time that the feed becomes live, and now and then while it is, the books are compared.
+// Compares the books whenever the feed becomes live, and now and then while it is live.
 void Storm::look() {
   const bool live = feed_.state() == FeedState::live || feed_.state() == FeedState::ended;
   if (live && feed_.arbiter().next_sequence() != feed_.arbiter().end_sequence()) {

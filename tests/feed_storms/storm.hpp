@@ -1,6 +1,6 @@
-// One seed's storm: an exchange, a feed and its books in virtual time. While the storm lasts, and after it, the books
-// of a feed whose state is live must be those that the publisher had at that message, up to every place in every
-// queue. Thread: one owner. Cost: some tens of milliseconds a seed.
+// One seed's storm: an exchange, a feed and its books in virtual time. During the storm and after it, the books of a
+// live feed must equal the publisher's at that message, including every place in every queue.
+// Thread: one owner. Cost: some tens of milliseconds per seed.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct StormResult {
   std::uint64_t messages = 0;
   std::uint64_t comparisons = 0;
   std::uint64_t recoveries = 0;
-  Duration worst_recovery{};  // from the moment that it was not live any more, within the storm
-  Duration after_storm{};     // from the storm's end until every message was there
+  Duration worst_recovery{};  // longest time during the storm in which the feed was not live
+  Duration after_storm{};     // time from the storm's end until every message had arrived
   market::MoldCounters mold;
   market::ItchFeedCounters feed;
 };

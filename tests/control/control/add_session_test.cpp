@@ -1,4 +1,4 @@
-// Sessions that an operator adds to an engine that runs: they log on, and what is invalid is refused with its line.
+// Sessions that an operator adds to a running engine: they log on, and an invalid one is refused with its line.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -117,7 +117,7 @@ TEST_F(AddedSessions, that_are_being_removed_are_a_conflict_until_they_are_gone)
   const auto end = std::chrono::steady_clock::now() + 10min;
   while (application.logons() < 2 && std::chrono::steady_clock::now() < end) peer->turn(1ms);
   ASSERT_EQ(application.logons(), 2);
-  // The peer takes no further turn, so the Logout is not answered.
+  // The peer does not run any more, so the Logout is not answered.
   ASSERT_EQ(ask("POST", control_path(name, "remove")).status, 200U);
   const std::string body = Json{{"config", later}}.dump();
   for (const std::string& path : {control_path(name), "/v1/sessions/" + number}) {

@@ -1,4 +1,4 @@
-// What each role may do, what a request must state, and what its answer is.
+// The rights of each role, the requirements of requests, and their answers.
 #include "control/api.hpp"
 
 #include <gtest/gtest.h>
@@ -454,7 +454,7 @@ TEST(ControlDocument, has_every_command) {
   test::expect_table_in("docs/control.md", commands);
 }
 
-// The name of the schema that a part of the description refers to; empty: none.
+// The name of the schema that a part of the description refers to; empty if none.
 std::string referred(const nlohmann::ordered_json& part) {
   const std::string to = part.value("$ref", "");
   return to.substr(to.rfind('/') + 1);
@@ -466,7 +466,7 @@ std::string joined(const nlohmann::ordered_json& texts) {
   return all;
 }
 
-// "`sessions` (SessionChange)", "`state` (serving, draining, stopping)", and '?' after one that may be missing.
+// "`sessions` (SessionChange)", "`state` (serving, draining, stopping)", with '?' after an optional one.
 std::string members_of(const nlohmann::ordered_json& schema) {
   std::string all;
   for (const auto& each : schema.value("oneOf", nlohmann::ordered_json::array()))
@@ -486,7 +486,7 @@ std::string members_of(const nlohmann::ordered_json& schema) {
   return all;
 }
 
-// The tables are what a change of the API differs in: no route, role, operation, refusal or member goes unnoticed.
+// Every change of the API appears in these tables: no route, role, operation, refusal or member changes unnoticed.
 TEST(ControlDocument, has_every_route_every_refusal_and_every_member_of_every_document) {
   const auto described = nlohmann::ordered_json::parse(openapi());
   const auto& components = described["components"];

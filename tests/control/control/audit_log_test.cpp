@@ -1,4 +1,4 @@
-// The file of the audit log: rotated, removed, and in a folder that takes no file.
+// The file of the audit log: rotated, removed, and in a folder that accepts no file.
 #include "control/audit_log.hpp"
 
 #include <fcntl.h>
@@ -71,7 +71,7 @@ TEST_F(AuditFile, a_fifo_in_its_place_is_refused_without_waiting) {
   fs::remove(file);
   ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
   EXPECT_FALSE(write(log, "one"));
-  // Also one that somebody reads.
+  // A FIFO is refused even if it has a reader.
   const int reader = ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   EXPECT_FALSE(write(log, "two"));
   ::close(reader);

@@ -1,4 +1,4 @@
-// A client against a server of the test, which ends connections by a script.
+// A client with a server of the test, which ends connections according to a script.
 #include "nexusfix/control/client.hpp"
 
 #include <gtest/gtest.h>
@@ -16,10 +16,10 @@
 namespace nfx::control {
 namespace {
 
-// Serves connections one after the other, as many as its script has.
+// Serves connections one after the other, one per entry of its script.
 class ScriptedServer {
  public:
-  // What a connection does once it has answered so many requests.
+  // How a connection ends after this many answered requests.
   struct Serves {
     int requests;
     enum class Then { ends, announces_the_end, ends_after_a_request } then;
@@ -52,7 +52,7 @@ class ScriptedServer {
     if (fd < 0) return;
     ++connections_;
     for (int answered = 0; receives_request(fd);) {
-      if (answered == script.requests) break;  // its answer is missing
+      if (answered == script.requests) break;  // the answer is missing
       const bool last = ++answered == script.requests;
       answer(fd, last && script.then == Serves::Then::announces_the_end);
       if (last && script.then != Serves::Then::ends_after_a_request) break;
@@ -77,7 +77,7 @@ class ScriptedServer {
 
   std::string path_;
   int listener_ = -1;
-  int connections_ = 0;  // of the thread: the number of the present one is the body of its answers
+  int connections_ = 0;  // used by the thread: the current number is the body of its answers
   std::thread thread_;
 };
 using Then = ScriptedServer::Serves::Then;
@@ -87,7 +87,7 @@ class ControlClientTest : public ::testing::Test {
   void SetUp() override {
     if (!http_supported()) GTEST_SKIP() << http_unsupported;
   }
-  // The number of the connection that the request went over; the problem where there was no answer.
+  // The number of the connection used for the request, or the problem if there was no answer.
   static std::string connection_of(ControlClient& client, std::string_view method = "GET") {
     const auto reply = client.ask({.method = method, .target = "/x"});
     return reply ? reply->body : reply.error();

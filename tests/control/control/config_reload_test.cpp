@@ -1,4 +1,4 @@
-// What a reload does when its engine answers late, or that it cannot: over an engine that is a list of sessions.
+// A reload whose engine answers late, or refuses, with an engine that is a list of sessions.
 #include "control/config_reload.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ constexpr std::string_view with_3_digits =
     "store = \"memory\"\ndictionary = \"none\"\n";
 const std::string with_6_digits = std::string{with_3_digits} + "timestamp_digits = 6\n";
 
-// Sessions without a connection; what is to be refused is set.
+// Sessions without a connection; members select which functions are refused.
 class ListOfSessions final : public ReloadedEngine {
  public:
   explicit ListOfSessions(std::string_view text = with_3_digits) : config_(read(text).config) {
@@ -46,11 +46,11 @@ class ListOfSessions final : public ReloadedEngine {
   void wait(Duration) override { ++waits; }
   bool stopping() const override { return stops; }
 
-  // The first one; null: there is none.
+  // The first session, or null.
   [[nodiscard]] SessionStatus* session() { return sessions_.empty() ? nullptr : &sessions_.front(); }
 
   std::string file{with_6_digits};
-  std::optional<SessionCommandKind> late;  // is not taken in time
+  std::optional<SessionCommandKind> late;  // a command that is not taken in time
   bool disk_is_full = false;
   bool connects_now = false;
   bool stops = false;

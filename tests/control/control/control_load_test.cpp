@@ -1,5 +1,5 @@
-// An engine with 1,000 sessions, some with traffic, and two operators who use every route of the API over HTTP, those
-// of sessions with every session: each request is answered, the audit log has each change, and no message is lost.
+// An engine with 1,000 sessions, some with traffic, and two operators who use every route of the API over HTTP, and
+// session routes with every session: each request is answered, the audit log has each change, and no message is lost.
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -40,10 +40,12 @@ using Json = nlohmann::json;
 
 constexpr std::size_t session_count = 1000;
 constexpr std::size_t busy_count = 8;
-// A user has so many requests in a burst, and fewer a second from then on: an operator uses a token after the other.
+// A user has this many requests in a burst, and fewer per second afterwards, so an operator uses one token after the
+// other.
 constexpr std::size_t requests_of_a_token = 350;
 constexpr std::size_t tokens_of_an_operator = 120;
-// Routes of the engine come after this number of sessions: four times in all, as many plans of a reload as a burst has.
+// Routes of the engine follow after this number of sessions: four times in total, as many reload plans as a burst
+// allows.
 constexpr std::size_t sessions_between = session_count / 2;
 
 using control::Route;
@@ -65,7 +67,7 @@ SessionSettings initiator(std::string_view us, std::string_view them) {
 constexpr std::string_view defaults_text =
     "[defaults]\nsender_comp_id = \"VENUE\"\nlisten = \"127.0.0.1:0\"\ndictionary = \"none\"\n";
 
-// Those with traffic have a journal.
+// Sessions with traffic have a journal.
 std::string session_text(const std::string& peer, bool has_journal, std::string_view more = {}) {
   std::string text = "[[session]]\ntarget_comp_id = \"" + peer + "\"\n";
   text += has_journal ? "store_directory = \"store\"\nstore_ring_directory = \"rings\"\nsegment_size = 1048576\n"
@@ -73,7 +75,7 @@ std::string session_text(const std::string& peer, bool has_journal, std::string_
   return text.append(more);
 }
 
-// Sends numbered messages on each session that is logged on, until it is to end.
+// Sends numbered messages on each logged-on session until it is stopped.
 class Desk final : public Application {
  public:
   Handled on_message(SessionHandle&, const MessageView&) override { return Handled::done; }
@@ -100,7 +102,7 @@ class Desk final : public Application {
   MonotonicTime due_{};
 };
 
-// Notes which numbers came, however often.
+// Records which numbers arrived, however often.
 class Venue final : public Application {
  public:
   Handled on_message(SessionHandle& session, const MessageView& message) override {
@@ -117,7 +119,7 @@ class Venue final : public Application {
     changed_.notify_all();
     return Handled::done;
   }
-  // Whether 1 to `last` have come by then.
+  // Whether 1 to `last` have arrived by then.
   bool wait_for(std::size_t session, std::uint64_t last, std::chrono::minutes patience) {
     std::unique_lock lock{mutex_};
     return changed_.wait_for(lock, patience, [&] { return whole_[session] >= last; });
@@ -135,7 +137,7 @@ class Venue final : public Application {
 };
 
 struct Reply {
-  unsigned status = 0;  // 0: none came
+  unsigned status = 0;  // 0: no answer
   std::string etag;
   std::string body;
 };
@@ -148,7 +150,7 @@ class Operator {
   Operator& operator=(const Operator&) = delete;
   ~Operator() { disconnect(); }
 
-  // Again where the poll thread was busy or late: the answer states that nothing was carried out.
+  // Repeats the request if the poll thread was busy or late: the answer says that nothing was done.
   Reply ask(std::string_view method, const std::string& path, const std::string& body = {},
             const std::string& if_match = {}) {
     for (int tries = 0; tries < 50; ++tries) {
@@ -226,12 +228,12 @@ class Operator {
   int fd_ = -1;
 };
 
-// What an operator has got.
+// An operator's answers.
 struct Answers {
-  std::size_t given = 0;  // requests that change something
+  std::size_t given = 0;  // number of requests for a change
   std::size_t done = 0;
   std::size_t refused = 0;
-  std::map<std::string, std::size_t> done_of;     // "GET /metrics", also of what only reads
+  std::map<std::string, std::size_t> done_of;     // "GET /metrics", including read requests
   std::map<std::string, std::size_t> unexpected;  // "POST /v1/engine/drain: 500"
 };
 
@@ -243,13 +245,13 @@ std::size_t count_in(std::string_view text, std::string_view what) {
 
 std::string name_of(const Route& route) { return std::string{route.method} + ' ' + route.path; }
 
-// Answers that refuse a request because of what the other operator has done.
+// Answers that refuse a request because of the other operator's changes.
 bool may_refuse(const Route& route, unsigned status) {
   if (route.operation == "plan_reload") return status == 409 || status == 429;
-  if (route.operation == "get_messages") return status == 404 || status == 503;  // of eight sessions at a time
+  if (route.operation == "get_messages") return status == 404 || status == 503;  // for eight sessions at a time
   if (route.operation == "reload" || route.operation == "add_session") return status == 409;  // while it drains
   if (route.operation == "is_ready") return status == 503;
-  // Also that there is no journal.
+  // Includes a missing journal.
   return route.of_session() && (status == 404 || status == 409 || status == 412 || status == 422);
 }
 
@@ -296,7 +298,7 @@ class ControlLoad : public ::testing::Test {
     LineLog::set_least_level(LogLevel::info);
   }
 
-  // The body of a request, and the state that it is for. False: there is no such session any more.
+  // Sets the body of a request, and the state that it is for. False if the session no longer exists.
   static bool complete(Operator& who, const Route& route, const std::string& session, std::size_t number,
                        std::string& body, std::string& if_match) {
     body = route.body_example;
@@ -307,7 +309,7 @@ class ControlLoad : public ::testing::Test {
     }
     if (route.command == nullptr || !route.command->takes(CommandArguments::expected)) return true;
     const SessionCommandRow& row = *route.command;
-    // As a person does it: reads the present state, and changes that.
+    // Like a person: reads the present state, and changes that.
     const Reply seen = who.ask("GET", session);
     if (seen.status != 200) return false;
     if_match = seen.etag;
@@ -336,13 +338,13 @@ class ControlLoad : public ::testing::Test {
       ++answers.unexpected["show for " + name_of(route)];
       return;
     }
-    // That eight sessions are copied already, and that the engine drains, are answers.
+    // It is a valid answer that eight sessions are already copied, or that the engine drains.
     const bool once = route.operation == "get_messages" || route.operation == "is_ready";
     const Reply reply =
         once ? who.once(route.method, path, body, if_match) : who.ask(route.method, path, body, if_match);
     note(route, reply.status, answers);
   }
-  // A session of this operator's own, which is removed again.
+  // Adds a session of this operator's own, and removes it again.
   static void add_and_remove(Operator& who, const Route& route, std::size_t i, Answers& answers) {
     const std::string peer = "ADDED" + std::to_string(i);
     const Json body{{"config", std::string{defaults_text} + session_text(peer, false)}};
@@ -352,7 +354,7 @@ class ControlLoad : public ::testing::Test {
     const Route* remove = control::find_route("POST", control_path("FIX.4.4:VENUE->" + peer, "remove")).route;
     note(*remove, who.ask("POST", control_path("FIX.4.4:VENUE->" + peer, "remove")).status, answers);
   }
-  // Both simultaneously: the first from the first session on, the second from the last one.
+  // Both at the same time: the first starts with the first session, the second with the last one.
   template <class Chosen>
   void both(Chosen&& chosen) {
     std::vector<std::jthread> both_threads;
@@ -373,7 +375,7 @@ class ControlLoad : public ::testing::Test {
       });
     }
   }
-  // What only a session that is logged on takes; the commands before had logged all out.
+  // Commands that need a logged-on session; the earlier commands had logged all sessions out.
   void expect_done_while_logged_on() {
     const auto give_up = std::chrono::steady_clock::now() + 10min;
     for (std::size_t i = 0; i < operators.size(); ++i) {
@@ -389,7 +391,7 @@ class ControlLoad : public ::testing::Test {
   static bool is_command(const Route& route, SessionCommandKind kind) {
     return route.command != nullptr && route.command->kind == kind;
   }
-  // How many lines of the audit log have each event.
+  // The number of audit lines by event.
   std::map<std::string, std::size_t> audited() const {
     std::map<std::string, std::size_t> events;
     std::ifstream in{folder.file("audit.log")};
@@ -420,7 +422,7 @@ TEST_F(ControlLoad, two_operators_use_every_route_with_a_thousand_sessions_and_n
   for (std::size_t i = 0; i < operators.size(); ++i)
     operators[i] = std::make_unique<Operator>(control->http_port(), tokens[i]);
   for (std::size_t i = 0; i < busy_count; ++i) ASSERT_TRUE(venue.wait_for(i, 1, 10min)) << "session " << i;
-  // A reset begins a new sequence and a removal ends one: what is on its way then may be lost. They come afterwards,
+  // A reset begins a new sequence and a removal ends one; messages in flight may then be lost. So they come afterwards,
   // and the end of the engine comes last.
   const auto ends = [](const Route& route) {
     return route.operation == "stop_engine" || is_command(route, SessionCommandKind::reset) ||
@@ -437,7 +439,7 @@ TEST_F(ControlLoad, two_operators_use_every_route_with_a_thousand_sessions_and_n
   });
   expect_done_while_logged_on();
   desk.ends = true;
-  // What was sent before it ended: an iteration that began earlier may add one more, which comes as well.
+  // The messages sent before it ended. An iteration that began earlier may add one more, which arrives too.
   for (std::size_t i = 0; i < busy_count; ++i) {
     EXPECT_TRUE(venue.wait_for(i, desk.sent[i], 10min))
         << "session " << i << ": " << venue.whole(i) << " of " << desk.sent[i];
@@ -481,11 +483,11 @@ TEST_F(ControlLoad, two_operators_use_every_route_with_a_thousand_sessions_and_n
   EXPECT_EQ(count_of("requested"), count_of("done") + count_of("refused") + count_of("incomplete"));
   EXPECT_GE(count_of("done") + count_of("incomplete"), answers[0].done + answers[1].done);
   EXPECT_LE(count_of("done"), answers[0].done + answers[1].done);
-  // Processor time of all threads together: other programs of the host do not add to it.
+  // Processor time of all threads, to which other programs on the host do not add.
   const double used = cpu_seconds() - before;
   std::printf("%zu commands, %zu again, %.1f s of processor time\n", given, again, used);
 #ifdef NFX_OPTIMISED
-  // Twenty on an idle machine. Processes that share its caches and cores make it several times as much.
+  // Twenty on an idle machine. Processes that share its caches and cores multiply it.
   EXPECT_LT(used, 200.0);
 #endif
 }

@@ -38,7 +38,7 @@ class ControlledProgram : public ::testing::Test {
 
   [[nodiscard]] std::string file() const { return folder.file("engine.toml"); }
   void write(const std::string& text) const { std::ofstream{file(), std::ios::trunc} << text; }
-  // `from` is the configuration's file; empty: a program has made it.
+  // `from` is the configuration's file; empty: created by a program.
   void serve(EngineConfig config, Callbacks program, const std::string& from = {}) {
     engine.emplace(std::move(config), program);
     engine->start();
@@ -50,7 +50,8 @@ class ControlledProgram : public ::testing::Test {
   [[nodiscard]] ControlReply ask(std::string_view method, std::string target, std::string body = {},
                                  std::string if_match = {}) const {
     const auto reply = ask_control(
-        {.socket = folder.file("control.sock"), .timeout = std::chrono::seconds{120}},  // of a busy machine
+        {.socket = folder.file("control.sock"),
+         .timeout = std::chrono::seconds{120}},  // long enough for a busy machine
         {.method = method, .target = std::move(target), .body = std::move(body), .if_match = std::move(if_match)});
     EXPECT_TRUE(reply) << (reply ? "" : reply.error());
     return reply ? *reply : ControlReply{};
@@ -61,7 +62,7 @@ class ControlledProgram : public ::testing::Test {
     EXPECT_EQ(reply.status, 200U) << reply.body;
     return nlohmann::json::parse(reply.body);
   }
-  // One [[session]] from an operator.
+  // Adds one [[session]] as an operator.
   [[nodiscard]] ControlReply add(const std::string& config) const {
     return ask("POST", "/v1/sessions", nlohmann::json{{"config", config}}.dump());
   }

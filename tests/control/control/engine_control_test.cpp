@@ -1,4 +1,4 @@
-// The control plane of an engine that runs: a client on the UNIX socket, sessions on loopback TCP.
+// The control plane of a running engine: a client on the UNIX socket, sessions on loopback TCP.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -25,9 +25,9 @@ class Counting final : public Application {
  public:
   Handled on_message(SessionHandle&, const MessageView&) override { return Handled::done; }
   void on_logon(SessionHandle& session) override { change(session, true); }
-  // Also of a Logon that was refused.
+  // Also called for a refused Logon.
   void on_logout(SessionHandle& session, std::string_view) override { change(session, false); }
-  // Both sides of one session: 2 when it is logged on. False after 20 s.
+  // Waits for both sides of one session: 2 when it is logged on. False after 20 s.
   bool wait_for(std::size_t logged_on) {
     std::unique_lock lock{mutex_};
     return changed_.wait_for(lock, 10min, [&] { return logged_on_.size() == logged_on; });
@@ -134,7 +134,7 @@ TEST_F(ControlledEngine, threads_are_those_of_the_process) {
 }
 
 TEST_F(ControlledEngine, only_threads_that_no_message_waits_for_give_way) {
-  // Answered by nfx-control, so that it and the poll threads run.
+  // Answered by nfx-control, so it is running, and so are the poll threads.
   const Json running = Json::parse(ask("GET", "/v1/threads").body)["running"];
   int of_poll_threads = 0;
   std::set<std::string> giving_way;
@@ -176,7 +176,7 @@ TEST_F(ControlledEngine, shows_the_messages_from_the_first_request_on) {
       after = each["number"];
       messages.push_back(each);
     }
-    std::this_thread::sleep_for(10ms);  // a user has so many requests a second
+    std::this_thread::sleep_for(10ms);  // limits the requests of a user per second
   }
   ASSERT_GE(messages.size(), 2U);
   const auto field = [](const Json& message, int tag) {

@@ -1,4 +1,4 @@
-// A target that records what was changed, and an audit log that keeps its lines.
+// A target that records changes, and an audit log that keeps its lines.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// What is one request to every reader, and what is refused because it might not be.
+// Requests that every reader understands alike, and requests that are refused because readers could differ.
 #include "control/http_request.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace nfx::control {
 namespace {
 
-// "complete GET /x" or "refused 400" or "incomplete", of bytes that arrive `step` at a time.
+// "complete GET /x", "refused 400" or "incomplete", for bytes that arrive `step` at a time.
 std::string read(std::string_view bytes, std::size_t step = 100'000, HttpSizes sizes = {}) {
   HttpRequestReader reader{sizes};
   HttpProgress progress = HttpProgress::incomplete;

@@ -1,4 +1,4 @@
-// Real clients on real sockets: good ones, and those that are slow, huge, malformed or many.
+// Real clients on real sockets: well-behaved ones, and slow, huge, malformed and numerous ones.
 #include "control/http_server.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ namespace {
 using namespace std::chrono_literals;
 const std::string token(40, 't'), viewers_token(40, 'v');
 
-// A connection that sends what the test gives it, and reads until the other side ends.
+// A connection that sends the test's bytes, and reads until the other side closes.
 class RawClient {
  public:
   explicit RawClient(const std::string& path) : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -49,7 +49,7 @@ class RawClient {
     return ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
   }
   void end_sending() const { ::shutdown(fd_, SHUT_WR); }
-  // Everything until these words, or the end of the connection; it has 20 s.
+  // Returns everything up to these words, or up to the end of the connection, within 20 s.
   std::string hear(std::string_view until = {}) const {
     std::string all;
     char bytes[4096];
@@ -62,7 +62,7 @@ class RawClient {
       all.append(bytes, static_cast<std::size_t>(got));
     }
   }
-  // What comes first.
+  // Returns the first bytes that arrive.
   std::string hear_some() const {
     std::string bytes(4096, '\0');
     pollfd ready{fd_, POLLIN, 0};
@@ -110,16 +110,16 @@ class ControlHttp : public ::testing::Test {
     return reply ? *reply : ControlReply{};
   }
   [[nodiscard]] std::string http_host() const { return "127.0.0.1:" + std::to_string(server->http_port()); }
-  // What was requested so far.
+  // The requests so far.
   [[nodiscard]] std::vector<std::string> requested() {
     const std::lock_guard lock{mutex};
     return carried_out;
   }
-  // What an operator's requests begin with, on both sockets.
+  // The beginning of an operator's requests, on both sockets.
   [[nodiscard]] std::string operator_fields() const {
     return "Host: " + http_host() + "\r\nAuthorization: Bearer " + token + "\r\nContent-Type: application/json\r\n";
   }
-  // The same bytes to both sockets: each answers 400 once and ends, and nothing was carried out.
+  // Sends the same bytes to both sockets: each answers 400 once and closes, and nothing is done.
   void expect_refused(const std::string& bytes) {
     SCOPED_TRACE(bytes);
     const auto expect = [&](const RawClient& client) {
@@ -189,7 +189,7 @@ TEST_F(ControlHttp, several_requests_go_over_one_connection_up_to_the_limit) {
   EXPECT_EQ(requested().size(), 3U);
 }
 
-// Each is one request to one reader and two to another. The hidden one would end the engine.
+// Each is one request to some readers and two to others. The hidden one would stop the engine.
 TEST_F(ControlHttp, a_request_whose_end_is_ambiguous_is_refused_before_any_part_is_carried_out) {
   serve();
   const std::string begin = "POST /v1/engine/end-drain HTTP/1.1\r\n" + operator_fields();
@@ -271,7 +271,7 @@ TEST_F(ControlHttp, a_request_that_ends_half_way_is_not_carried_out) {
     EXPECT_EQ(client.hear(), "");
   }
   EXPECT_EQ(requested(), std::vector<std::string>{});
-  // A client that has sent all of it may end its direction.
+  // A client that has sent everything may close its direction.
   const RawClient client{config.socket};
   EXPECT_TRUE(client.say("GET /x HTTP/1.1\r\n" + operator_fields() + "\r\n"));
   client.end_sending();
@@ -348,7 +348,7 @@ TEST_F(ControlHttp, connections_that_take_no_answer_make_room_for_one_that_asks)
 }
 
 TEST_F(ControlHttp, answers_that_nobody_takes_hold_no_more_than_their_bound) {
-  constexpr std::size_t size = std::size_t{16} << 20;  // more than the buffers of the kernel take
+  constexpr std::size_t size = std::size_t{16} << 20;  // more than the kernel's buffers hold
   serve({.least_time = 0ms, .answer_bytes = 2 * size + size / 2}, std::string(size, 'x'));
   const std::string request =
       "GET /x HTTP/1.1\r\nConnection: close\r\nHost: " + http_host() + "\r\nAuthorization: Bearer ";
@@ -416,7 +416,7 @@ TEST_F(ControlHttp, takes_over_the_socket_of_a_process_that_is_gone_and_of_no_ot
   serve();
   EXPECT_THROW((HttpServer{{.config = config, .answer = {}}}), ConfigError);
   EXPECT_EQ(ask({.socket = config.socket}, {.target = "/x"}).status, 200U);
-  // What a killed process leaves.
+  // The socket of a killed process.
   ControlConfig left = config;
   left.http = {};
   left.socket = folder.file("left.sock");

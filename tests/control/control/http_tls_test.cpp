@@ -1,4 +1,4 @@
-// Mutual TLS: the certificate of a client is who it is, and without a right one nothing is read or changed.
+// Mutual TLS: the certificate identifies the client, and without a valid one nothing is read or changed.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -47,7 +47,7 @@ class ControlTls : public ::testing::Test {
         HttpServerOptions{.config = config, .answer = [this](const Request& request) { return api.answer(request); }});
     thread = std::thread{[this] { server->run(); }};
   }
-  // A client with a certificate of this common name, or none.
+  // A client with a certificate with this common name, or without one.
   [[nodiscard]] ControlAddress as(const std::string& name, Authority* by = nullptr) {
     ControlAddress address{.http = {"127.0.0.1", server->http_port()}};
     address.tls.emplace().ca = authority.file();

@@ -1,4 +1,4 @@
-// What an engine seldom answers, made by a substitute, is described: status, reason and headers.
+// Rare answers of an engine, made by a substitute, are described: status, reason and headers.
 // tests/apps/openapi_test.py compares whole documents of a running engine.
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ class OpenApiDescription : public ::testing::Test {
     const auto at = part.find("$ref");
     return at == part.end() ? part : described.at(Json::json_pointer{at->get<std::string>().substr(1)});
   }
-  // Empty: it is.
+  // Empty if it is described.
   std::string not_described(std::string_view method, const std::string& path, const Answer& answer) const {
     const Json& responses = described["paths"][path][method == "GET" ? "get" : "post"]["responses"];
     const std::string status = std::to_string(answer.status);
@@ -191,7 +191,7 @@ TEST_F(OpenApiDescription, says_that_only_the_health_of_the_engine_needs_no_toke
   }
 }
 
-// The name of a function in a generated client, which changes for no reason.
+// The name of a function in a generated client must not change without a reason.
 TEST_F(OpenApiDescription, names_every_operation_once_and_an_address_to_send_it_to) {
   std::set<std::string> names;
   for (const Route& route : routes()) {
@@ -217,7 +217,7 @@ TEST_F(OpenApiDescription, is_what_an_engine_answers_to_those_who_may_read_it) {
   EXPECT_EQ(answer.body, openapi());
 }
 
-// What is described and is not used would be out of date one day.
+// Unused parts of the description would become outdated.
 TEST_F(OpenApiDescription, has_no_schema_and_no_response_that_nothing_refers_to) {
   const std::string text = openapi();
   for (const char* kind : {"schemas", "responses", "headers"}) {

@@ -1,4 +1,4 @@
-// What is reported of threads that do not run where the plan has them.
+// Reports about threads that do not run where the plan places them.
 #include "control/placement_check.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// A configuration file that changes while its engine runs: what would change is stated, what can is carried out, and a
-// session that is logged on continues.
+// A configuration file that changes while its engine runs: the answer lists the changes, possible ones are made, and a
+// logged-on session continues.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -63,7 +63,7 @@ std::string session(const std::string& peer, const std::string& more = {}) {
   return "[[session]]\ntarget_comp_id = \"" + peer + "\"\n" + more;
 }
 
-// A program that serves DESK and OTHER from a file; DESK is logged on, by an engine of its own.
+// A program that serves DESK and OTHER from a file; DESK is logged on by another engine.
 class Reload : public test::ControlledProgram {
  protected:
   const std::string head = control_section + defaults;
@@ -94,7 +94,7 @@ class Reload : public test::ControlledProgram {
     for (const Json& each : list["sessions"]) all.push_back(each["name"]);
     return all;
   }
-  // It is logged on as before, and has sent and received only heartbeats.
+  // It is still logged on, and has sent and received only heartbeats.
   void expect_undisturbed() {
     EXPECT_EQ(shown("DESK")["state"], "logged_on");
     EXPECT_EQ(shown("DESK")["counters"]["logons_total"], 1);
@@ -150,7 +150,7 @@ TEST_F(Reload, adds_changes_and_removes_sessions_while_another_is_logged_on) {
   expect_undisturbed();
 }
 
-// A changed setting counts from the next event on: the peer's next Logon is refused.
+// A changed setting takes effect with the next event: the peer's next Logon is refused.
 TEST_F(Reload, changes_what_a_session_looks_up_later) {
   write(head + session("DESK", "password = \"geheim\"\nallowed_addresses = [\"127.0.0.1\"]\n") + session("OTHER"));
   const ControlReply reply = ask("POST", "/v1/engine/reload");
@@ -272,7 +272,7 @@ TEST_F(Reload, leaves_a_session_that_becomes_replicated_and_the_cluster_as_they_
   expect_undisturbed();
 }
 
-// The gateway that owns the session is another one, or none: this engine does not have it.
+// Another gateway or none owns the session, so this engine does not have it.
 class ReloadOfACluster : public test::ControlledProgram {
  protected:
   void begin() override {
@@ -337,8 +337,8 @@ TEST_F(LargeReload, does_not_delay_other_requests) {
   expect_undisturbed();
 }
 
-// Where its journal was is a file, so that it cannot be added again until the test gives the folder back; the reload
-// tries for five seconds.
+// A file is in the place of its journal, so that it cannot be added again until the test restores the folder; the
+// reload tries for five seconds.
 TEST_F(Reload, refuses_commands_to_a_session_while_it_is_replaced) {
   const std::filesystem::path journal =
       answer("GET", control_path(name_of("OTHER"), "store"))["folder"].get<std::string>();
@@ -351,7 +351,7 @@ TEST_F(Reload, refuses_commands_to_a_session_while_it_is_replaced) {
   unsigned status = 0;
   while (status != 503 && std::chrono::steady_clock::now() < give_up) {
     status = ask("GET", control_path(name_of("OTHER"))).status;
-    std::this_thread::sleep_for(10ms);  // the reload is one of the requests that a user has in a second
+    std::this_thread::sleep_for(10ms);  // the reload counts towards the user's requests per second
   }
   EXPECT_EQ(status, 503U);
   EXPECT_EQ(ask("POST", control_path(name_of("OTHER"), "disable")).status, 503U);

@@ -1,4 +1,5 @@
-// Sessions that an operator adds or reloads at a listen address that another one has: what both must share.
+// Sessions that an operator adds or reloads at the listen address of another session: the settings that both must
+// share.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -16,7 +17,7 @@ using Json = nlohmann::json;
 
 struct Silent final : Application, Observer {
   Handled on_message(SessionHandle&, const MessageView&) override { return Handled::done; }
-  // After the check of the listen address, and before the poll thread listens.
+  // Called between the check of the listen address and the poll thread's listen.
   void on_added(SessionHandle&) override {
     if (taken) static_cast<void>(other.listen(*taken));
   }
@@ -67,7 +68,7 @@ TEST_F(SharedListen, with_tls_is_not_planned_where_a_session_without_was_added) 
   EXPECT_TRUE(plan.dump().contains("must share their tls and tls_... settings")) << plan;
 }
 
-// As another program that is faster.
+// Like another program that is faster.
 TEST_F(SharedListen, that_another_program_takes_after_the_check_is_the_answer_to_an_addition) {
   application.taken = Endpoint::parse(listen);
   const ControlReply reply = add(plain("PLAIN", listen));

@@ -1,4 +1,4 @@
-// Requests that leave work to another thread: others are answered meanwhile, and how much of it waits is bounded.
+// Requests that leave work to another thread: others are answered meanwhile, and the amount of waiting work is bounded.
 #include "control/work_queue.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Where work waits until the test opens it.
+// Work waits here until the test opens the gate.
 class Gate {
  public:
   void pass() {
@@ -84,7 +84,7 @@ TEST_F(ControlWork, while_a_request_reads_files_others_are_answered) {
   ControlConfig config;
   config.socket = folder.file("control.sock");
   Gate gate;
-  std::mutex answering;  // what it has touched is for the worker next, once the gate opens
+  std::mutex answering;  // protects members that the worker also uses, once the gate opens
   HttpServer server{{.config = config, .answer = [&](const Request& request) {
                        const std::lock_guard lock{answering};
                        now.monotonic += 1s;

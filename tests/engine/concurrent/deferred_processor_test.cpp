@@ -116,7 +116,7 @@ TEST(DeferredProcessor, that_spills_keeps_the_order_and_drops_only_beyond_the_sp
   }
   EXPECT_EQ(deferred->counters().spilled, 4U);
   EXPECT_EQ(deferred->counters().dropped, 1U);
-  // Space in the ring is not used while something older is in the spill.
+  // Space in the ring is not used while older records are in the spill.
   deferred->process(3);
   EXPECT_TRUE(deferred->submit(std::string_view("later")));
   EXPECT_EQ(deferred->counters().spilled, 5U);
@@ -165,7 +165,7 @@ TEST(DeferredProcessor, handles_everything_submitted_before_it_ends) {
   EXPECT_EQ(handled, 2000U);
 }
 
-// The worker may sleep an hour, so this ends only when each submission wakes it.
+// The worker may sleep an hour, so this ends only if each submission wakes it.
 TEST(DeferredProcessor, wakes_a_worker_that_sleeps) {
   std::atomic<int> handled{0};
   DeferredProcessor<Small, 64> deferred([&](const Small&) { ++handled; });
@@ -199,7 +199,7 @@ TEST(DeferredProcessor, takes_a_buffer_of_the_users_own) {
   EXPECT_EQ(prices, "7");
 }
 
-// Takes digits alone, and nothing while `refuse_all`.
+// Accepts only digits, and nothing while `refuse_all`.
 struct DigitsOnly {
   static constexpr std::size_t capacity() noexcept { return 8; }
   bool set(std::span<const char> bytes, std::uint64_t when) noexcept {

@@ -1,4 +1,4 @@
-// How long a poll may wait, and how the modes are written in a configuration.
+// How long a poll may wait, and the names of the modes in a configuration.
 #include "nexusfix/concurrent/idle_strategy.hpp"
 
 #include <gtest/gtest.h>

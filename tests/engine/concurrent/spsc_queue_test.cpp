@@ -127,7 +127,7 @@ TEST(SpscQueue, carries_records_that_span_slots_intact_and_in_order_between_two_
   EXPECT_EQ(queue.size(), 0U);
 }
 
-// The model has records only; their positions, and that the end is skipped, affect only when the queue is full.
+// The model knows only records; their positions, and the skipped end, matter only when the queue is full.
 TEST(SpscQueue, keeps_records_that_span_slots_whole_over_random_histories) {
   const auto seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));

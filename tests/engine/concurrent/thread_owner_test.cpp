@@ -1,5 +1,5 @@
-// Which thread owns a side of a ring: the first that uses it, then the one it is handed over to, or any once it has
-// ended.
+// Which thread owns a side of a ring: the first one that uses it, then the one it is handed over to, or any thread
+// after the owner has ended.
 #include "nexusfix/concurrent/spsc_queue.hpp"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ TEST(ThreadOwner, passes_on_when_its_thread_has_ended) {
 
 #ifndef NDEBUG
 
-// In a new process: a forked child does not have the threads of its parent, which seem to have ended.
+// In a new process, because a forked child lacks the threads of its parent, which then seem to have ended.
 class ThreadOwnerDeathTest : public testing::Test {
  protected:
   ThreadOwnerDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }

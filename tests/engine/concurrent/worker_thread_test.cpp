@@ -1,4 +1,4 @@
-// A worker reports errors of its start, sleeps, wakes, and finishes its work before it ends.
+// A worker reports errors at start, sleeps, wakes, and finishes its work before it ends.
 #include "nexusfix/concurrent/worker_thread.hpp"
 
 #include <gtest/gtest.h>

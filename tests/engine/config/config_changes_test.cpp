@@ -1,4 +1,4 @@
-// What differs between two versions of a configuration, and what each difference needs.
+// The differences between two versions of a configuration, and the effect of each.
 #include "config/config_changes.hpp"
 
 #include <gtest/gtest.h>
@@ -109,7 +109,7 @@ TEST(LiveKeys, are_keys_of_a_session_each_once) {
   }
 }
 
-// Whatever a file gives for a live key is the only thing that differs after its exchange.
+// After the swap, exactly the changed live keys differ.
 TEST(LiveKeys, exchange_exactly_their_members) {
   EngineConfig one = parse_config(changes_base, "engine.toml", ".");
   EngineConfig two = parse_config(std::string{changes_base} +

@@ -1,5 +1,5 @@
-// Configuration files as operators have them: saved by any editor, with wide permissions, or something else in the
-// place of a file.
+// Configuration files in practice: saved by any editor, with wide permissions, or with something other than a file in
+// their place.
 #include <gtest/gtest.h>
 
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-// Every key that is documented is read, from a session and from the defaults, and means its default when it is absent.
+// Every documented key is read, from a session and from the defaults, and has its default if it is absent.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -147,7 +147,7 @@ std::string fingerprint(const EngineConfig& e) {
   return out.str();
 }
 
-// Another value than the default, in the default's own type.
+// A value of the same type that differs from the default.
 extern const std::string other_transport;
 std::string other_value(const std::string& key, const std::string& shown) {
   static const Keys texts{{"idle", "\"spin\""},
@@ -271,24 +271,24 @@ std::vector<Documented> documented_keys() {
       section = line.substr(0, line.find_first_of(", "));
       continue;
     }
-    if (line.starts_with("      ")) continue;  // of the help text
+    if (line.starts_with("      ")) continue;  // skips help text
     const auto equals = line.find(" = ");
     const auto end = line.find("  ", equals + 3);
     EXPECT_NE(equals, std::string::npos) << line;
-    // The roles have the same keys, but the poll threads have some of them in [engine].
+    // All roles have the same keys, but poll threads have some of them in [engine].
     if (section == "[placement.poll]") section = "[placement.deferred]";
     result.push_back({section, line.substr(2, equals - 2), line.substr(equals + 3, end - equals - 3)});
   }
   return result;
 }
 
-// Of a section of its own, not of a session.
+// Whether a key belongs to a separate section, not to a session.
 bool has_own_section(const Documented& each) {
   return each.section.starts_with("[placement") || each.section == "[log]" || each.section == "[control]" ||
          each.section == "[cluster]";
 }
 
-// What a key of such a section needs in addition.
+// Other keys that a key of such a section requires.
 std::string companions(const Documented& each) {
   if (each.section == "[log]" && each.key == "trace_every") return "directory = \"log\"\n";
   if (each.section == "[cluster]" && each.key == "servers") return "gateway = \"a\"\ngateways = [\"a\"]\n";
@@ -302,13 +302,13 @@ std::string companions(const Documented& each) {
   return others;
 }
 
-// A value of a key that cannot be left out there.
+// A value of a key that cannot be omitted there.
 std::string first_value(const Documented& each) {
   const bool required = each.key == "tls_certificate" || each.key == "tls_ca" || each.key == "clients";
   return each.section == "[control]" && required ? each.key + " = \"first\"\n" : "";
 }
 
-// A session in which the key means something, without it or with another value than other_value() gives.
+// A session in which the key has an effect, without it or with another value than other_value() returns.
 Keys context(const std::string& key) {
   static const std::set<std::string> initiators_keys{"connect",      "host_selection",    "host_priority_restart_s",
                                                      "connect_from", "session_qualifier", "tls"};
@@ -319,7 +319,7 @@ Keys context(const std::string& key) {
     keys["dictionary"] = "\"" NFX_SOURCE_DIR "/tests/fix/dictionary/irregular/values_twice.xml\"";
     return keys;
   }
-  // Reading a dictionary takes long, so only the tests of its keys do.
+  // Reading a dictionary is slow, so only the tests of its keys do it.
   if (!with_dictionary.contains(key)) keys["dictionary"] = "\"none\"";
   if (key == "transport_dictionary" || key == "application_dictionaries" || key == "default_appl_ver_id") {
     keys["begin_string"] = "\"FIXT.1.1\"";
@@ -356,7 +356,7 @@ extern const std::string other_transport = [] {
   return path.string();
 }();
 
-// The fingerprint of a document, or "refused" for the one key that decides whether it is.
+// The fingerprint of a document, or "refused" if the key makes it invalid.
 std::string outcome(const std::string& text, const std::string& key) {
   try {
     return fingerprint(parsed(text));
@@ -387,7 +387,7 @@ TEST_F(EveryKey, changes_what_is_read) {
     const std::string other = other_value(each.key, each.shown);
     std::string text;
     if (has_own_section(each)) {
-      // The section alone already means something.
+      // The section alone already has an effect.
       const std::string section = document(engine, session) + each.section + '\n' + companions(each);
       text = section + each.key + " = " + other + '\n';
       EXPECT_NE(fingerprint(parsed(text)), fingerprint(parsed(section + first_value(each)))) << text;
@@ -414,7 +414,7 @@ TEST_F(EveryKey, may_stand_in_the_defaults_where_a_session_overrides_it) {
               outcome(document({{"poll_threads", "2"}}, with), each.key));
     Keys back = base;
     if (!back.contains(each.key)) back[each.key] = each.shown;
-    if (back[each.key] == "none") continue;  // there is no text for it
+    if (back[each.key] == "none") continue;  // it has no text
     EXPECT_EQ(fingerprint(parsed(defaults + session(back))),
               fingerprint(parsed(document({{"poll_threads", "2"}}, base))));
   }
@@ -427,7 +427,7 @@ TEST_F(EveryKey, means_the_documented_default_when_it_is_not_there) {
     SCOPED_TRACE(each.key);
     Keys engine, session = base;
     if (has_own_section(each)) {
-      if (!first_value(each).empty()) continue;  // without it the others are refused
+      if (!first_value(each).empty()) continue;  // the others are refused without it
       const std::string section = document(engine, session) + each.section + '\n' + companions(each);
       EXPECT_EQ(fingerprint(parsed(section + each.key + " = " + each.shown + '\n')), fingerprint(parsed(section)));
       continue;
@@ -470,7 +470,7 @@ TEST(KeyTables, every_default_is_a_value_that_its_own_key_accepts) {
   expect_default_in_range(config::session_keys());
 }
 
-// A reader needs to know what each value means, or at least that it is a mode of validation.
+// A reader needs the meaning of each value, or at least the information that it is a validation mode.
 template <class Target>
 void expect_choices_explained(std::span<const config::Key<Target>> keys) {
   for (const config::Key<Target>& key : keys) {

@@ -1,4 +1,4 @@
-// Configuration files and what is wrong with them: every mistake is one line with the place and the fault.
+// Errors in configuration files: every mistake is one line with the place and the error.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -37,7 +37,7 @@ TEST(Config, sessions_of_one_version_share_one_dictionary) {
   EXPECT_EQ(config.sessions[0].session.dictionary, config.sessions[1].session.dictionary);
 }
 
-// What a mistake is answered with: one line.
+// The error for a mistake: one line.
 std::string complaint(std::string_view toml) {
   try {
     (void)parsed(toml);

@@ -1,4 +1,4 @@
-// Irregular dictionaries in a configuration: repaired with a warning, or refused by choice.
+// Irregular dictionaries in a configuration: repaired with a warning, or refused on request.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,5 +1,5 @@
-// Tables of the documentation that are made from tables of the code. A test compares them; with the environment
-// variable NFX_WRITE_DOCS set it writes them into the page instead.
+// Documentation tables generated from tables in the code. A test compares them; with the environment variable
+// NFX_WRITE_DOCS it writes them into the page instead.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 namespace nfx::test {
 
-// The lines of a page that begin with '|', from the one that is the table's first line to the first that does not.
+// The lines of a page that begin with '|', from the table's first line up to the first other line.
 inline void expect_table_in(const std::string& page_name, const std::string& table) {
   const std::string path = NFX_SOURCE_DIR "/" + page_name;
   std::string page;

@@ -1,4 +1,4 @@
-// Names of sessions: no two sessions have the same, and names without special characters are as they always were.
+// Names of sessions: they are unique, and names without special characters have never changed.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -36,7 +36,7 @@ TEST(Identity, escapes_what_would_be_read_as_a_separator_and_says_what_it_was) {
   EXPECT_EQ(identity(named("V-%3EA", "B")), "FIX.4.4:V-%253EA->B");
 }
 
-// All names of up to five pieces that matter, on both sides and as a qualifier.
+// All names of up to five relevant pieces, on both sides and as a qualifier.
 TEST(Identity, is_never_that_of_another_session) {
   const std::vector<std::string> pieces{"-", ">", ":", "%", "3E", "3A", "25", "A"};
   std::vector<std::string> names{"A"};

@@ -1,4 +1,4 @@
-// Passwords of a configuration as sessions have them, and as its text has them once it has been read.
+// Passwords of a configuration in its sessions, and in its text after it has been read.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -77,7 +77,7 @@ TEST_F(MaskedText, passwords_in_defaults_and_in_tables_on_one_line_are_masked) {
   }
 }
 
-// Written so that the text does not show what it is. The parser reads it, and leaves copies.
+// Escaped, so that the text does not show the password. The parser reads it, and leaves copies.
 TEST_F(MaskedText, passwords_with_escapes_or_over_lines_stay_as_they_are) {
   for (const Written& each : {
            Written{R"(password = "h\u0069dden")", "hidden"},

@@ -1,4 +1,4 @@
-// Configurations in either format: the samples of QuickFIX settings become what they mean, and everything is explained.
+// Configurations in either format: QuickFIX's sample settings get the right meaning, and everything is explained.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -160,7 +160,7 @@ TEST_F(AnyConfig, dictionary_beside_the_file_is_found_from_the_toml) {
   EXPECT_NE(load_any_config(write("made/broker.toml", settings.toml)).sessions.at(0).dictionary, nullptr);
 }
 
-// As in QuickFIX's examples: dictionaries of a folder that is not there once the file was moved.
+// As in QuickFIX's examples: the folder of the dictionaries does not exist after the file was moved.
 const std::string moved_acceptor =
     "[DEFAULT]\nConnectionType=acceptor\nSocketAcceptPort=9\nNonStopSession=Y\nSenderCompID=US\n"
     "[SESSION]\nBeginString=FIX.4.0\nTargetCompID=A\nDataDictionary=../spec/FIX40.xml\n"  // line 9

@@ -1,4 +1,4 @@
-// QuickFIX settings files: every key has a treatment, values become NexusFIX's, and what is wrong or without effect is
+// QuickFIX settings files: every key has a treatment, values become NexusFIX's, and errors and keys without effect are
 // reported.
 #include "config/quickfix_settings.hpp"
 
@@ -72,7 +72,7 @@ TEST(QuickFixKeys, documented_table_is_that_of_the_code) {
   test::expect_table_in("docs/quickfix.md", quickfix_key_table());
 }
 
-// How a file is read.
+// Reading of a file.
 
 TEST(QuickFixSettings, file_is_told_by_its_sections) {
   EXPECT_TRUE(looks_like_quickfix(initiator));
@@ -265,7 +265,7 @@ TEST(QuickFixSettings, environment_variables_are_put_in) {
   EXPECT_EQ(value_of(translated(initiator + "SenderSubID=${NAME}\n"), 0, "sender_sub_id"), "\"${NAME}\"");
 }
 
-// What values become.
+// Translation of values.
 
 TEST(QuickFixSettings, session_keys_become_ours) {
   expect_cases(initiator, {
@@ -473,7 +473,7 @@ TEST(QuickFixSettings, no_warning_or_error_shows_a_secret) {
 
 struct Mistake {
   std::string text;
-  std::string begins;  // the complaint
+  std::string begins;  // the error
   std::string holds;
 };
 
@@ -662,7 +662,7 @@ TEST(QuickFixSettings, silence_on_unknown_fields_is_noted_once) {
   EXPECT_EQ(translated(initiator + "UseDataDictionary=N\n").notes.size(), 0U);
 }
 
-// Where things come from.
+// Origins of settings.
 
 TEST(QuickFixSettings, origins_name_line_key_and_section) {
   const TranslatedSettings settings = translated(initiator);

@@ -1,4 +1,4 @@
-// QuickFIX's keys for stores, logs and TLS: each becomes the setting of NexusFIX with the same effect.
+// QuickFIX's keys for stores, logs and TLS: each becomes the NexusFIX setting with the same effect.
 #include "config/quickfix_text.hpp"
 
 namespace nfx {

@@ -1,4 +1,4 @@
-// Small QuickFIX settings files and what becomes of them, for the tests of the translation.
+// Small QuickFIX settings files and their translations, for the tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ inline TranslatedSettings translated(const std::string& text) {
   return translate_quickfix_settings(text, "broker.cfg");
 }
 
-// The value of our key in the TOML, found through the origin that is reported for it.
+// The value of our key in the TOML, found through its reported origin.
 inline std::string value_of(const TranslatedSettings& settings, std::size_t session, std::string_view key) {
   for (const SettingOrigin& each : settings.origins) {
     if (each.session != session || each.key != key) continue;
@@ -85,7 +85,7 @@ inline std::string warnings_of(const TranslatedSettings& settings) {
 
 struct Case {
   std::string line;  // added to the session
-  std::string ours;  // "key = value", or "key = " when it must not be there
+  std::string ours;  // "key = value", or "key = " if it must be absent
 };
 
 inline void expect_cases(const std::string& base, const std::vector<Case>& cases) {

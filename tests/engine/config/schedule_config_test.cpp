@@ -45,7 +45,7 @@ ScheduleTexts equities() {
           .time_zone = "America/New_York"};
 }
 
-// The error's key and text; fails where there is none.
+// The error's key and text; fails if there is none.
 ScheduleError error_of(const ScheduleTexts& texts) {
   try {
     static_cast<void>(make_schedule(texts));
@@ -140,7 +140,7 @@ TEST(ScheduleTexts, mistyped_day_is_answered_with_the_nearest) {
   ScheduleTexts texts;
   texts.start_day = "Wensday";
   EXPECT_NE(error_of(texts).text().find("did you mean wednesday?"), std::string::npos) << error_of(texts).what();
-  texts.start_day = "T";  // Tuesday or Thursday
+  texts.start_day = "T";  // ambiguous: Tuesday or Thursday
   EXPECT_EQ(error_of(texts).key(), "start_day");
 }
 

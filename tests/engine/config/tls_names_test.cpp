@@ -1,4 +1,4 @@
-// Which certificate names a handshake accepts where sessions share an address, and which sessions have a warning.
+// Which certificate names a handshake accepts if sessions share an address, and which sessions cause a warning.
 #include "config/tls_names.hpp"
 
 #include <gtest/gtest.h>

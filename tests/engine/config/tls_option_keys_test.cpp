@@ -1,5 +1,4 @@
-// Every row of the TLS options is a key of a session, is compared, and where it is a path counts from the file's
-// folder.
+// Every row of the TLS options is a key of a session and is compared; paths are relative to the file's folder.
 #include <gtest/gtest.h>
 
 #include <type_traits>
@@ -11,7 +10,7 @@
 namespace nfx::test {
 namespace {
 
-// Another value than the default.
+// Sets a value other than the default.
 void change(TlsOptions& options, const TlsOption& row) {
   const auto set = [&]<class Member>(Member TlsOptions::* member) {
     Member& value = options.*member;

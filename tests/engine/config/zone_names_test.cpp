@@ -1,4 +1,4 @@
-// Names of time zones of other systems: each is a zone that this host has.
+// Zone names of other systems: each is a zone on this host.
 #include "config/zone_names.hpp"
 
 #include <gtest/gtest.h>

@@ -239,7 +239,7 @@ TEST(MessageLog, tells_of_a_gap_between_two_messages_of_the_same_step) {
   options.log.lanes = 2;
   MessageLog log{options};
   for (int i = 0; i < 10; ++i) log.lane(0).record(1, LogDirection::in, noon, "before");
-  // Taking one from the front frees space for the next after the gap, without the queue being empty in between.
+  // Removing a record from the front frees space for the next one after the gap, without the queue ever being empty.
   log.step(noon);
   log.lane(0).record(1, LogDirection::in, noon, "behind");
   log.step(noon);
@@ -306,7 +306,7 @@ TEST(MessageLog, reports_a_failing_disk_once_and_says_later_what_is_missing) {
   log.step(noon);
   const auto length = static_cast<rlim_t>(folder.text().size());
   {
-    // Space for one more line, and the front of a second.
+    // Space for one more line, and the start of a second.
     const FullDisk full{length + length + 5};
     for (int i = 0; i < 3; ++i) lane.record(1, LogDirection::in, noon, "also");
     log.step(noon);

@@ -1,4 +1,4 @@
-// HdrHistogram's own reader (Python package hdrhistogram) reads what is written; skipped where it is not installed.
+// HdrHistogram's own reader (Python package hdrhistogram) reads our output; skipped if it is not installed.
 #include "observe/hdr_log.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ while True:
           h.get_value_at_percentile(100), int(h.get_start_time_stamp()), int(h.get_end_time_stamp()))
 )";
 
-// What a command prints; its exit status in `status`.
+// The output of a command; its exit status in `status`.
 std::string output_of(const std::string& command, int& status) {
   std::string out;
   FILE* const pipe = ::popen(command.c_str(), "r");

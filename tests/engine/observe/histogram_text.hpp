@@ -1,4 +1,4 @@
-// Reads a histogram back from a metrics page, and checks that Prometheus would take it.
+// Parses a histogram from a metrics page, and checks that Prometheus would accept it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ struct HistogramText {
   double sum_s = 0;
   std::uint64_t count = 0;
 
-  // How many are in the bucket that ends at `bound_s`; infinity for the last.
+  // The number in the bucket that ends at `bound_s`; infinity for the last.
   [[nodiscard]] std::uint64_t in_bucket(double bound_s) const {
     std::uint64_t below = 0;
     for (const Bucket& bucket : buckets) {
@@ -34,7 +34,7 @@ struct HistogramText {
   }
 };
 
-// `label` is as on the page: thread="nfx-poll-0". No bucket: the page has no such histogram.
+// `label` as on the page: thread="nfx-poll-0". Without buckets, the page has no such histogram.
 inline HistogramText read_histogram(const std::string& page, const std::string& name, const std::string& label) {
   HistogramText histogram;
   std::size_t heads = 0;

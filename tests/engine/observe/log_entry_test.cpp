@@ -1,4 +1,4 @@
-// The forms of a line of the log, and that nothing in it can end a line or a JSON string.
+// The formats of a log line, and that nothing in it can end a line or a JSON string.
 #include "observe/log_entry.hpp"
 
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ TEST(LogEntry, levels_are_those_of_syslog) {
   }
 }
 
-// Walks the JSON of a line: every quote within a string is escaped, and the braces of the line are all outside.
+// Parses the JSON of a line: every quote within a string is escaped, and all braces are outside of strings.
 bool is_one_object(std::string_view line) {
   int depth = 0;
   bool in_string = false;

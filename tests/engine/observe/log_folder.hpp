@@ -1,4 +1,4 @@
-// What tests of logs need: a folder of their own, its files' text, and a disk that is full.
+// For tests of logs: a folder of their own, its files' text, and a full disk.
 #pragma once
 
 #include <sys/resource.h>
@@ -28,7 +28,7 @@ class LogFolder : public test::TemporaryFolder {
     std::ifstream in{path() / file, std::ios::binary};
     return {std::istreambuf_iterator<char>{in}, {}};
   }
-  // Of all files, oldest first.
+  // The text of all files, oldest first.
   [[nodiscard]] std::string text() const {
     std::string all;
     for (const std::string& file : files()) all += text(file);
@@ -36,7 +36,7 @@ class LogFolder : public test::TemporaryFolder {
   }
 };
 
-// While it lives, no file of this process grows beyond so many bytes: writes are cut short and then fail.
+// During its lifetime no file of this process grows beyond this size: writes are cut short and then fail.
 class FullDisk {
  public:
   explicit FullDisk(rlim_t bytes) {

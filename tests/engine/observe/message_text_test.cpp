@@ -99,7 +99,7 @@ TEST(MessageText, never_shows_a_secret_of_any_damaged_message) {
   const std::string whole = "8=FIX.4.4|35=A|95=8|96=SECRET12|554=SECRET12|1401=8|1402=SECRET12|98=0|";
   for (int i = 0; i < 20'000; ++i) {
     std::string damaged = whole.substr(0, random() % (whole.size() + 1));
-    // Digits of lengths and separators, but not the tags of the secrets themselves.
+    // Digits of lengths, and separators, but not the tags of the secrets themselves.
     for (std::size_t at = 0; at + 1 < damaged.size(); ++at) {
       const bool length = damaged.compare(at, 2, "=8") == 0 && at + 2 < damaged.size() && damaged[at + 2] == '|';
       if (length && random() % 2 == 0) damaged[at + 1] = static_cast<char>('0' + random() % 10);

@@ -1,4 +1,4 @@
-// A table of metrics as the documentation has it.
+// A table of metrics as in the documentation.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ class MetricTable {
       add(row.metric, row.label.empty() ? label : label + ", " + std::string{row.label}, "counter", row.help);
     }
   }
-  // Once, whatever its labels.
+  // Each metric once, whatever its labels.
   void add(std::string_view metric, const std::string& labels, const std::string& type, std::string_view help) {
     if (!metrics_.emplace(metric).second) return;
     EXPECT_TRUE(help.ends_with('.')) << metric;

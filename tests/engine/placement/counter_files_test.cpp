@@ -1,4 +1,4 @@
-// Counters from open files, written ones and this process' own.
+// Counters from open files: written ones, and this process's own.
 #include "placement/counter_files.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ class CounterFilesTest : public testing::Test {
  protected:
   CounterFilesTest() { std::filesystem::create_directories(folder_.path() / "proc/1/task/2"); }
 
-  // The same file, as the kernel's stays the same.
+  // The same file, because the kernel's files stay the same too.
   void write(const std::string& file, const std::string& content) const {
     std::ofstream{folder_.path() / "proc" / file} << content;
   }

@@ -1,4 +1,4 @@
-// Facts of made-up hosts.
+// Facts of invented hosts.
 #include "nexusfix/placement/machine.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Machines as values, for tests that must not depend on the one they run on.
+// Machines as values, for tests that must not depend on the machine they run on.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct Shape {
   int cores_per_node = 2;
   int threads_per_core = 1;
   int cores_per_cache = 0;         // 0: one cache per node
-  bool siblings_adjacent = false;  // 0 and 1 are one core; otherwise siblings come after all cores
+  bool siblings_adjacent = false;  // 0 and 1 are one core; otherwise siblings follow after all cores
 };
 
 // CPUs in the usual order: all cores' first hardware threads by node, then the second ones.
@@ -129,7 +129,7 @@ inline Interrupt interrupt(int number, std::string action, int cpu) {
           .effective = CpuSet{cpu}};
 }
 
-// Anything a broken or odd machine may report.
+// Anything that a broken or unusual machine may report.
 inline Topology random_machine(std::mt19937_64& random) {
   const auto up_to = [&random](int most) { return static_cast<int>(random() % static_cast<std::uint64_t>(most + 1)); };
   Topology t = make({.nodes = 1 + up_to(3),

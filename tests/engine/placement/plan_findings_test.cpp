@@ -1,4 +1,4 @@
-// What a plan warns of and refuses, by name.
+// Warnings and refusals of a plan, by name.
 #include <gtest/gtest.h>
 
 #include "nexusfix/placement/plan.hpp"
@@ -35,7 +35,7 @@ void busy(PlacementRequest& request, ThreadRole role) {
   request.role(role).wait = ThreadWait::spin;
 }
 
-// A program that trades: its threads in their roles, and an engine that sends orders alone.
+// A trading program: its threads in their roles, and an engine that only sends orders.
 PlacementRequest trading(ThreadWait recorder) {
   PlacementRequest request = spinning(1);
   for (const ThreadRole role : {ThreadRole::feed, ThreadRole::model, ThreadRole::orders}) busy(request, role);

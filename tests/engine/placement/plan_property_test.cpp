@@ -1,4 +1,4 @@
-// What holds for every plan of every machine, and how long a large one takes.
+// Properties of every plan on every machine, and the time for a large one.
 #include <gtest/gtest.h>
 
 #include <algorithm>

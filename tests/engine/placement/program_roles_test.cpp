@@ -1,4 +1,4 @@
-// The roles of a program's own threads on captured machines: which CPUs each has, and what a plan refuses or warns of.
+// The roles of a program's own threads on captured machines: the CPUs of each, and refusals and warnings.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Threads of a trading program, one of each role, and an engine that uses the thread of the orders for nothing else.
+// Threads of a trading program, one of each role, and an engine that uses the order thread for nothing else.
 PlacementRequest trading() {
   PlacementRequest request;
   request.enabled = true;
@@ -76,7 +76,7 @@ TEST_P(ProgramRoles, have_these_cpus) {
 INSTANTIATE_TEST_SUITE_P(
     machines, ProgramRoles,
     testing::ValuesIn(std::vector<Row>{
-        // CPU 0 is housekeeping's, and what a message passes stays on one node: the odd CPUs are the second one.
+        // CPU 0 is for housekeeping, and a message's path stays on one node: the odd CPUs are the second one.
         {"two_sockets",
          "two_sockets",
          {},
@@ -89,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(
          "1-3,13-15"},
         {"gpu_groups", "gpu_groups", {}, "feed 1; model 2; orders 3; recorder 0,4-8,12-15; ui 0,4-8,12-15", "1-3,9-11"},
         {"places_unknown", "unknown_places", {}, "feed 1; model 2; orders 3; recorder 0; ui 0", "1-3"},
-        // Two fast cores, and one is housekeeping's.
+        // Two fast cores, one of them for housekeeping.
         {"hybrid",
          "hybrid",
          {},

@@ -29,8 +29,7 @@ TEST(SessionHash, gives_the_published_cores_of_four_sessions) {
 }
 
 TEST(SessionHash, is_fnv_1a_of_64_bits) {
-  // The published test vector of the empty text is the offset basis; the texts of sessions always contain the
-  // separator.
+  // The published test vector of the empty text is the offset basis; session texts always contain the separator.
   EXPECT_EQ(CpuAffinity::session_hash("", ""), (0xcbf29ce484222325ULL ^ 0x1f) * 0x100000001b3ULL);
 }
 

@@ -1,4 +1,4 @@
-// Samples of made-up hosts, and of this process.
+// Samples of invented hosts, and of this process.
 #include "placement/thread_sampler.hpp"
 
 #include <gtest/gtest.h>

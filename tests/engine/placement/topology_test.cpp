@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Each mutated file starts a process, which takes sanitizers a tenth of a second.
+// Each mutated file starts a process, which takes a tenth of a second with sanitizers.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr unsigned mutations = 100;
 #elif defined(__has_feature)
@@ -40,7 +40,7 @@ std::string content(const fs::path& file) {
   return {std::istreambuf_iterator<char>{in}, {}};
 }
 
-// A folder of its own for each test, gone afterwards.
+// A folder of its own for each test, removed afterwards.
 class Folder {
  public:
   Folder() {
@@ -403,7 +403,7 @@ TEST(TopologyRoot, hybrid_cores_are_told_by_their_frequencies) {
   EXPECT_EQ(topology.machine, "other");
 }
 
-// The head of a bridge's configuration: its kind, and the buses above, directly below and last below it.
+// The start of a bridge's configuration: its kind, and the buses above, directly below and last below it.
 std::string bridge_config(unsigned char above, unsigned char below, unsigned char last) {
   std::string config(64, '\0');
   config[0x0e] = 1;
@@ -436,7 +436,7 @@ void add_devices(const Folder& root) {
   add_bridge("0000:10:02.0", "", bridge_config(0x10, 0x15, 0x15));
   add_bridge("0000:10:03.0", "", bridge_config(0x10, 0x16, 0x16));
   const std::string gpu = add("0000:13:00.0", bridge + "0000:12:00.0/", "0x030200\n", "0x10de\n");
-  // Copies of trees often leave out what links point to.
+  // Copies of trees often omit the targets of links.
   root.link(gpu + "/driver", "../../../../../../bus/pci/drivers/nvidia");
   const std::string nic = add("0000:14:00.0", bridge + "0000:12:01.0/", "0x020000\n", "0x15b3\n");
   root.write(nic + "/net/eth0/operstate", "up\n");
@@ -501,7 +501,7 @@ TEST(ThisMachine, has_a_core_for_every_cpu_that_is_online) {
 }
 
 TEST(ThisMachine, looks_the_same_as_a_root) {
-  // A root that is not spelled "/" is read as a copy.
+  // A root other than "/" is read as a copy.
   const Topology live = load_topology("");
   const Topology root = load_topology("/proc/self/root");
   EXPECT_EQ(live.online, root.online);

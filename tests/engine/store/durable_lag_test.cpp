@@ -1,4 +1,4 @@
-// How long records waited for the disk, as a session records it: the age of the oldest one that a session appended.
+// How long records waited for the disk, measured per sync as the age of the oldest record of a session.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// On this host, besides the test's time: a flusher that waits for its turn.
+// Extra time on this host for a flusher that waits for its turn.
 constexpr std::uint64_t host_ns = 20'000'000'000;
 
 class DurableLag : public testing::Test {
@@ -65,7 +65,7 @@ TEST_F(DurableLag, leaves_out_the_opening_without_a_flusher_too) {
   open();
   pass(1h);
   ASSERT_TRUE(store_->append(SeqNum{1}, "first", now_.utc));
-  store_.reset();  // syncs: the last time given is the message's
+  store_.reset();  // syncs: the last time is the message's
   EXPECT_GE(lags_->count(), 1U);
   EXPECT_LT(lags_->sum(), host_ns);
 }

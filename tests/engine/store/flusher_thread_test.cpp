@@ -1,4 +1,4 @@
-// A flusher's thread calls what it was given. That it flushes is shown in journal_store_test.cpp.
+// A flusher's thread calls the given functions. journal_store_test.cpp shows that it flushes.
 #include "store/flusher_thread.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The folder of a journal: its name, the name that earlier versions gave it, and what is left when nothing was stored.
+// The folder of a journal: its name, the name given by earlier versions, and the files left if nothing was stored.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -19,7 +19,7 @@ using test::session_name;
 namespace fs = std::filesystem;
 
 const fs::path root = "/store";
-const fs::path former = root / "8dfc14cb50e6ac38";  // what earlier versions called the folder of `session_name`
+const fs::path former = root / "8dfc14cb50e6ac38";  // the folder name of `session_name` in earlier versions
 
 class JournalFolder : public testing::Test {
  protected:
@@ -121,7 +121,7 @@ TEST_F(JournalFolder, goes_when_it_cannot_be_begun_on_a_full_disk) {
   EXPECT_TRUE(folders().empty());
 }
 
-// A process that is killed at any change leaves what the next one takes for new, and removes.
+// If a process is killed at any change, the next one treats the files as new, and removes them.
 TEST_F(JournalFolder, goes_with_what_a_killed_process_left_of_it) {
   std::uint64_t changes = 0;
   for (bool whole = false; !whole; ++changes) {

@@ -1,4 +1,4 @@
-// A journal takes little until it is used, and grows by use: what it reserves, when, and what happens where it cannot.
+// A journal is small until it is used, and grows with use: what it reserves and when, and what happens if it cannot.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ using test::kib;
 using test::MemoryDisk;
 namespace fs = std::filesystem;
 
-// A disk that lists what is done to files and folders, and may refuse to provide memory.
+// A disk that lists the operations on files and folders, and may refuse to provide memory.
 class ListingDisk final : public ForwardingDisk {
  public:
   using ForwardingDisk::ForwardingDisk;
@@ -117,7 +117,7 @@ class JournalGrowth : public testing::Test {
   [[nodiscard]] std::uint64_t file_size(std::string_view name) {
     return inner_.exists(folder_ / name) ? inner_.bytes(folder_ / name).size() : 0;
   }
-  // The first segment as an earlier version left it: written to its end.
+  // The first segment as left by an earlier version: written to its end.
   void make_whole(std::string_view name) { inner_.bytes(folder_ / name).resize(options_.segment_size, '\0'); }
 
   MemoryDisk inner_;
@@ -304,7 +304,7 @@ TEST_F(JournalGrowth, is_full_where_there_is_no_memory_for_its_ring_and_goes_on_
 }
 
 TEST_F(JournalGrowth, opens_after_a_power_loss_at_any_step_of_its_first_use) {
-  options_.durability = Durability::none;  // the next segment is made before the first record is written
+  options_.durability = Durability::none;  // the next segment is created before the first record is written
   std::uint64_t changes = 0;
   for (bool whole = false; !whole; ++changes) {
     for (std::uint64_t seed = 0; seed < 12; ++seed) {

@@ -1,4 +1,4 @@
-// What a journal does at its limits: the ring, the segment, the disk, and what is to be archived.
+// A journal at its limits: the ring, the segment, the disk, and the archive.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -32,7 +32,7 @@ class JournalLimits : public testing::Test {
     flusher_.add(*store_);
   }
   void close() { store_.reset(); }
-  // What the flusher makes ahead of a session in use.
+  // Has the flusher prepare space for a session in use.
   void use() {
     store_->prepare();
     turn();
@@ -55,7 +55,7 @@ class JournalLimits : public testing::Test {
     now_.utc += later;
     (void)flusher_.turn(now_);
   }
-  // Appends, with turns between, until `segments` more have begun.
+  // Appends, with iterations in between, until `segments` more were started.
   void fill_segments(std::uint64_t segments) {
     const std::uint64_t wanted = store_->counters().segments + segments;
     for (int i = 0; i < 2000 && store_->counters().segments < wanted; ++i) {
@@ -186,7 +186,7 @@ TEST_F(JournalLimits, has_what_was_appended_before_a_write_failed_when_it_is_ope
 TEST_F(JournalLimits, moves_the_segments_in_front_of_a_reset_to_the_archive) {
   open();
   fill_segments(2);
-  ASSERT_EQ(files(folder_), 4U);  // with the one made ahead
+  ASSERT_EQ(files(folder_), 4U);  // with the spare
   store_->reset(now_.utc);
   turn();
   turn(1s);

@@ -1,4 +1,4 @@
-// A journal is read while it is written: at every step of its writer, in the middle of a write too, and with the writer
+// Reads a journal while it is written: at every step of its writer, also in the middle of a write, and with the writer
 // continuing between any two steps of the reader. A half-written record is never reported as damage or as a message.
 #include <gtest/gtest.h>
 
@@ -24,13 +24,13 @@ using test::MemoryDisk;
 using test::session_name;
 namespace fs = std::filesystem;
 
-// A disk that calls the test between the operations of its user.
+// A disk that calls the test between operations.
 class InterruptedDisk final : public ForwardingDisk {
  public:
   using ForwardingDisk::ForwardingDisk;
 
   std::function<void()> before_step;      // an open, a list, a read
-  std::function<void()> amid_write;       // half of the bytes are there
+  std::function<void()> amid_write;       // half of the bytes are written
   std::function<std::size_t()> write_at;  // how many bytes that is
 
   DiskResult<std::unique_ptr<DiskFile>> open(const fs::path& path, OpenMode mode) override {
@@ -73,7 +73,7 @@ std::string text(std::uint64_t number) {
   return "message " + std::to_string(number) + std::string(100 + number * 37 % 900, 'x');
 }
 
-// A session that advances step by step. Messages contain how many were sent in all, since sequence numbers restart.
+// A session that advances step by step. Messages contain the total number sent, because sequence numbers restart.
 class Writer {
  public:
   Writer(Disk& disk, std::uint64_t seed) : random_(seed) {
@@ -103,7 +103,7 @@ class Writer {
       now_.utc += 2s;
     }
   }
-  // Ends it in order, without what a flusher does by and by.
+  // Ends it in order, without the flusher's background work.
   void end() {
     flusher_.remove(*store_);
     store_.reset();
@@ -125,7 +125,7 @@ class Writer {
   std::uint64_t sent_ = 0;
 };
 
-// Reads everything. What is found has to be messages as they were sent, one after the other, at least up to `durable`.
+// Reads everything. All records found must be messages as they were sent, in order, at least up to `durable`.
 void read_all(Disk& disk, const Writer& writer, JournalPosition durable) {
   std::uint64_t last = 0;
   const JournalScan scan = scan_journal(disk, writer.folder(), [&](const JournalRecord& record) {
@@ -151,7 +151,7 @@ TEST(JournalLiveScan, is_never_damaged_for_a_reader_that_looks_in_the_middle_of_
   std::uint64_t looks = 0;
   disk.write_at = [&] { return static_cast<std::size_t>(writer->random()() % 5000); };
   disk.amid_write = [&] {
-    // Segments made ahead are a thousand writes of zeros: some looks among them are enough.
+    // Creating segments in advance takes a thousand writes of zeros; it is enough to look at some of them.
     if (looks++ % 4 != 0) return;
     read_all(memory, *writer, writer->durable());
   };
@@ -175,7 +175,7 @@ TEST(JournalLiveScan, is_never_damaged_for_a_reader_whose_every_step_the_writer_
   }
 }
 
-// What a process has put into the file in part, before it comes to the rest.
+// A process has written part of a record to the file.
 TEST(JournalLiveScan, takes_a_record_that_is_half_there_for_none_and_then_for_a_whole_one) {
   MemoryDisk memory;
   InterruptedDisk disk(memory);
@@ -260,7 +260,7 @@ TEST(JournalArchive, names_file_and_offset_of_what_is_damaged_or_cut_off) {
   EXPECT_EQ(scan.damage->file, archived[1].path.string());
   EXPECT_GT(scan.damage->offset, 18'000U);
   EXPECT_LE(scan.damage->offset, 20'000U);
-  // The last record is gone, with zeros in its place: only the next segment shows that.
+  // The last record is replaced by zeros: only the next segment shows that.
   memory.bytes(archived[1].path) = whole;
   JournalPosition last = 0;
   std::uint64_t at = 0;

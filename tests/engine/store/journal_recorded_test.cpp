@@ -1,4 +1,4 @@
-// Records of a recording in a journal: two pieces that become one body, no index, and space reserved ahead.
+// Records of a recording in a journal: two pieces that become one body, no index, and space reserved in advance.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -48,7 +48,7 @@ class DamagedJournal : public testing::Test {
 
   [[nodiscard]] fs::path last_segment() { return scan_journal(disk_, folder_).segments.back().path; }
 
-  // A copy of the folder as it is, for repair_from_copy.
+  // A copy of the current folder, for repair_from_copy.
   fs::path copy() {
     const fs::path to = "/copy";
     if (!disk_.make_folder(to)) ADD_FAILURE();
@@ -70,7 +70,7 @@ class DamagedJournal : public testing::Test {
     return "opened";
   }
 
-  // The sequence numbers that were sent and cannot be read, after all readable ones were compared.
+  // The sent sequence numbers that cannot be read; compares all readable ones.
   std::vector<std::uint64_t> lost(const JournalStore& store) {
     std::vector<std::uint64_t> numbers;
     for (std::uint64_t seq = 1; seq <= messages; ++seq) {

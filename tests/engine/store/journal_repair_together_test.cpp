@@ -1,5 +1,5 @@
-// Repairing the journal of a killed process that has several damages: every combination of a torn segment, what is left
-// of the one after it, the segment that was made ahead, the commit marks and the ring.
+// Repairs the journal of a killed process with several damages at once: every combination of a torn segment, damage to
+// the next one, the spare, the commit marks and the ring.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,11 +24,11 @@ using test::session_name;
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t messages = 1200;
-constexpr std::size_t segments = 5;  // that they fill; the next one is made ahead
+constexpr std::size_t segments = 5;  // filled segments; the next one is a spare
 
 std::string text(std::uint64_t seq) { return "message " + std::to_string(seq) + std::string(150 + seq % 100, 'x'); }
 
-// What is left of one segment.
+// The remains of one segment.
 enum class Left : std::uint8_t {
   whole,
   bit_flipped,
@@ -57,11 +57,11 @@ constexpr std::array names{
 };
 
 struct Damage {
-  std::size_t first = 0;  // of the segments that are damaged
+  std::size_t first = 0;  // first damaged segment
   std::vector<Left> left;
   bool spare = true;
   bool ring = false;
-  bool marks = false;  // of the segments that are damaged
+  bool marks = false;  // of the damaged segments
 
   [[nodiscard]] Left left_of(std::size_t n) const {
     return n >= first && n - first < left.size() ? left[n - first] : Left::whole;
@@ -130,7 +130,7 @@ void damage_bytes(std::string& bytes, Left left) {
   }
 }
 
-// The files of a killed process, damaged copies of them, and where each message is.
+// The files of a killed process, damaged copies of them, and the place of each message.
 class Journal {
  public:
   Journal() {
@@ -166,7 +166,7 @@ class Journal {
 
   [[nodiscard]] std::size_t files() const noexcept { return files_.size(); }
 
-  // What is on the disk after this damage.
+  // The disk's content after this damage.
   [[nodiscard]] std::vector<std::string> damaged(const Damage& damage) const {
     std::vector<std::string> files = files_;
     for (std::size_t i = 0; i < damage.left.size(); ++i) {
@@ -200,18 +200,18 @@ class Journal {
 
   struct Messages {
     std::vector<std::uint64_t> left;
-    std::vector<std::uint64_t> lost;  // which the files show
+    std::vector<std::uint64_t> lost;  // shown as lost by the files
   };
 
-  // The messages that can be read after a repair, at least: all that are still there before the last segment that the
-  // files show. The end of that one is torn, and cut.
+  // The messages that must be readable after a repair: all that remain before the last segment that the files show. The
+  // end of that segment is torn, and cut.
   [[nodiscard]] Messages after(const Damage& damage, const std::vector<std::string>& files) const {
     std::size_t last = damage.spare ? segments : 0;
     for (std::size_t n = 1; n <= segments && !damage.spare; ++n) {
       const Left left = damage.left_of(n);
       if (left != Left::nothing && left != Left::empty_file) last = n;
     }
-    // Those before the first file may have been removed in order.
+    // Messages before the first file may have been removed in order.
     std::size_t begin = 1;
     while (damage.is_missing(begin)) ++begin;
     Messages messages_after;
@@ -270,7 +270,7 @@ void expect_messages(const JournalStore& store, const std::vector<std::uint64_t>
   EXPECT_GT(store.next_outbound(), SeqNum{wanted.empty() ? 0 : wanted.back()});
 }
 
-// A store that opens takes a message, and opens again with it.
+// A store that opens accepts a message, and opens again with it.
 void expect_use(MemoryDisk& disk, const std::vector<std::uint64_t>& wanted) {
   SeqNum next{};
   {

@@ -1,4 +1,4 @@
-// What a repair costs: linear in the size of the journal, whatever is damaged.
+// The cost of a repair: linear in the size of the journal, whatever is damaged.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -22,7 +22,7 @@ using test::MemoryDisk;
 using test::session_name;
 namespace fs = std::filesystem;
 
-// Counts what is read, written and synced.
+// Counts bytes read and written, and syncs.
 class CountingDisk final : public ForwardingDisk {
  public:
   using ForwardingDisk::ForwardingDisk;
@@ -202,7 +202,7 @@ TEST(RecordSearch, finds_the_only_position_at_which_a_checksum_is_right) {
   }
 }
 
-// Of records of these positions, each at its place in the file.
+// A segment with records of these positions, each at its place in the file.
 std::string segment_of(JournalPosition base, std::size_t records) {
   std::string bytes(segment_header_size, '\0');
   for (std::size_t i = 0; i < records; ++i) {

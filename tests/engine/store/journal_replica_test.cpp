@@ -1,4 +1,4 @@
-// The seam between a journal and its replicator.
+// The interface between a journal and its replicator.
 #include "store/journal_replica.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// A journal takes messages while its disk or its memory stalls, until its ring is full: two seconds of 100,000 orders
-// a second are 200,000 messages for which no write, no sync and no page of memory comes.
+// A journal accepts messages while its disk or its memory stalls, until its ring is full. Two seconds of 100,000 orders
+// per second are 200,000 messages without any write, sync or new page of memory.
 #include <gtest/gtest.h>
 
 #include <condition_variable>
@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t stalled_orders = 200'000;
 constexpr std::size_t report_size = 253;
 
-// Threads that pass wait while it is closed.
+// Threads that pass through wait while it is closed.
 class Gate {
  public:
   void close() {
@@ -61,7 +61,7 @@ class Gate {
   bool waiting_ = false;
 };
 
-// Memory that comes when its gate is open. On files the disk may stall too.
+// Memory that is provided only while its gate is open. For files, the disk may stall too.
 class StallingDisk final : public ForwardingDisk {
  public:
   using ForwardingDisk::ForwardingDisk;
@@ -132,7 +132,7 @@ class JournalStall : public testing::Test {
     now_.utc += 10ms;
     (void)flusher_.turn(now_);
   }
-  // A report is sent, and the order that it answers was the next one.
+  // Sends a report, after receiving the order that it answers.
   bool answer() {
     if (!store_->append(SeqNum{seq_}, text(seq_), now_.utc)) return false;
     ++seq_;
@@ -143,7 +143,7 @@ class JournalStall : public testing::Test {
     std::string text = std::to_string(seq);
     return text + std::string(report_size - text.size(), static_cast<char>('a' + seq % 26));
   }
-  // Each is answered; the flusher comes every 10 ms at 100,000 orders a second.
+  // Answers each order; the flusher runs every 10 ms at 100,000 orders per second.
   void answer_all(std::uint64_t orders) {
     for (std::uint64_t i = 0; i < orders; ++i) {
       ASSERT_TRUE(answer()) << "order " << seq_ << ": " << store_->condition_text();

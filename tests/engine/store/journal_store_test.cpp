@@ -86,7 +86,7 @@ TEST_F(JournalOnDisk, has_messages_and_numbers_after_an_end_in_order) {
   for (std::uint64_t seq = 1; seq <= 20; ++seq) ASSERT_EQ(store.read(SeqNum{seq}), text(seq)) << seq;
 }
 
-// Before the flusher has written it, the record that a process began may be in the ring only.
+// Until the flusher has written it, the record of a process's start may be only in the ring.
 TEST_F(JournalOnDisk, has_what_a_killed_process_left_in_memory_behind_an_end_in_order) {
   test::MemoryDisk disk;
   options_.directory = "/store";

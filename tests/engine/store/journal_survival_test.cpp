@@ -1,5 +1,5 @@
-// What a journal has after a kill of its process or a power loss, at every change of the disk, against a model of what
-// was done.
+// The content of a journal after a kill of its process or a power loss, at every change of the disk, compared with a
+// model.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -30,7 +30,7 @@ JournalOptions small_options(Durability durability) {
   return options;
 }
 
-// One that grows by steps: neither segment nor ring is reserved whole at the beginning.
+// A journal that grows in steps: neither segment nor ring is reserved completely at the beginning.
 JournalOptions growing_options(Durability durability) {
   JournalOptions options = small_options(durability);
   options.segment_size = 2048 * 1024;
@@ -38,14 +38,14 @@ JournalOptions growing_options(Durability durability) {
   return options;
 }
 
-// One whose ring has to do with a part of it, because there is no more memory at first.
+// A journal whose ring has to use only a part of it at first, because there is no more memory.
 JournalOptions lean_options(Durability durability) {
   JournalOptions options = growing_options(durability);
   options.lean = true;
   return options;
 }
 
-// The state of a session, by the model or by the store.
+// The state of a session, according to the model or the store.
 struct Standing {
   std::map<std::uint64_t, std::string> messages;
   std::uint64_t next_inbound = 1;
@@ -67,14 +67,14 @@ Standing standing_of(const JournalStore& store) {
   return standing;
 }
 
-// A session that does at random what sessions do, and remembers its state at every position of its journal.
+// A session with random activity, which remembers its state at every position of its journal.
 class Life {
  public:
   // Messages are shorter than `longest`.
   Life(MemoryDisk& disk, JournalOptions options, std::size_t longest, std::uint64_t seed)
       : disk_(disk), options_(std::move(options)), longest_(longest), random_(seed) {}
 
-  // False: the process was killed while it opened the store.
+  // False if the process was killed while it opened the store.
   bool open() {
     try {
       store_.emplace(disk_, options_, session_name, UtcTime(1s));
@@ -120,7 +120,7 @@ class Life {
     store_.reset();
   }
 
-  // The session's state when its journal ended at `position`; empty when it never did.
+  // The session's state when its journal ended at `position`; empty if it never did.
   [[nodiscard]] std::optional<Standing> at(JournalPosition position) const {
     const auto found = past_.find(position);
     return found == past_.end() ? std::nullopt : std::optional{found->second};
@@ -128,7 +128,7 @@ class Life {
   [[nodiscard]] const Standing& latest() const { return now_; }
   [[nodiscard]] JournalPosition durable() const { return durable_; }
   [[nodiscard]] JournalStore& store() { return *store_; }
-  // The history forgets what did not survive.
+  // Removes everything that did not survive from the history.
   void go_on_from(JournalPosition position, const Standing& standing) {
     past_.erase(past_.upper_bound(position), past_.end());
     now_ = standing;
@@ -178,7 +178,7 @@ void end_of(MemoryDisk& disk, End how, std::uint64_t seed) {
   }
 }
 
-// Opens what was left and compares it with the life that was.
+// Opens the remaining files and compares them with the history.
 void check_survivor(MemoryDisk& disk, Life& life, End how) {
   ASSERT_TRUE(life.open());
   const JournalPosition position = life.store().position() - opened_record;
@@ -189,7 +189,7 @@ void check_survivor(MemoryDisk& disk, Life& life, End how) {
   } else {
     ASSERT_GE(position, life.durable());
     const auto then = life.at(position);
-    // A reopening during which the process was killed may have written its own record.
+    // A process that was killed while reopening may have written its own record.
     ASSERT_TRUE(then || life.at(position - opened_record)) << "at a position that the journal never had: " << position;
     ASSERT_EQ(found, then ? *then : *life.at(position - opened_record));
   }
@@ -201,7 +201,7 @@ void check_survivor(MemoryDisk& disk, Life& life, End how) {
 struct Ways {
   JournalOptions options;
   std::size_t longest = 3000;
-  bool short_of_memory = false;  // as much as 4 KiB for each step of the session, after the first part of the ring
+  bool short_of_memory = false;  // 4 KiB more for each step of the session, after the first part of the ring
 };
 
 // A part of 64 KiB, its overrun and the header page.
@@ -212,7 +212,7 @@ void live_and_die(const Ways& ways, End how, std::uint64_t seed, std::uint64_t c
   MemoryDisk disk;
   Life life(disk, ways.options, ways.longest, seed);
   if (ways.short_of_memory) {
-    life.tick = 100ms;  // memory is looked for every second
+    life.tick = 100ms;  // the store looks for memory every second
     disk.provide_up_to(memory_of_first_part);
   }
   disk.die_at(change);
@@ -226,7 +226,7 @@ void live_and_die(const Ways& ways, End how, std::uint64_t seed, std::uint64_t c
   disk.die_now();
   life.end();
   end_of(disk, how, seed + change);
-  // Once more while it recovers, somewhere.
+  // Kills it once more during the recovery.
   disk.die_at((seed + change) % 17);
   if (life.open()) disk.die_now();
   life.end();

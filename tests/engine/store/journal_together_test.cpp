@@ -1,6 +1,6 @@
-// Several journals of one flusher on a slow disk, each filled at a steady rate while the disk works: space is reserved
-// in time for all of them, and where the disk is slower than what is sent, what is refused is taken later and nothing
-// is lost. Time is the test's: an operation of the disk takes so much of it, and meanwhile the sessions continue to
+// Several journals with one flusher on a slow disk, each filled at a steady rate while the disk works. Space is
+// reserved in time for all of them; if the disk is slower than the traffic, refused messages are accepted later and
+// nothing is lost. The test controls time: a disk operation takes a given time, during which the sessions continue to
 // append.
 #include <gtest/gtest.h>
 
@@ -32,8 +32,8 @@ class SlowDisk final : public ForwardingDisk {
   SlowDisk(Disk& inner, std::function<void(Duration)> passes) : ForwardingDisk(inner), passes_(std::move(passes)) {}
 
   Duration sync_takes{};
-  Duration one_sync_takes{};  // the next one, besides
-  Duration kib_takes{};       // of a write
+  Duration one_sync_takes{};  // only for the next sync
+  Duration kib_takes{};       // per KiB written
   Duration other_takes = 100us;
 
   DiskResult<std::unique_ptr<DiskFile>> open(const std::filesystem::path& path, OpenMode mode) override {
@@ -74,7 +74,7 @@ class SlowDisk final : public ForwardingDisk {
   std::function<void(Duration)> passes_;
 };
 
-// One session: a message is due at each multiple of its interval; one that is refused is given again first.
+// One session: a message is due at each multiple of its interval; a refused one is tried again first.
 class Sender {
  public:
   Sender(Disk& disk, const JournalOptions& options, const std::string& identity, Instant now, Duration interval)
@@ -92,7 +92,7 @@ class Sender {
       if (store_.condition() != StoreCondition::busy && store_.condition() != StoreCondition::good) ++not_busy;
       if (store_.condition_text().find("is being reserved") != std::string::npos) ++not_reserved;
       if (store_.condition_text().find("the disk is slower than what is sent") != std::string::npos) ++ring_full;
-      return;  // as a session does, which looks again a little later
+      return;  // like a session, which tries again a little later
     }
   }
 
@@ -149,7 +149,7 @@ class JournalsTogether : public testing::Test {
     sending_ = true;
   }
 
-  // The time of the poll thread: at most as long as it takes between two checks of its sessions.
+  // The time of the poll thread: at most the interval between two checks of its sessions.
   void pass(Duration time) {
     constexpr Duration look = 200us;
     for (Duration left = time; left > Duration::zero(); left -= look) {
@@ -233,7 +233,7 @@ TEST_F(JournalsTogether, are_busy_while_the_disk_is_slower_than_what_is_sent_and
   EXPECT_GT(busy.ring_full, 0U);
   EXPECT_EQ(busy.refused, busy.ring_full + busy.not_reserved);
   EXPECT_EQ(busy.not_busy, 0U) << "neither full nor failed";
-  // The disk is as fast again as it has to be: what waits is taken, and then nothing is refused any more.
+  // The disk is fast enough again: waiting messages are accepted, and then nothing is refused any more.
   disk_.kib_takes = 1us;
   run_for(1s);
   const std::uint64_t refused = sum().refused;

@@ -1,4 +1,4 @@
-// Which left rings are needed, and which may be removed.
+// Which rings of killed processes are needed, and which may be removed.
 #include "store/left_rings.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ class LeftRings : public testing::Test {
     folder_ = session_folder(options_.directory, session_name);
   }
   void open() { store_.emplace(disk_, options_, session_name, UtcTime(1s)); }
-  // The process is killed, and its memory is gone.
+  // Kills the process and removes its memory.
   void die() {
     disk_.die_now();
     store_.reset();

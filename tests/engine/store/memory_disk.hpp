@@ -1,11 +1,11 @@
-// A disk in memory that forgets what was not synced, as a real one may: for tests of what survives what.
-// Thread: one; shared memory may be used from any. Lifetime: outlives what is opened on it, kills and crashes included.
+// A disk in memory that forgets unsynced data, as a real one may: for tests of crash recovery.
+// Thread: one; shared memory may be used from any. Lifetime: outlives everything opened on it, including kills and
+// crashes.
 //
-//   die_at(n)    (die_now: n is zero) the n-th change from now on and all after it fail with EIO and change nothing:
-//   the process is dead from
-//                there, and what it still does reaches neither files nor shared memory
+//   die_at(n)    (die_now: n is zero) the n-th change from now on and all later ones fail with EIO and change nothing:
+//                the process is dead from there, and its further operations reach neither files nor shared memory
 //   kill()       a new process: locks are free, files and shared memory are as at its death
-//   crash(keep)  a new boot: shared memory is gone, and of what was not synced nothing, all or a part is there; a part
+//   crash(keep)  a new boot: shared memory is gone, and of the unsynced data nothing, all or a part remains; a part
 //                may end within a write, at 512 bytes
 //   provide_up_to(bytes)  memory of each ring, its header page included; ENOSPC beyond
 //   fill(bytes)  the space for new bytes; ENOSPC beyond. fail_sync_after(n), fail_write_after(n): EIO, once
@@ -31,7 +31,7 @@
 
 namespace nfx::test {
 
-// Of the session whose journal is on it.
+// The session whose journal is on the disk.
 inline constexpr std::string_view session_name = "FIX.4.4:US->THEM";
 
 class MemoryDisk final : public Disk {
@@ -75,7 +75,7 @@ class MemoryDisk final : public Disk {
     revive();
   }
 
-  // The bytes of a file as they are now, for tests that damage it.
+  // The current bytes of a file, for tests that damage it.
   [[nodiscard]] std::string& bytes(const std::filesystem::path& path) {
     Bytes& bytes = *names_.at(path.string());
     bytes.touch(0, never);
@@ -209,7 +209,7 @@ class MemoryDisk final : public Disk {
   struct Bytes {
     std::string now;
     std::string synced;
-    std::size_t dirty_from = 0;  // what may differ
+    std::size_t dirty_from = 0;  // offset of the first unsynced byte
     std::size_t dirty_to = 0;
 
     void touch(std::size_t from, std::size_t to) {
@@ -226,7 +226,7 @@ class MemoryDisk final : public Disk {
     void crash(Keep keep, std::mt19937_64& random) {
       if (keep == Keep::none) now = synced;
       if (keep == Keep::part) {
-        // Each sector that was not synced reached the medium or did not, in any order.
+        // Each unsynced sector has reached the medium or not, in any order.
         std::string left = synced;
         for (std::size_t at = 0; at < now.size(); at += sector) {
           const std::size_t size = std::min(sector, now.size() - at);
@@ -349,7 +349,7 @@ class MemoryDisk final : public Disk {
     }
 
    protected:
-    // Files of a process that is dead change nothing, also when another lives by now.
+    // Files of a dead process change nothing, even if another process is alive.
     [[nodiscard]] bool alive() { return life_ == disk_.life_id_ && disk_.change(); }
 
     MemoryDisk& disk_;
@@ -372,7 +372,7 @@ class MemoryDisk final : public Disk {
     return std::unexpected(DiskError{code, what + ' ' + name});
   }
 
-  // Counts a change; false when the process is dead.
+  // Counts a change; false if the process is dead.
   [[nodiscard]] bool change() {
     if (dead_) return false;
     if (life_ == 0) {
@@ -407,7 +407,7 @@ class MemoryDisk final : public Disk {
 
   Names names_;
   Names durable_names_;
-  std::vector<NameChange> journal_;  // of names, not yet durable, in order
+  std::vector<NameChange> journal_;  // name changes that are not yet durable, in order
   std::set<std::string> folders_;
   std::map<std::string, std::shared_ptr<Pages>> shared_;
   std::map<std::string, std::string> frozen_;

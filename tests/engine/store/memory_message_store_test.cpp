@@ -64,7 +64,7 @@ TEST(MemoryMessageStore, evicts_the_oldest_when_the_bytes_are_full) {
   MemoryMessageStore store({.retain_messages = 100, .retain_bytes = 10});
   ASSERT_TRUE(store.append(SeqNum{1}, "aaaa"));
   ASSERT_TRUE(store.append(SeqNum{2}, "bbbb"));
-  ASSERT_TRUE(store.append(SeqNum{3}, "cccc"));  // does not fit after "bbbb", so it takes the place of "aaaa"
+  ASSERT_TRUE(store.append(SeqNum{3}, "cccc"));  // does not fit after "bbbb", so it replaces "aaaa"
   EXPECT_EQ(store.read(SeqNum{1}), std::nullopt);
   EXPECT_EQ(store.read(SeqNum{2}), "bbbb");
   EXPECT_EQ(store.read(SeqNum{3}), "cccc");
@@ -154,7 +154,7 @@ TEST(MemoryMessageStore, prefault_changes_no_content) {
   EXPECT_EQ(store.read(SeqNum{1}), "kept");
 }
 
-// Everything the store still has is right, what it lost was the oldest, and the message just appended is always there.
+// All remaining messages are right, the oldest were evicted first, and the last appended message is always present.
 TEST(MemoryMessageStore, agrees_with_a_map_over_random_histories) {
   const std::uint64_t seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -188,7 +188,7 @@ TEST(MemoryMessageStore, agrees_with_a_map_over_random_histories) {
         return true;
       });
       ASSERT_EQ(store.oldest_kept(), SeqNum{stored.empty() ? 0 : stored.begin()->first});
-      // What is stored is the newest part of the model.
+      // The stored messages are the newest part of the model.
       auto expected = model.rbegin();
       for (auto it = stored.rbegin(); it != stored.rend(); ++it, ++expected) {
         ASSERT_NE(expected, model.rend());

@@ -1,4 +1,4 @@
-// Rings that killed processes left: of this version, which may use a part of the memory, and of those before.
+// Rings left by killed processes: of this version, which may use a part of the memory, and of earlier ones.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -60,7 +60,7 @@ class RingLayout : public testing::Test {
   std::uint64_t seq_ = 1;
 };
 
-// A version before had each record at its position modulo the ring's size, and neither `origin` nor `span`.
+// An earlier version had each record at its position modulo the ring's size, without `origin` and `span`.
 TEST_F(RingLayout, takes_what_the_files_lack_from_a_ring_that_a_version_before_left) {
   open();
   append(50, 300);

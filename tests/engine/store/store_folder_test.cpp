@@ -30,7 +30,7 @@ class StoreFolder : public testing::Test {
     folder_ = session_folder(options_.directory, session_name);
   }
 
-  // The error when the store is opened; "" when there is none.
+  // The error when the store is opened; "" if there is none.
   std::string open() {
     try {
       JournalStore store(posix_disk(), options_, session_name, UtcTime(1s));

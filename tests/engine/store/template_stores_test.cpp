@@ -1,4 +1,4 @@
-// What sessions of templates leave on a disk: little each, and no more than their limits.
+// The journals of template sessions on a disk: each is small, and their limits hold.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -30,7 +30,7 @@ class TemplateStoresTest : public testing::Test {
   }
 
   static std::string name(int number) { return "FIX.4.4:US->PEER" + std::to_string(number); }
-  // A Logon is answered, and a Logout.
+  // One Logon and Logout, both answered.
   void log_on_once(const std::string& identity, UtcTime now) {
     JournalFlusher flusher;
     JournalStore store(disk_, options_, identity, now);

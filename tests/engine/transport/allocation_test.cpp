@@ -33,7 +33,7 @@ void expect_no_allocation(Transport& transport) {
     ASSERT_LT(std::chrono::steady_clock::now(), deadline);
     transport.poll(sink, 1ms);
   }
-  const std::string chunk(100'000, 'x');  // larger than the send buffer: short sends and on_writable are part of it
+  const std::string chunk(100'000, 'x');  // larger than the send buffer, to include short sends and on_writable
   const std::size_t before = test::allocations;
   EXPECT_GT(before, 0U);
   for (int i = 0; i < 500; ++i) {
@@ -63,7 +63,7 @@ TEST(IoUringTransport, allocates_nothing_while_bytes_flow_and_a_connection_ends)
   }
 }
 
-// OpenSSL allocates with malloc, which is not counted here: what it does per record is its own affair.
+// OpenSSL allocates with malloc, which is not counted here; its allocations per record are its own concern.
 template <class P>
 void expect_no_allocation_of_its_own() {
   P pair;
@@ -71,7 +71,7 @@ void expect_no_allocation_of_its_own() {
   const auto ids = pair.join();
   CountingSink sink;
   const std::string chunk(100'000, 'x');
-  // Short sends, on_writable and partial records are part of it; the vectors have grown by then.
+  // Includes short sends, on_writable and partial records; the vectors have already grown.
   const auto flow = [&](std::size_t bytes) {
     const std::size_t target = sink.bytes + bytes;
     const auto deadline = std::chrono::steady_clock::now() + 10min;

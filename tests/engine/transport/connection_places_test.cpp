@@ -1,4 +1,4 @@
-// Who gets a place when there are more connections than places, and whose connection ends for it.
+// Which connection gets a place if there are too many, and which one is closed for it.
 #include "transport/connection_places.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ PeerAddress host(std::string_view text) { return PeerAddress::of_host(text); }
 
 class ConnectionPlacesTest : public ::testing::Test {
  protected:
-  // Takes a place for the address, and names the address that was evicted for it: empty when none was.
+  // Takes a place for the address, and returns the evicted address; empty if none was evicted.
   std::string enter(const std::string& from, bool known = false) {
     const auto decision = places.decide(host(from), known, [](std::uint32_t) { return true; });
     EXPECT_TRUE(decision.possible);
@@ -97,7 +97,7 @@ TEST_F(ConnectionPlacesTest, connection_that_may_not_be_evicted_stays_and_the_ne
   EXPECT_FALSE(decision.evict);
 }
 
-// Whatever comes and goes: the limits hold, and a newcomer always gets a place.
+// In any sequence of connections, the limits hold, and a new one always gets a place.
 TEST_F(ConnectionPlacesTest, keeps_its_limits_whoever_comes_and_goes) {
   test::Seeded random;
   SCOPED_TRACE(random.trace());

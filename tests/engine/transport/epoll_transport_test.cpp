@@ -1,4 +1,4 @@
-// What is particular to epoll: when it is called, and which options are valid.
+// Specific to epoll: when it is called, and which options are valid.
 #include "transport/epoll_transport.hpp"
 
 #include <fcntl.h>

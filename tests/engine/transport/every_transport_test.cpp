@@ -1,4 +1,4 @@
-// What holds for every implementation of the transport concept.
+// Requirements for every implementation of the transport concept.
 #include <gtest/gtest.h>
 
 #include <memory>

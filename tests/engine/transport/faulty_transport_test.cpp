@@ -1,4 +1,4 @@
-// Faults happen as drawn, and the same seed draws the same.
+// Faults happen as drawn, and the same seed draws the same faults.
 #include "transport/faulty_transport.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 using namespace testing;
 
-// One conversation; everything that both sides saw, and the faults that were made.
+// One conversation; everything that both sides saw, and the injected faults.
 struct Story {
   std::string log;
   std::string received;

@@ -1,5 +1,5 @@
-// Makes a system call fail in this process from here on, as a container's filter or an older kernel would. For children
-// of EXPECT_EXIT alone: it cannot be lifted again.
+// Makes a system call fail in this process from now on, like a container's filter or an older kernel. Only for children
+// of EXPECT_EXIT, because it cannot be undone.
 #pragma once
 
 #include <linux/filter.h>
@@ -13,7 +13,7 @@
 
 namespace nfx::testing {
 
-// ... with EPERM; only where its third argument is `third`, if that is given. False when this host cannot do it.
+// ... with EPERM; with `third`, only if the third argument equals it. False if this host cannot do it.
 [[nodiscard]] inline bool forbid_call(std::uint32_t number, std::optional<std::uint32_t> third = std::nullopt) {
   constexpr std::uint32_t third_argument = offsetof(seccomp_data, args) + 2 * sizeof(std::uint64_t);
   sock_filter instructions[] = {

@@ -1,4 +1,4 @@
-// What is particular to io_uring: the ladder of features, buffers that run out, threads, and calls that are not made.
+// Specific to io_uring: the fallback steps of features, exhausted buffers, threads, and calls that are avoided.
 #include "transport/io_uring_transport.hpp"
 
 #include <fcntl.h>
@@ -93,7 +93,7 @@ TEST_F(IoUring, goes_on_without_sqpoll_when_its_cpu_does_not_exist) {
   EXPECT_NE(features.text.find("; no SQPOLL (no CPU 100000 to pin its thread to)"), std::string::npos) << features.text;
 }
 
-// In a child, since what forbids the call cannot be lifted again.
+// In a child, because the filter cannot be removed again.
 int exit_code_without_io_uring() {
   if (!forbid_call(SYS_io_uring_setup)) return 2;
   const IoUringFeatures features = probe_io_uring();
@@ -111,7 +111,7 @@ TEST(IoUringForbidden, is_said_with_the_reason) {
               "^io_uring is not available \\(Operation not permitted: .*\\)\n$");
 }
 
-// Four floods over eight buffers: every one of them can take all.
+// Four floods over eight buffers: each of them can take all.
 TEST_F(IoUring, serves_the_neighbour_of_flooding_connections_within_a_few_polls) {
   Server server(IoUringOptions{.receive_buffer_size = 1024, .receive_buffers = 8});
   if (!server.transport.features().multishot_receive) GTEST_SKIP() << server.transport.features().text;
@@ -163,7 +163,7 @@ TEST_F(IoUring, hands_on_no_more_completions_per_poll_than_its_limit) {
   }
 }
 
-// Bytes that the kernel has put into buffers already come after the hold, in their order.
+// Bytes that are already in the kernel's buffers arrive after the hold, in order.
 TEST_F(IoUring, keeps_what_it_had_received_when_hold_came) {
   IoUringPair pair(IoUringOptions{.receive_buffer_size = 64});
   const auto ids = pair.join();

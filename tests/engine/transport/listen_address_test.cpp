@@ -1,4 +1,4 @@
-// Whether an address could be listened on, without an effect on peers.
+// Tests whether an address can be listened on, without an effect on peers.
 #include "transport/listen_address.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace nfx::test {
 namespace {
 
-// A socket that has a port of the kernel's choice, and listens where `listens`.
+// A socket with a port chosen by the kernel; it listens if `listens`.
 class Taken {
  public:
   explicit Taken(bool listens) {

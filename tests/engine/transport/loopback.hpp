@@ -1,4 +1,4 @@
-// Addresses on loopback for tests that have sockets of their own.
+// Loopback addresses for tests with sockets of their own.
 #pragma once
 
 #include <netinet/in.h>
@@ -12,7 +12,7 @@
 
 namespace nfx::test {
 
-// 127.0.0.1; port 0: of the kernel's choice.
+// 127.0.0.1; port 0: chosen by the kernel.
 inline sockaddr_in loopback(std::uint16_t port = 0) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -21,8 +21,8 @@ inline sockaddr_in loopback(std::uint16_t port = 0) {
   return address;
 }
 
-// One on which nothing listens, for a program that cannot choose one itself. It is below 32768: from there to 60999
-// Linux chooses for connections, and for listeners without a port, so another test could have it a moment later.
+// A free port, for a program that cannot choose one itself. It is below 32768: Linux assigns ports from there to 60999
+// to connections, and to listeners without a port, so another test could get it a moment later.
 inline std::uint16_t free_port() {
   std::random_device random;
   std::uniform_int_distribution<int> ports{10'000, 32'767};

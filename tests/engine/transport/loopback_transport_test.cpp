@@ -1,4 +1,4 @@
-// What only the loopback transport does.
+// Specific to the loopback transport.
 #include "transport/loopback_transport.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The header of the PROXY protocol: what is written is read, and nothing else is.
+// The header of the PROXY protocol: written headers are parsed, and nothing else is.
 #include "transport/proxy_header.hpp"
 
 #include <gtest/gtest.h>

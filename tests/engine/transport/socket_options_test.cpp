@@ -1,4 +1,4 @@
-// SocketOptions that tune a connection, over every transport that speaks TCP.
+// SocketOptions that tune a connection, over every TCP transport.
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -40,7 +40,7 @@ int option_of(int fd, int level, int name) {
   return found;
 }
 
-// A connection of the client's that has answered a few messages, so that the kernel delays acknowledgements.
+// A client connection that has answered a few messages, so that the kernel delays acknowledgements.
 template <class Kind>
 int quickack_after_answers(PairOver<Kind>& pair, bool quickack) {
   pair.socket.quickack = quickack;
@@ -98,7 +98,8 @@ TYPED_TEST(TunedSocket, has_the_kernel_ask_a_silent_peer_on_both_sides) {
   expect_watched(accepted);
 }
 
-// In a child, since what refuses the option cannot be lifted again. The number of the expectation that does not hold.
+// In a child, because the filter that refuses the option cannot be removed. Returns the number of the failed
+// expectation.
 template <class Kind>
 int exit_code_without_busy_poll() {
   if (!forbid_call(SYS_setsockopt, SO_BUSY_POLL)) return 9;
@@ -126,7 +127,7 @@ TYPED_TEST(TunedSocket, knows_when_bytes_came_in_if_asked_and_only_while_they_ar
   pair.server_sink.when_received = [&](ConnectionId, std::span<const char>) {
     stamps.push_back(pair.server.received_at());
   };
-  // The kernel begins to stamp a moment after the first socket requests it.
+  // The kernel starts stamping a moment after the first socket requests it.
   UtcTime before{};
   ASSERT_TRUE(pair.turn_until([&] {
     before = std::chrono::system_clock::now();
@@ -140,7 +141,7 @@ TYPED_TEST(TunedSocket, knows_when_bytes_came_in_if_asked_and_only_while_they_ar
   EXPECT_EQ(pair.server.received_at(), std::nullopt);
 }
 
-// Of several segments in one read the stamp is the last one's.
+// For several segments in one read, the stamp is the last one's.
 TYPED_TEST(TunedSocket, stamps_the_last_of_the_bytes) {
   PairOver<TypeParam> pair;
   pair.socket.timestamps = true;

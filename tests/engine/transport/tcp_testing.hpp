@@ -1,4 +1,4 @@
-// What the tests over TCP share: a socket that may misbehave, and a transport that listens.
+// Shared by the tests over TCP: a socket that may misbehave, and a transport that listens.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 
 namespace nfx::testing {
 
-// A plain blocking socket, for what a well-behaved transport cannot do.
+// A plain blocking socket, for behaviour that a transport does not have.
 class RawClient {
  public:
   explicit RawClient(std::uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {

@@ -1,4 +1,4 @@
-// What is particular to TCP, over every transport that speaks it: resets, half-close, descriptors, options.
+// Specific to TCP, over every TCP transport: resets, half-close, descriptors, options.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -74,7 +74,7 @@ TYPED_TEST(TcpTransport, may_close_a_connection_that_a_send_found_broken) {
   EXPECT_TRUE(server.sink.closed.empty());
 }
 
-// The other transport receives what the first one has not handed over, and no byte is lost or twice.
+// The other transport receives all bytes that the first one has not delivered, without loss or duplication.
 TYPED_TEST(TcpTransport, gives_up_a_held_connections_socket_with_all_of_its_bytes) {
   ServerOver<TypeParam> server;
   RawClient client(server.port);
@@ -128,7 +128,7 @@ TEST(EpollTransport, adopts_no_socket_beyond_its_limit) {
   EXPECT_EQ(::close(ends[1]), 0) << "still the caller's";
 }
 
-// A peer that never stops sending gets one buffer per poll, and its neighbour is served in the same one.
+// A peer that never stops sending gets one buffer per poll, and its neighbour is served in the same poll.
 TYPED_TEST(TcpTransport, keeps_two_hundred_connections_apart) {
   PairOver<TypeParam> pair;
   std::vector<typename PairOver<TypeParam>::Ids> all;
@@ -193,7 +193,7 @@ TYPED_TEST(TcpTransport, pauses_accepting_without_descriptors_and_resumes_when_t
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   rlimit tight = before;
-  tight.rlim_cur = 3;  // fewer than are open, so that no new one can be had
+  tight.rlim_cur = 3;  // fewer than are open, so that no new descriptor is available
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &tight), 0);
   server.transport.poll(server.sink, 0ns);
   const std::uint64_t pauses = server.transport.counters().accept_pauses;
@@ -281,7 +281,7 @@ TYPED_TEST(TcpTransport, hands_on_at_most_one_receive_buffer_at_a_time) {
   EXPECT_GE(pair.server_sink.receive_calls, 10U);
 }
 
-// The kernel doubles the requested size; what counts is that a small buffer fills sooner than a large one.
+// The kernel doubles the requested size; what matters is that a small buffer fills sooner than a large one.
 TYPED_TEST(TcpTransport, sizes_its_socket_buffers_as_told) {
   const auto room = [](int size) {
     PairOver<TypeParam> pair;
@@ -344,7 +344,7 @@ TYPED_TEST(TcpTransport, listens_and_connects_over_ipv6) {
 TYPED_TEST(TcpTransport, tries_the_further_addresses_of_a_name) {
   const auto addresses = resolve({"localhost", 1});
   if (!addresses || addresses->empty()) GTEST_SKIP() << "this host does not know localhost";
-  ServerOver<TypeParam> server;  // on 127.0.0.1 alone, which may be the second address of the name
+  ServerOver<TypeParam> server;  // only on 127.0.0.1, which may be the second address of the name
   ASSERT_TRUE(server.transport.connect({"localhost", server.port}).has_value());
   EXPECT_TRUE(server.poll_until([&] { return server.sink.connected.size() == 1; }));
   EXPECT_TRUE(server.sink.closed.empty());

@@ -1,5 +1,6 @@
-// Authorities and certificates for tests and benchmarks of TLS, made on the spot: nothing in the repository can expire.
-// Thread: one. Errors: std::runtime_error with what could not be made.
+// Authorities and certificates for tests and benchmarks of TLS, created at run time, so that nothing in the repository
+// can expire.
+// Thread: one. Errors: std::runtime_error that names what could not be created.
 #pragma once
 
 #include <openssl/pem.h>
@@ -20,9 +21,9 @@ inline void must(bool done, const std::string& what) {
 }
 
 struct CertificateWish {
-  std::string name = "server";  // common name, and the files' name
+  std::string name = "server";  // common name, and name of the files
   std::string alternative_names = "DNS:localhost,IP:127.0.0.1";
-  long valid_from_s = -3600;  // from now
+  long valid_from_s = -3600;  // relative to now
   long valid_until_s = 86400;
   std::string usage = "serverAuth,clientAuth";
   std::string password;  // of the key's file

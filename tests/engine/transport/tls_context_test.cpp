@@ -1,4 +1,4 @@
-// What can be wrong with files, reported in one line; reloading while connections continue.
+// Errors in files, reported in one line; reloading while connections continue.
 #include "transport/tls_context.hpp"
 
 #include <gtest/gtest.h>
@@ -207,7 +207,7 @@ TEST(TlsContext, loads_anew_for_connections_to_come_and_keeps_the_old_when_that_
   wish.name = "next";
   const auto next = authority.issue(wish);
   std::filesystem::rename(next.certificate, files.certificate);
-  const auto half = context->reload();  // the certificate has come, its key not yet
+  const auto half = context->reload();  // the certificate has been replaced, its key not yet
   ASSERT_FALSE(half.has_value());
   EXPECT_NE(half.error().find("the key does not belong"), std::string::npos) << half.error();
   EXPECT_EQ(subject_seen(context), "CN=current");

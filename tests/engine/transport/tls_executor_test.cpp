@@ -1,4 +1,4 @@
-// Handshakes whose steps are computed elsewhere: what may happen to a connection while its step is away.
+// Handshakes whose steps run elsewhere: events on a connection while its step is away.
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -10,7 +10,7 @@ namespace {
 
 using namespace testing;
 
-// Runs tasks when a test calls it, so that a step is away for as long as the test wants.
+// Runs tasks when a test calls it, so that a step is away for as long as the test needs.
 struct HeldExecutor final : HandshakeExecutor {
   std::deque<HandshakeTask*> tasks;
   void post(HandshakeTask& task) noexcept override { tasks.push_back(&task); }
@@ -76,7 +76,7 @@ struct HeldServer {
       turns();
     }
   }
-  // The streams that have not been freed; those of a client are made with a context of their own.
+  // The number of streams not yet freed; a client's streams have a context of their own.
   [[nodiscard]] long streams() const { return context->material().use_count() - 2; }
 
  private:
@@ -148,7 +148,7 @@ TEST(TlsExecutor, lets_bytes_wait_that_come_while_a_step_is_away) {
   const ConnectionId id = rig.begin();
   rig.executor.run_one();
   rig.turns();
-  // The client is done, and the server has its Finished: the rest comes while that is computed.
+  // The client is finished, and the server has its Finished message; the rest arrives while the step runs.
   ASSERT_EQ(rig.client_sink.connected.size(), 1U);
   ASSERT_EQ(rig.executor.tasks.size(), 1U);
   const std::string text = pattern(200'000);
@@ -290,7 +290,7 @@ TEST(TlsExecutor, has_no_more_steps_than_twice_the_places_and_the_others_in_orde
   rig.turns();
   EXPECT_EQ(rig.executor.tasks.size(), 6U);
   EXPECT_EQ(rig.server->counters().handshakes_delayed, 2U);
-  for (const std::size_t left : {6U, 6U, 5U}) {  // the waiting two take the places of two that are back
+  for (const std::size_t left : {6U, 6U, 5U}) {  // the two waiting ones take the places of two that are back
     rig.executor.run_one();
     rig.turns();
     EXPECT_EQ(rig.executor.tasks.size(), left);
@@ -318,7 +318,7 @@ TEST(TlsExecutor, frees_the_steps_that_are_away_when_their_transport_ends) {
   rig.begin();
   rig.begin();
   rig.begin();
-  rig.executor.run_one();  // back, not taken
+  rig.executor.run_one();  // back, but not taken
   rig.executor.run_one();
   rig.server.reset();
   EXPECT_EQ(rig.streams(), 1) << "the one that was not run";
@@ -326,7 +326,7 @@ TEST(TlsExecutor, frees_the_steps_that_are_away_when_their_transport_ends) {
   EXPECT_EQ(rig.streams(), 0);
 }
 
-// Connections begin, are evicted, closed and cut while the thread computes; then everything ends in the middle of that.
+// Connections begin, are evicted, closed and cut while the thread computes; then everything ends in the middle of it.
 template <class P>
 void expect_to_survive_churn() {
   auto pair =
@@ -370,7 +370,7 @@ TEST(TlsExecutor, wakes_a_poll_that_waits) {
   const auto listener = transport.listen({"127.0.0.1", 0}, socket);
   ASSERT_TRUE(transport.connect(*transport.local_endpoint(*listener), socket).has_value());
   RecordingSink sink;
-  // Without being woken, each of these would wait until the handshake is given up.
+  // Without being woken, each of these would wait until the handshake times out.
   while (sink.connected.empty() || sink.accepted.empty()) transport.poll(sink, 24h);
 }
 

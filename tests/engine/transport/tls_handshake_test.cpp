@@ -1,4 +1,4 @@
-// Handshakes: what two ends agree on, whom they refuse and in what words, and what a handshake may take.
+// Handshakes: what both ends negotiate, whom they refuse and with which text, and their limits.
 #include <gtest/gtest.h>
 
 #include "transport/tls_testing.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 using namespace testing;
 
-// One attempt of a client to reach a server; both ends' words about it.
+// One attempt of a client to reach a server; the texts of both ends.
 struct Attempt {
   bool accepted = false;
   bool connected = false;
@@ -32,7 +32,7 @@ Attempt attempt(const TlsOptions& server, const TlsOptions& client) {
   EXPECT_TRUE(id.has_value());
   Attempt seen;
   pair.client_sink.when_closed = [&](ConnectionId closed) { seen.client_says = pair.client.tls_error(closed); };
-  // In TLS 1.3 a client is done before the server has seen its certificate, so the server's word is waited for.
+  // In TLS 1.3 a client is finished before the server has seen its certificate, so this waits for the server's result.
   EXPECT_TRUE(pair.turn_until([&] {
     return (!pair.server_sink.accepted.empty() && !pair.client_sink.connected.empty()) ||
            (pair.client_sink.closed.contains(*id) && pair.server.handshakes_in_progress() == 0);
@@ -231,7 +231,7 @@ TEST(TlsHandshake, gives_up_handshakes_that_take_too_long) {
   EXPECT_EQ(pair.server.counters().handshakes_late, 1U);
   EXPECT_TRUE(pair.server_sink.log.empty());
 
-  // The other way round: a server that accepts and sends nothing.
+  // The reverse: a server that accepts and sends nothing.
   const auto plain = pair.server.listen({"here", 0});
   const auto waiting = pair.client.connect(*pair.server.local_endpoint(*plain), pair.socket);
   pair.turns(5);
@@ -334,7 +334,7 @@ TEST(TlsHandshake, of_a_stranger_that_fails_is_told_to_a_sink_that_asks_for_it) 
   AskingSink asking;
   pair.inner.client.poll(pair.client_sink, 0ns);
   for (const ConnectionId id : strangers) ASSERT_GT(pair.inner.client.try_send(id, bytes_of("8=FIX.4.4|")).sent, 0U);
-  // All within one poll, so that the latest failure alone would not do.
+  // All within one poll, so that the latest failure alone would not be enough.
   for (int i = 0; i < 3; ++i) pair.server.poll(asking, 0ns);
   ASSERT_EQ(asking.failures.size(), 3U);
   for (const std::string& each : asking.failures) expect_text(each, "does not speak TLS on this port");

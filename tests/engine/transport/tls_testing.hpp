@@ -1,4 +1,4 @@
-// Pairs of ends with TLS around them, for the tests.
+// Pairs of ends with TLS, for the tests.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace nfx::testing {
 
 inline std::shared_ptr<TlsContext> tls(const TlsOptions& options) { return std::make_shared<TlsContext>(options); }
 
-// One authority and a certificate of each kind; made once per process, as keys take time.
+// One authority and a certificate of each kind; created once per process, because keys take time.
 struct TestCertificates {
   test::TemporaryFolder folder;
   Authority authority{folder};
@@ -60,7 +60,7 @@ inline void expect_text(const std::string& text, const std::string& part) {
   EXPECT_NE(text.find(part), std::string::npos) << "\"" << text << "\" lacks \"" << part << "\"";
 }
 
-// Two ends with weather on the client's way alone, so that the server sees what a network really does to its peer.
+// Two ends with faults only on the client's side, so that the server sees the real effects of a network on its peer.
 struct WeatherEnds {
   explicit WeatherEnds(const FaultOptions& faults) : client(client_inner, faults, [this] { return now; }) {}
   MonotonicTime now{};
@@ -85,13 +85,13 @@ struct TlsEnds {
   TlsTransport<decltype(InnerEnds::server)> server;
   TlsTransport<decltype(InnerEnds::client)> client;
   Duration idle_wait = inner.idle_wait;
-  // Good for both sides of a connection to 127.0.0.1.
+  // Valid for both sides of a connection to 127.0.0.1.
   std::shared_ptr<TlsContext> default_tls = tls(TestCertificates::get().server_options());
   static std::string missing() { return InnerEnds::missing(); }
   void advance() { inner.advance(); }
 };
 
-// The thread that an engine computes handshakes on.
+// The thread for handshakes of an engine.
 struct HandshakeThread {
   HandshakeQueue queue;
   HelperWatch watch;

@@ -1,4 +1,4 @@
-// What TLS adds to a transport with established connections: encryption, goodbyes, bounds, rough networks.
+// The effects of TLS on established connections: encryption, close_notify, bounds, faulty networks.
 #include "transport/tls_transport.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ TEST(TlsTransport, encrypts_what_crosses_the_network) {
     server.poll(server_sink, 0ns);
   }
   ASSERT_EQ(server_sink.accepted.size(), 1U);
-  // A record of the handshake: the ClientHello of TLS.
+  // A handshake record: the ClientHello of TLS.
   EXPECT_TRUE(server_sink.received[server_sink.accepted[0]].starts_with("\x16\x03\x01"));
   EXPECT_TRUE(client_sink.connected.empty());
 }
@@ -61,7 +61,7 @@ TEST(TlsTransport, ends_a_connection_whose_bytes_were_changed_on_their_way) {
   TlsTransport<LoopbackTransport> client(inner);
   RecordingSink middle_sink;
   RecordingSink client_sink;
-  // A server by hand, so that a byte can be turned over.
+  // A manual server, so that a bit can be flipped.
   const auto context = tls(certificates().server_options());
   detail::TlsStream stream(*context, detail::TlsSide::server, "", 64 * 1024);
   SocketOptions socket;
@@ -116,7 +116,7 @@ TEST(TlsTransport, bounds_what_waits_to_leave) {
   const std::string text = pattern(1'000'000);
   std::size_t taken = 0;
   for (int i = 0; i < 50; ++i) taken += pair.client.try_send(id, bytes_of(text).subspan(taken)).sent;
-  // The loopback network holds 64 KiB on its way.
+  // The loopback network holds 64 KiB in flight.
   EXPECT_GT(taken, 64U * 1024);
   EXPECT_LE(taken, 96U * 1024);
   pair.turns(10);
@@ -164,8 +164,8 @@ TEST(TlsTransport, rejects_options_that_make_no_sense) {
   EXPECT_THROW(T(inner, {.handshake_timeout = 0s}), std::invalid_argument);
 }
 
-// Cuts, delays and small pieces at any place of handshakes and records: what arrives is a true prefix, and everything
-// ends.
+// Cuts, delays and small pieces at any place of handshakes and records: the received bytes are a true prefix, and
+// everything ends.
 TEST(TlsTransport, survives_rough_networks_with_true_prefixes) {
   std::size_t whole = 0;
   std::size_t cut = 0;

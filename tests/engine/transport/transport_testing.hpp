@@ -1,4 +1,4 @@
-// What the transport tests share: a sink that writes everything down, and pairs of ends over each implementation.
+// Shared by the transport tests: a sink that records everything, and pairs of ends over each implementation.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -67,7 +67,7 @@ static_assert(TransportSink<RecordingSink>);
 
 inline std::span<const char> bytes_of(std::string_view text) { return {text.data(), text.size()}; }
 
-// Bytes whose values follow from their position.
+// Bytes whose values depend on their position.
 inline std::string pattern(std::size_t size) {
   std::string text(size, '\0');
   for (std::size_t i = 0; i < size; ++i) text[i] = static_cast<char>('A' + (i * 31 + i / 251) % 57);
@@ -89,7 +89,7 @@ class Pair : public Ends {
     this->server.poll(server_sink, this->idle_wait);
   }
 
-  // Turns until the condition holds; false after a time far beyond any healthy run.
+  // Runs iterations until the condition holds; false after a time far beyond any healthy run.
   template <class Condition>
   [[nodiscard]] bool turn_until(Condition condition) {
     const auto deadline = std::chrono::steady_clock::now() + 10min;
@@ -104,7 +104,7 @@ class Pair : public Ends {
     for (int i = 0; i < count; ++i) turn();
   }
 
-  // Listens, if it does not yet, and connects: the server's and the client's name of a connection.
+  // Listens, if not yet listening, and connects: the server's and the client's id of a connection.
   struct Ids {
     ConnectionId server = no_connection;
     ConnectionId client = no_connection;
@@ -128,7 +128,7 @@ class Pair : public Ends {
   SocketOptions socket;
 };
 
-// The transports over TCP, and io_uring once more without what older kernels lack.
+// The transports over TCP, and io_uring once more without the features that older kernels lack.
 struct EpollKind {
   using Transport = EpollTransport;
   using Options = EpollOptions;

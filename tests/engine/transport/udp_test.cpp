@@ -1,4 +1,4 @@
-// UDP lines over the loopback interface: what is received, its stamps, what is dropped, and what is refused.
+// UDP lines over the loopback interface: received datagrams, time stamps, drops, and refusals.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -25,7 +25,7 @@ struct Received {
   std::string sender;
 };
 
-// Everything up to `count` datagrams; fewer when none arrives for a long time.
+// Everything up to `count` datagrams; fewer if none arrives for a long time.
 std::vector<Received> take(UdpReceiver& receiver, std::size_t count) {
   std::vector<Received> all;
   while (all.size() < count) {
@@ -79,7 +79,7 @@ TEST(UdpReceiver, passes_on_every_datagram_with_line_sender_and_a_stamp_of_the_k
   UdpReceiver receiver{{{"A", {"127.0.0.1", 0, ""}, 0}, {"B", {"::1", 0, ""}, 0}}};
   UdpSender a{to(receiver, 0)};
   UdpSender b{to(receiver, 1)};
-  // The kernel begins to stamp soon after the first socket has requested it.
+  // The kernel starts stamping soon after the first socket has requested it.
   const auto until = std::chrono::steady_clock::now() + 10min;
   for (bool stamped = false; !stamped && std::chrono::steady_clock::now() < until;) {
     ASSERT_EQ(a.send("first"), UdpSent::sent);
@@ -189,7 +189,7 @@ TEST(UdpReceiver, counts_what_the_kernel_drops_when_the_receive_buffer_is_full) 
   const std::uint64_t left = sent - dropped;
   EXPECT_EQ(take(receiver, left).size(), left);
   EXPECT_EQ(receiver.counters(0).kernel_drops, dropped);
-  // The next one states the same drops, which are not counted twice.
+  // The next datagram reports the same drops, which are not counted twice.
   ASSERT_EQ(sender.send("later"), UdpSent::sent);
   EXPECT_EQ(take(receiver, 1).size(), 1u);
   EXPECT_EQ(receiver.counters(0).kernel_drops, dropped);
@@ -206,7 +206,7 @@ TEST(UdpReceiver, learns_of_drops_from_the_next_datagram_without_a_call) {
   EXPECT_EQ(receiver.counters(0).kernel_drops + receiver.counters(0).datagrams, 501u);
 }
 
-// Without the right to exceed net.core.rmem_max.
+// Without permission to exceed net.core.rmem_max.
 int open_with_a_large_buffer() {
   if (!testing::forbid_call(SYS_setsockopt, SO_RCVBUFFORCE)) return 9;
   const UdpReceiver receiver{{{"A", {"127.0.0.1", 0, ""}, 1 << 30}}};

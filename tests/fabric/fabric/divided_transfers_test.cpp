@@ -24,7 +24,7 @@ struct Results final : DivisionEvents {
   }
 };
 
-// What a group's program passes on.
+// Events that a group's program passes on.
 struct SideEvents final : LinkEvents {
   explicit SideEvents(GroupSide& side) : side_(side) {}
   void on_record(RecordSeq, std::span<const std::byte>) override {}
@@ -149,7 +149,7 @@ TEST(divided_transfers, the_part_of_a_group_that_ends_goes_over_another_one) {
     EXPECT_EQ(hosts.results[1].received[1], TransferResult::complete) << steps;
     EXPECT_TRUE(hosts.is_whole()) << steps;
     if (had_ended) continue;
-    // What arrived last over the group that ended was perhaps not acknowledged: it is not requested again.
+    // The last part over the group that ended was perhaps not acknowledged: it is not requested again.
     if (!hosts.until([&] { return hosts.is_reported(1); }, 500ms)) hosts.divided[0]->cancel_send(TransferId{1});
     ASSERT_TRUE(hosts.until([&] { return hosts.is_reported(1); })) << steps;
     EXPECT_TRUE(hosts.results[0].sent[1] == TransferResult::complete ||

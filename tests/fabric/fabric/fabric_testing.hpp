@@ -1,4 +1,4 @@
-// What the tests of the fabric share: pairs of rails of every kind, and pairs of links over faulty rails in virtual
+// Shared by the tests of the fabric: pairs of rails of every kind, and pairs of links over faulty rails in virtual
 // time.
 #pragma once
 
@@ -37,7 +37,7 @@ inline std::string fresh_path() {
       .string();
 }
 
-// Two connected ends with one region each; time moves by a millisecond with every step.
+// Two connected ends with one region each; time advances by a millisecond with every step.
 class RailPair {
  public:
   explicit RailPair(const std::string& kind) : kind_(kind) {
@@ -100,7 +100,7 @@ class RailPair {
   MonotonicTime now_{1h};
 };
 
-// Remembers what is reported.
+// Remembers all reports.
 struct Recorder : LinkEvents {
   std::vector<std::string> records;
   std::uint64_t acknowledged = 0;

@@ -1,5 +1,5 @@
-// Groups: pinned before anything is made, memory where it belongs, and a program that moves pages between two threads
-// over real rails.
+// Groups: pinned before anything is created, memory on the right node, and a program that moves pages between two
+// threads over real rails.
 #include <atomic>
 #include <thread>
 
@@ -87,7 +87,7 @@ class Worker final : public GroupProgram, public Recorder {
   std::vector<std::unique_ptr<TcpRail>> tcp_;
 
  public:
-  std::unique_ptr<Link> link;  // ends before its rails
+  std::unique_ptr<Link> link;  // destroyed before its rails
   std::atomic<int> ended{0};
 };
 

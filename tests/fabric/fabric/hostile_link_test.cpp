@@ -1,5 +1,5 @@
-// A peer that greets as a link does, and then writes into the link's region what no link writes, also over records
-// that were checked and wait for earlier ones: nothing beside a record is read, and the link ends or continues.
+// A peer that greets like a link, and then writes data into the link's region that no link writes, also over records
+// that were checked and wait for earlier ones: nothing outside a record is read, and the link ends or continues.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -29,7 +29,7 @@ struct Listener : LinkEvents {
   void on_lost(LossReason reason) override { loss = reason; }
 };
 
-// A link over one rail, and the rail's other end in the hands of the test.
+// A link over one rail, with the rail's other end controlled by the test.
 class HostilePeerOfALink {
  public:
   HostilePeerOfALink() {
@@ -68,7 +68,7 @@ class HostilePeerOfALink {
     for (int i = 0; i < count && !link->lost(); ++i) step();
   }
 
-  // Writes these bytes there, and then announces the number.
+  // Writes these bytes at the offset, and then announces the number.
   void write(std::uint64_t offset, std::span<const std::byte> bytes, std::uint32_t number) {
     const auto slot = static_cast<std::uint32_t>(std::ranges::find(slot_is_used_, false) - slot_is_used_.begin());
     if (slot == slot_is_used_.size()) return;
@@ -106,11 +106,11 @@ class HostilePeerOfALink {
   Region link_pages;
   Listener events;
   std::optional<Link> link;
-  Status last{};  // that this peer has sent
+  Status last{};  // last status sent by this peer
   bool answers = true;
 
  private:
-  // As a link would: it knows the other end, takes all that has come, and lets everything be on its way.
+  // Like a link: it knows the other end, takes everything that has arrived, and grants credit for everything.
   void answer(std::uint32_t number) {
     Status theirs;
     std::memcpy(static_cast<void*>(&theirs), own_.data() + layout.status_in(0, number & version_mask), status_size(1));
@@ -202,7 +202,7 @@ TEST(HostileLink, a_status_that_acknowledges_what_was_not_sent_closes_its_rail) 
   }
 }
 
-// Notes about transfers, records, statuses and numbers with any bytes, next to transfers of the link's own.
+// Notes about transfers, records, statuses and numbers with any bytes, next to the link's own transfers.
 TEST(HostileLink, any_bytes_in_any_order_read_and_write_nothing_beside_their_place) {
   const unsigned seed = std::random_device{}();
   RecordProperty("seed", std::to_string(seed));

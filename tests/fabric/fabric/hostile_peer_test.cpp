@@ -1,5 +1,5 @@
-// A process of this host that speaks the rendezvous of a rail over shared memory, and then gives memory and writes that
-// no end of a rail gives: nothing is read or written outside of regions, and nothing is allocated for it.
+// A process on this host that speaks the rendezvous of a rail over shared memory, and then provides memory and writes
+// that no rail provides: nothing is read or written outside of regions, and nothing is allocated for it.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -60,7 +60,7 @@ class HostilePeer : public ::testing::Test {
     if (ring != nullptr) ::munmap(ring, ring_bytes);
   }
 
-  // Until both cards have arrived, and for some turns after that.
+  // Runs until both cards have arrived, and some more iterations.
   RailState meet(const ForgedCard& card, const std::vector<int>& files) {
     if (rail->state() == RailState::closed) rail->open(now);
     peer.begin(std::as_bytes(std::span{&card, 1}), files);
@@ -86,7 +86,7 @@ class HostilePeer : public ::testing::Test {
   std::unique_ptr<ShmRail> rail;
   Rendezvous peer{CardKind::shm, {RailEnd::connects, path}};
   MonotonicTime now{};
-  std::byte* ring = nullptr;  // of the rail, as its peer writes it
+  std::byte* ring = nullptr;  // the rail's ring that the peer writes
 };
 
 TEST_F(HostilePeer, a_region_that_its_owner_has_not_allocated_is_not_allocated_here) {

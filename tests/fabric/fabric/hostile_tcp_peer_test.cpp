@@ -1,5 +1,5 @@
-// A host that speaks the rendezvous of a rail over TCP, and then sends cards and frames that no end of a rail sends:
-// nothing is written outside of a region, and the rail can be used again.
+// A host that speaks the rendezvous of a rail over TCP, and then sends cards and frames that no rail sends: nothing is
+// written outside of a region, and the rail can be used again.
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -49,7 +49,7 @@ class HostileTcpPeer : public ::testing::Test {
     std::ranges::fill(std::span{region.data(), region.size()}, std::byte{0x55});
   }
 
-  // Until the rail has the card, whether it takes it or not.
+  // Runs until the rail has the card, whether it accepts it or not.
   RailState meet(std::span<const std::byte> card) {
     if (rail->state() == RailState::closed) rail->open(now);
     peer.begin(card);
@@ -66,7 +66,7 @@ class HostileTcpPeer : public ::testing::Test {
     EXPECT_EQ(::send(peer.socket(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
   }
   void send(const ForgedFrame& frame) const { send(std::as_bytes(std::span{&frame, 1})); }
-  // Until the rail ends, or nothing more comes.
+  // Runs until the rail ends, or nothing more arrives.
   std::vector<Completion> take() {
     std::vector<Completion> all;
     for (int idle = 0; idle < 200 && rail->state() == RailState::up;) {

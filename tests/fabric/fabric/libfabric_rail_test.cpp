@@ -1,5 +1,5 @@
-// The rail over libfabric, over each provider that runs on any machine. The peer is a child that does one call at a
-// time, so that what happens first is the test's choice.
+// The rail over libfabric, with each provider that runs on any machine. The peer is a child that makes one call at a
+// time, so that the test controls the order.
 #include "nexusfix/fabric/rail_kinds.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ namespace nfx::fabric {
 namespace {
 
 constexpr std::uint64_t region_size = std::uint64_t{1} << 20U;
-// Polls until a peer that is there has answered; a bound, not a wait.
+// Polls until a running peer has answered; a bound, not a wait.
 constexpr int patience = 300'000;
 
 struct End {
@@ -205,7 +205,7 @@ class LibfabricRailOver : public ::testing::TestWithParam<const char*> {
     ASSERT_EQ(b.state, RailState::up);
   }
 
-  // Until both have as many as are named; both ends make progress.
+  // Runs until both have this many; both ends make progress.
   static void until(End& a, std::size_t of_a, Peer& b, std::size_t of_b) {
     for (int i = 0; i < patience && (a.seen.size() < of_a || b.seen.size() < of_b); ++i) {
       a.poll();
@@ -251,7 +251,7 @@ TEST_P(LibfabricRailOver, writes_arrive_whole_each_with_its_number_once) {
   const std::uint32_t slots = a.rail->limits().slots;
   for (std::uint32_t number = 0; number < writes; ++number) {
     const std::uint32_t length = lengths[number % lengths.size()];
-    // Another place here than there.
+    // A different offset here than there.
     const std::uint64_t offset = number % 15 * 65'536;
     b.fill(0, offset + 100, length);
     const std::uint32_t slot = number % slots;
@@ -339,7 +339,7 @@ TEST_P(LibfabricRailOver, a_peer_that_closes_before_the_first_write_is_reported_
   }
 }
 
-// The fence: what was under way when the sender closed and used its memory again is not taken for what was sent.
+// The fence: a write in flight when the sender closed and reused its memory is not mistaken for the sent data.
 TEST_P(LibfabricRailOver, no_number_arrives_with_bytes_that_changed_after_close) {
   std::size_t arrived = 0;
   for (int round = 0; round < 20; ++round) {
@@ -373,7 +373,7 @@ TEST_P(LibfabricRailOver, no_number_arrives_with_bytes_that_changed_after_close)
   EXPECT_GT(arrived, 0U);
 }
 
-// Nothing of a connection that this end has closed changes its memory.
+// No write of a connection that this end has closed changes its memory.
 TEST_P(LibfabricRailOver, no_write_of_the_peer_changes_memory_after_close) {
   Peer sender{options(RailEnd::connects)};
   End receiver{options(RailEnd::listens)};
@@ -455,7 +455,7 @@ TEST(LibfabricRail, what_cannot_be_made_is_refused_with_the_remedy) {
   EXPECT_NE(refusal(options).find("Unix socket"), std::string::npos) << refusal(options);
 }
 
-// In a new process, which has no rail yet. The exit status: which of them was wrong.
+// In a new process, which has no rail yet. The exit status says which check failed.
 int left_memory(const std::string& folder, const std::string& others) {
   const std::string left = "/dev/shm/" + memory_name(::getpid(), 77);
   std::ofstream{left} << "left by a process that had this number";
@@ -469,7 +469,7 @@ int left_memory(const std::string& folder, const std::string& others) {
   if (!rail) return 1;
   if (std::filesystem::exists(left)) return 2;
   if (!std::filesystem::exists(others)) return 3;
-  // From here on what has this number is of this process.
+  // From here on, memory with this number belongs to this process.
   std::ofstream{left} << "of this process";
   auto second = make("b");
   if (!second) return 4;
@@ -480,7 +480,7 @@ int left_memory(const std::string& folder, const std::string& others) {
 
 TEST(LibfabricRail, memory_left_by_a_killed_process_of_the_same_number_is_removed_before_the_first_endpoint) {
   if (!libfabric_supported()) GTEST_SKIP() << "needs libfabric (package libfabric-dev)";
-  // Of a process that lives: this one. Its number may begin with that of the child, and the other way around.
+  // Memory of a running process: this one. Its number may begin with the child's number, and the other way round.
   const std::string others = "/dev/shm/" + memory_name(::getpid(), 78);
   std::ofstream{others} << "of another process";
   const std::string folder = ::testing::TempDir() + "fabric_left_" + std::to_string(::getpid());

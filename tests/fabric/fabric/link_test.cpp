@@ -1,5 +1,5 @@
-// Links in virtual time: the defects that the published demonstration has and this must not have, deaths of rails at
-// every point of a transfer, credits, acknowledgements, and refusals.
+// Links in virtual time: defects of the published demonstration that this link must not have, deaths of rails at every
+// point of a transfer, credits, acknowledgements, and refusals.
 #include "fabric/fabric_testing.hpp"
 #include "nexusfix/base/memory.hpp"
 
@@ -66,7 +66,7 @@ TEST(link, small_and_large_writes_go_over_the_rails_that_are_preferred_for_them_
   options.choice = {.small_most = 256, .small_rails = 0b100, .large_rails = 0b011};
   LinkPair pair{3, {}, options};
   ASSERT_TRUE(pair.come_up());
-  // Statuses go over every rail: they are the few that are counted where nothing else goes.
+  // Statuses go over every rail: only those few are counted where nothing else is sent.
   const auto writes_since = [&](const std::array<std::uint64_t, 3>& before) {
     std::array<std::uint64_t, 3> more{};
     for (std::size_t i = 0; i < 3; ++i) more[i] = pair.wires[i].counters().writes - before[i];
@@ -111,7 +111,7 @@ TEST(link, counters_are_on_cache_lines_of_their_own) {
 
 enum class Death { cut_both, cut_sender, cut_receiver, vanish, restart_sender, restart_receiver };
 
-// With the rail, or the peer, dying after `steps` steps of the transfer. Returns false when it had ended before.
+// The rail, or the peer, dies after `steps` steps of the transfer. Returns false if the transfer had already ended.
 bool dies_after(int steps, Death death, std::size_t rails) {
   LinkPair pair{rails, {.seed = 5, .delay_max = 150us}};
   EXPECT_TRUE(pair.come_up());
@@ -137,7 +137,7 @@ bool dies_after(int steps, Death death, std::size_t rails) {
   } else {
     EXPECT_NE(pair.events[0].sent[1], TransferResult::complete) << steps;
   }
-  // Nothing is late: the memory has another use from here on.
+  // No write is late: from here on the memory is used otherwise.
   std::memset(pair.memory[1].data(), 0x11, pair.memory[1].size());
   static_cast<void>(pair.until([] { return false; }, 60ms));
   EXPECT_TRUE(std::ranges::all_of(pair.memory[1].bytes(), [](std::byte each) { return each == std::byte{0x11}; }));
@@ -224,7 +224,7 @@ TEST(link, an_acknowledgement_waits_for_the_application_where_it_is_to) {
   EXPECT_FALSE(pair.until([&] { return pair.events[0].acknowledged != 0; }, 50ms));
   pair.links[1]->acknowledge(RecordSeq{2});
   ASSERT_TRUE(pair.until([&] { return pair.events[0].acknowledged == 2; }));
-  pair.links[1]->acknowledge(RecordSeq{99});  // no more than were received
+  pair.links[1]->acknowledge(RecordSeq{99});  // more than were received
   ASSERT_TRUE(pair.until([&] { return pair.events[0].acknowledged == 3; }));
 }
 
@@ -233,7 +233,7 @@ TEST(link, what_is_full_is_refused_and_works_again_after_polls) {
   ASSERT_TRUE(pair.come_up());
   int taken = 0;
   while (pair.links[0]->send_record(bytes_of("x"))) ++taken;
-  EXPECT_EQ(taken, 12);  // of 16 slots, 4 are for the link's own
+  EXPECT_EQ(taken, 12);  // of 16 slots, 4 are reserved for the link
   EXPECT_EQ(pair.links[0]->send_record(bytes_of("x")).error(), LinkError::full);
   ASSERT_TRUE(pair.until([&] { return pair.events[0].acknowledged == 12; }));
   EXPECT_TRUE(pair.links[0]->send_record(bytes_of("x")));

@@ -1,5 +1,5 @@
-// Plans of rails: the published machine, every captured and generated one, and what each kind of machine is refused or
-// warned for.
+// Plans of rails: the published machine, every captured and generated one, and the refusals and warnings for each kind
+// of machine.
 #include "fabric/rail_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ std::vector<std::string> found(const RailPlan& plan, Severity severity) {
 
 using Names = std::vector<std::string>;
 
-// What holds for every machine.
+// Properties of plans for every machine.
 void expect_sound(const Topology& topology, const RailPlan& plan) {
   std::set<int> cpus;
   std::set<std::size_t> devices;
@@ -109,7 +109,7 @@ TEST(RailPlan, published_machine_has_eight_groups_of_four_with_threads_on_the_pu
   EXPECT_EQ(found(plan, Severity::warning), Names{"dead-card"});  // cards of the hypervisor that show no interface
 }
 
-// Its XML states no speed of a link, so a share would be a guess.
+// Its XML has no link speeds, so a share would be a guess.
 TEST(RailPlan, shares_of_the_published_machine_are_unknown_until_rates_are_given) {
   if (!fs::exists(captured)) GTEST_SKIP() << captured << " is not there: it is not in the repository";
   const Topology topology = load_topology(captured);
@@ -234,7 +234,7 @@ TEST(RailPlan, regions_beyond_a_nodes_memory_are_refused_and_beyond_half_of_it_w
   EXPECT_EQ(planned(topology, {.region_bytes_per_rail = 1}).groups[0].memory_bytes, 4 * huge_page_bytes);
 }
 
-// A copied sysfs states generation and width of each link, and cards their rate.
+// A copied sysfs has generation and width of each link, and the cards' rates.
 TEST(RailPlan, rates_are_read_from_a_copied_sysfs) {
   const fs::path root = fs::path{::testing::TempDir()} / ("rail_plan_" + std::to_string(::getpid()));
   const auto write = [&](const std::string& name, const std::string& text) {

@@ -1,4 +1,4 @@
-// The simulation against what can be computed by hand, and the order of the published steps.
+// Compares the simulation with results computed by hand, and checks the order of the published steps.
 #include "fabric/rail_simulation.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@ namespace nfx::fabric {
 namespace {
 
 constexpr double ms = 1e6;
-// Of a program that links limit, whatever the defaults are.
+// For a program that is limited by links, whatever the defaults are.
 constexpr SimulatedCosts cheap{
     .poll_ns = 20, .completion_ns = 30, .post_ns = 120, .refused_post_ns = 40, .shared_line_ns = 60};
 
@@ -24,14 +24,14 @@ TEST(RailSimulation, one_card_is_as_fast_as_its_link_and_no_faster) {
   EXPECT_EQ(run.bottleneck, Bottleneck::links);
 }
 
-// 64 KiB in 5.243 us and 15 us until the answer: one page at a time is a quarter of the link.
+// 64 KiB in 5.243 us and 15 us until the answer: one page at a time uses a quarter of the link.
 TEST(RailSimulation, a_window_of_one_page_pays_the_answer_for_each) {
   const SimulatedRun run = simulate({}, cheap, {.rails = 1, .window = 1}, 20 * ms);
   EXPECT_NEAR(run.gbps, 65536.0 * 8 / (5242.88 + 15000 + 150), 0.4);
   EXPECT_EQ(run.bottleneck, Bottleneck::window);
 }
 
-// Poll, completion and post are all that a page costs a thread that has more cards than it can serve.
+// A page costs only its poll, completion and post in a thread that has more cards than it can serve.
 TEST(RailSimulation, one_thread_for_all_cards_is_as_fast_as_its_costs) {
   const SimulatedCosts costs{.poll_ns = 100, .completion_ns = 200, .post_ns = 700};
   const SimulatedRun run = simulate({}, costs, {.thread_per_group = false, .batch = 1}, 50 * ms);
@@ -45,7 +45,7 @@ TEST(RailSimulation, a_slow_switch_is_shared_by_its_cards) {
   EXPECT_EQ(run.bottleneck, Bottleneck::switches);
 }
 
-// Every page passes the line twice, so all threads together do not do more than one line allows.
+// Every page needs the cache line twice, so all threads together cannot exceed the limit of one line.
 TEST(RailSimulation, a_shared_counter_bounds_all_threads_together) {
   const SimulatedCosts costs{.post_ns = 120, .shared_line_ns = 500};
   const SimulatedRun run = simulate({}, costs, {.sharded = false, .batch = 1}, 20 * ms);

@@ -1,4 +1,5 @@
-// Every rule of the seam on every rail: over shared memory, TCP, a Unix socket, and the faulty rail without faults.
+// Every rule of the rail interface on every rail: over shared memory, TCP, a Unix socket, and the faulty rail without
+// faults.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-// Memory of rails: its size, its pages, its node, and what cannot be had.
+// Memory of rails: its size, its pages, its node, and unavailable memory.
 #include "nexusfix/fabric/rail.hpp"
 
 #include <gtest/gtest.h>
@@ -59,7 +59,7 @@ TEST(Region, is_shared_with_who_has_its_file_and_cannot_be_cut_off) {
   ::munmap(other, 4096);
 }
 
-// With `sysctl vm.nr_hugepages=8` these are pages of the kernel's pool, else what it has instead.
+// With `sysctl vm.nr_hugepages=8` these pages come from the kernel's pool, otherwise from elsewhere.
 TEST(Region, has_huge_pages_where_the_kernel_has_them_free) {
   const std::uint64_t free_pages = kernel_value("/proc/meminfo", "HugePages_Free:");
   const std::uint64_t reserved = kernel_value("/proc/meminfo", "HugePages_Rsvd:");
