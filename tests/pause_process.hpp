@@ -7,8 +7,8 @@
 
 namespace nfx::test {
 
-// Returns when none of its threads runs any more, which some do for a while after the signal, or when it has ended.
-// SIGCONT lets it continue.
+// Returns when none of its threads runs any more (some do for a while after the signal), or when it has ended. SIGCONT
+// lets it continue.
 inline void pause_process(pid_t child) {
   ::kill(child, SIGSTOP);
   siginfo_t stopped{};

@@ -1,5 +1,5 @@
-// What programs share that try something by seeds, FIRST..LAST: the command line, a line for each finding, and tables
-// of what happened. Thread: one. Errors: wrong usage is exit code 2.
+// Shared by programs that run by seeds, FIRST..LAST: the command line, a line for each finding, and tables of totals.
+// Thread: one. Errors: wrong usage is exit code 2.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace nfx::test {
 
-// Reads the command line, to which --seeds is added, and returns what `run` makes of the range.
+// Parses the command line, with --seeds added, and returns the result of `run` for the range.
 template <class Run>
 int run_seed_program(cli::Command program, std::string seeds, int argc, char** argv, const Run& run) {
   program.options.insert(program.options.begin(),
@@ -24,7 +24,7 @@ int run_seed_program(cli::Command program, std::string seeds, int argc, char** a
   return range ? run(*range) : cli::exit_wrong_usage;
 }
 
-// Returns how many seeds found something: `run` gives the finding of a seed, or nothing.
+// Returns the number of seeds with a finding: `run` returns the finding of a seed, or nothing.
 template <class Run>
 unsigned long long run_seeds(const SeedRange& seeds, const Run& run) {
   unsigned long long findings = 0;
@@ -41,7 +41,7 @@ inline void print_count(std::string_view name, std::uint64_t value) {
   std::printf("  %-46.*s %14llu\n", static_cast<int>(name.size()), name.data(), static_cast<unsigned long long>(value));
 }
 
-// A count of a result, with what it is called.
+// A count in a result, with its name.
 template <class Result>
 struct CountRow {
   const char* name;

@@ -1,4 +1,4 @@
-// A folder of a test's own, which goes with the object and takes along what is in it.
+// A temporary folder for a test; the destructor removes it with its content.
 #pragma once
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ namespace nfx::test {
 
 class TemporaryFolder {
  public:
-  // Throws std::system_error, which is a std::runtime_error, with the path where it cannot be made.
+  // Throws std::system_error, which is a std::runtime_error, with the path if it cannot be created.
   explicit TemporaryFolder(const std::filesystem::path& within = std::filesystem::temp_directory_path()) {
     std::string name = (within / "nfx-test-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr)

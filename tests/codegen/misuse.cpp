@@ -1,4 +1,5 @@
-// What a compiler must refuse or warn of, each with the text that it has to print: misuse_test.py compares. Not built.
+// Code that a compiler must reject or warn about, each with the expected text, which misuse_test.py compares. Not
+// built.
 #include <nexusfix/engine.hpp>
 #include <nexusfix/fix42/new_order_single.hpp>
 #include <nexusfix/fix44/dispatch.hpp>

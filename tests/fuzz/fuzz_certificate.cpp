@@ -1,7 +1,7 @@
-// Whatever names a certificate has, reading them is safe, a pattern matches a name only as it is documented, and a name
-// with a zero byte is never taken for the part before it. The input is names, one a line: "dns NAME", "uri NAME",
-// "email NAME", "ip BYTES" (alternative names), "cn NAME" (of the subject), "der" and the bytes of a certificate after
-// it; every other line is a pattern or a host name to look for. "\0" stands for a zero byte.
+// Reading a certificate's names is safe, whatever they are; a pattern matches a name only as documented; and a name
+// with a zero byte is never mistaken for the part before it. The input is names, one per line: "dns NAME", "uri NAME",
+// "email NAME", "ip BYTES" (alternative names), "cn NAME" (of the subject), "der" followed by the bytes of a
+// certificate; every other line is a pattern or a host name to look for. "\0" means a zero byte.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,7 @@ using nfx::detail::OwnedX509;
 using nfx::fuzz::require;
 
 struct Names {
-  std::vector<std::pair<int, std::string>> alternative;  // by kind, as OpenSSL numbers them
+  std::vector<std::pair<int, std::string>> alternative;  // by kind, in OpenSSL's numbering
   std::vector<std::string> common;
   std::vector<std::string> wanted;
 };
@@ -89,7 +89,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// As matches_peer_name() is documented.
+// As documented for matches_peer_name().
 bool means(std::string_view pattern, std::string_view name) {
   if (pattern.empty()) return false;
   if (!pattern.starts_with("*.")) return lower(pattern) == lower(name);
@@ -104,7 +104,7 @@ void read_all(const X509* certificate) {
   require(facts.names == nfx::detail::names_of(certificate), "the facts have the certificate's names", facts.subject);
 }
 
-// What TlsOptions::peer_names contain besides names.
+// Entries of TlsOptions::peer_names other than names.
 bool is_special(std::string_view pattern) {
   return pattern.starts_with("sha256:") || pattern.contains(nfx::comp_id_placeholder);
 }
@@ -129,7 +129,7 @@ void check_names(const X509* certificate, const Names& names) {
     if (is_special(pattern)) continue;
     const bool carried = nfx::is_one_of(peer, {pattern}, {});
     const bool meant = std::ranges::any_of(all, [&](const std::string& name) { return means(pattern, name); });
-    // Addresses are written by the library alone.
+    // Only the library formats addresses.
     const bool address = nfx::canonical_address(pattern).has_value();
     require(carried == meant || address, "a pattern matches what it means", pattern);
     for (const std::string& name : all) {

@@ -1,7 +1,7 @@
-// Whatever a stream returns, a frame that is accepted is one that an owner writes, byte for byte, and an owner that is
-// given the bytes at any point of a takeover or of its ownership keeps its rules. Each line of the input is a frame:
-// "e NUMBER EPOCH GATEWAY INBOUND OUTBOUND LIMIT", or "r", the same, and records "i SEQ", "o SEQ BYTES", "z"
-// after it; any other line is the bytes themselves.
+// Whatever a stream returns, an accepted frame is one that an owner writes, byte for byte, and an owner that receives
+// the bytes at any point of a takeover or of its ownership follows its rules. Each line of the input is a frame: "e
+// NUMBER EPOCH GATEWAY INBOUND OUTBOUND LIMIT", or "r", the same, followed by records "i SEQ", "o SEQ BYTES", "z"; any
+// other line is raw bytes.
 #include <array>
 #include <charconv>
 #include <chrono>
@@ -48,7 +48,7 @@ void put(std::string& bytes, std::size_t at, const void* from, std::size_t size)
   std::memcpy(bytes.data() + at, from, size);
 }
 
-// As seal_frame() does, but for values that no owner writes too.
+// Like seal_frame(), but also for values that no owner writes.
 std::string frame_of(std::string_view line) {
   if (!line.starts_with("e ") && !line.starts_with("r ")) return std::string{line};
   Words words{line};
@@ -89,7 +89,7 @@ void check_frame(const std::string& bytes, std::string_view text) {
   FrameView frame;
   if (decode_frame(bytes, frame) != FrameError::none) return;
   require(frame.bytes.size() == bytes.size() && bytes.size() <= max_frame_size, "a frame is the whole text", text);
-  // Written again from what was read, it is the same.
+  // Formatting the parsed frame gives the same bytes.
   std::string again(sizeof(FrameHeader), '\0');
   std::uint32_t count = 0;
   Counters end{.inbound = frame.header.first_inbound, .outbound = frame.header.first_outbound};
@@ -108,7 +108,7 @@ void check_frame(const std::string& bytes, std::string_view text) {
 }
 
 // A server that returns these frames for any request, and stores whatever is published: the owner ends in some phase,
-// releases only what was stored, and makes a bounded number of requests.
+// releases only stored records, and makes a bounded number of requests.
 void check_owner(const std::vector<std::string>& frames, Durability durability, std::string_view text) {
   OwnerOptions options{.session = SessionId{1}, .gateway = GatewayId{7}, .durability = durability};
   options.frame_bytes_max = 1024;

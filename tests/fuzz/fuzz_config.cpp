@@ -1,5 +1,5 @@
-// Whatever a TOML file holds, it is a configuration that passes its own checks, or one error that begins with a line
-// and column of the file.
+// Any TOML file is either a configuration that passes its own checks, or gives one error that begins with a line and
+// column of the file.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

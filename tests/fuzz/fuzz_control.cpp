@@ -1,6 +1,6 @@
-// Fuzz target over requests to the control plane, after HTTP: role, method, path, If-Match and body; and over the files
-// of tokens and of clients. Requires that nothing is changed without the role for it, that each change has a line in
-// the audit log, and that every answer is a document.
+// Fuzz target for requests to the control plane, after HTTP: role, method, path, If-Match and body; also for the files
+// of tokens and of clients. Requires that nothing changes without the required role, that each change has a line in the
+// audit log, and that every answer is a document.
 #include <array>
 #include <cstddef>
 #include <cstdint>

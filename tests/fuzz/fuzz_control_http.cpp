@@ -1,7 +1,6 @@
-// Fuzz target over the bytes of a connection to the control plane: the reader of requests, then roles, routes and
-// bodies. Requires that a request is the same however its bytes arrive, that each byte before its last leaves it
-// incomplete and one after it refuses it, that nothing is carried out of what is refused, and one change at most of
-// what is not.
+// Fuzz target for the bytes of a connection to the control plane: the reader of requests, then roles, routes and
+// bodies. Requires that a request is the same however its bytes arrive, that it is incomplete before its last byte and
+// refused with one byte more, that a refused request does nothing, and that an accepted one makes at most one change.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -34,7 +33,7 @@ std::string text_of(const HttpRequest& request) {
   return text;
 }
 
-// What became of the bytes, `step` at a time, and how many of them were taken when it did.
+// The result for the bytes, `step` at a time, and the number of bytes taken until then.
 std::string run(HttpRequestReader& reader, std::string_view bytes, std::size_t step, std::size_t& taken) {
   reader.begin();
   HttpProgress progress = HttpProgress::incomplete;
@@ -49,7 +48,7 @@ std::string run(HttpRequestReader& reader, std::string_view bytes, std::size_t s
   return "refused " + std::to_string(reader.refusal().status);
 }
 
-// Whether the head has what some readers end at other bytes.
+// Whether the head has a part at which some readers end a request differently.
 bool is_ambiguous(std::string_view head) {
   for (std::size_t i = 0; i < head.size(); ++i) {
     if ((head[i] == '\n') != (i != 0 && head[i - 1] == '\r')) return true;

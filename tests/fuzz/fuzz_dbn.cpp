@@ -1,6 +1,6 @@
-// Whatever bytes a recording has, reading them ends with an error inside of them or at their end; the same bytes in
-// two chunks give the same events and the same error; and the books that these events make are consistent and bounded.
-// Inputs are pairs of hexadecimal digits, all else between them is skipped; the first byte is where the chunks part.
+// Whatever the bytes of a recording are, reading them ends with an error within them or at their end; the same bytes in
+// two chunks give the same events and the same error; and the books of these events are consistent and bounded. Inputs
+// are pairs of hexadecimal digits; other characters are skipped. The first byte is the chunk boundary.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

@@ -1,5 +1,5 @@
-// Whatever a dictionary file holds, reading it gives a dictionary or one line of explanation, and what is read can be
-// written and read again to the same: QuickFIX XML, Orchestra, overlays, and two dictionaries combined.
+// Any dictionary file gives a dictionary or a one-line error, and writing and reading a dictionary gives the same one:
+// QuickFIX XML, Orchestra, overlays, and two dictionaries combined.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -23,7 +23,7 @@ void check_error(const nfx::DictionaryError& error) {
   require(line.starts_with("f.xml:"), "an error starts with its place", line);
 }
 
-// What two dictionaries make together can be written and read again.
+// The combination of two dictionaries can be written and read again.
 void check_combined(const nfx::DictionaryModel& transport, const nfx::DictionaryModel& application) {
   try {
     const std::string written = nfx::to_xml(nfx::combine(transport, application));
@@ -33,7 +33,7 @@ void check_combined(const nfx::DictionaryModel& transport, const nfx::Dictionary
   }
 }
 
-// The same over a base: an overlay changes the last dictionary that was read.
+// The same for an overlay on a base: the overlay changes the dictionary read last.
 void check_overlay(std::string_view xml, const nfx::DictionaryModel& base) {
   try {
     const nfx::OverlayModel overlay = nfx::read_overlay(xml, "f.xml");

@@ -1,5 +1,5 @@
-// Whatever is set through the typed interface of a message, in an output of whatever size: what is finished parses,
-// reads back equal, and is valid when the fields that are required are there; anything else has no bytes and says why.
+// Any use of a message's typed interface, with any output size: a finished message parses, reads back equal, and is
+// valid if all required fields are set; otherwise the draft has no bytes and gives the reason.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -48,10 +48,10 @@ class Choices {
   std::string_view rest_;
 };
 
-// What is expected of the message, by plain means.
+// The expected message, computed by simple means.
 struct Expected {
   std::vector<std::pair<Tag, std::string>> fields;
-  std::vector<Tag> set;  // by a setter of the message
+  std::vector<Tag> set;  // set by a setter of the message
   bool wrong = false;
 
   void setter(Tag tag) {
@@ -63,7 +63,7 @@ struct Expected {
     text(tag, value);
   }
   void text(Tag tag, std::string_view value) {
-    if (value.empty()) return;  // left out
+    if (value.empty()) return;  // omitted
     wrong = wrong || value.contains('\x01');
     fields.emplace_back(tag, value);
   }

@@ -1,6 +1,5 @@
-// Fuzz target over FIX market data: after a snapshot of two instruments, one message of any content.
-// Requires that books take every event, that a message with an error changes none, and that a book which is live has
-// taken every entry.
+// Fuzz target for FIX market data: after a snapshot of two instruments, one message with any content. Requires that
+// books accept every event, that a message with an error changes none, and that a live book has received every entry.
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,5 @@
-// Whatever a JSON file that a command reads back holds, an earlier report of noise is compared or refused by a text,
-// and a record of changes is read or refused by one error that names a line of it; what is printed is fit for a
-// terminal.
+// Whatever a JSON file is that a command reads back: an earlier noise report is compared or refused with a text, and a
+// record of changes is read or refused with one error that names its line; the output is fit for a terminal.
 #include <unistd.h>
 
 #include <cstddef>
@@ -22,7 +21,7 @@ namespace {
 
 using nfx::fuzz::require;
 
-// In memory; gone with the process.
+// In memory; removed with the process.
 class RecordFile {
  public:
   RecordFile() {

@@ -1,5 +1,5 @@
-// Fuzz target over the answer of an HTTP server to a request for a snapshot. Requires that the result is the same
-// however the bytes arrive, and that the body is within its bound.
+// Fuzz target for an HTTP server's answer to a request for a snapshot. Requires that the result is the same however the
+// bytes arrive, and that the body is within its bound.
 #include <cstddef>
 #include <cstdint>
 #include <string>

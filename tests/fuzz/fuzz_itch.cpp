@@ -1,6 +1,6 @@
-// Whatever bytes an ITCH message has, it is one event at most or an error that is counted, nothing is read outside it,
-// and the books that get the events stay consistent. A file in pieces has the messages of the file as a whole.
-// Each line of the input is a message; the whole input is also read as a file with lengths, in chunks of any size.
+// Whatever the bytes of an ITCH message are, it gives at most one event or a counted error, nothing outside it is read,
+// and the books that receive the events stay consistent. A file in pieces has the same messages as the whole file. Each
+// line of the input is a message; the whole input is also read as a file with lengths, in chunks of any size.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +29,7 @@ std::unique_ptr<std::byte[]> copy_of(std::string_view text) {
 class Checks {
  public:
   void message(std::string_view text) {
-    // A copy of its own, so that a sanitizer sees what is read after it.
+    // A separate copy, so that a sanitizer detects reads after it.
     const auto bytes = copy_of(text);
     std::size_t events = 0;
     const auto sink = [&](const Event& event) {
@@ -73,7 +73,7 @@ void check_file(std::string_view text) {
   std::size_t taken = 0;
   const auto wanted = sizes_of(whole, taken);
   require(taken <= text.size(), "no more is taken than there is", text);
-  // Cut in the middle, and continued with what was left.
+  // Cut in the middle, and continued with the rest.
   const auto first = copy_of(text.substr(0, text.size() / 2));
   std::size_t taken_first = 0, taken_rest = 0;
   auto found = sizes_of({first.get(), text.size() / 2}, taken_first);

@@ -1,13 +1,13 @@
-// Whatever damage the files and the ring of a journal have, opening, scanning and repairing them ends with an error
-// that is a StoreError or with messages that were written under these numbers; what opens without a repair has no hole;
-// what a repair left opens. The input is damage to a whole journal, one a line:
+// Whatever damage the files and the ring of a journal have, opening, scanning and repairing them ends with a StoreError
+// or with messages that were written under these numbers. A journal that opens without a repair has no hole, and a
+// repaired one opens. The input is damage to a whole journal, one per line:
 //
 //   flip FILE OFFSET BITS       put FILE OFFSET NUMBER (4 bytes)    zero FILE OFFSET SIZE     cut FILE SIZE
 //   copy FILE OFFSET SIZE TO    remove FILE                         sums FILE (header and marks get right checksums)
 //   record FILE OFFSET KIND SEQ (a record with a right checksum; KIND 1 is a message)
 //
 // FILE is a number: 0 the ring, then the segments. Offsets are modulo the file's size. After `sums` and `record` only
-// the kind of the errors is checked, as then the damage is made to look right.
+// the kind of the errors is checked, because the damage then looks right.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -57,7 +57,7 @@ nfx::JournalOptions options() {
 
 JournalStore open(MemoryDisk& disk) { return JournalStore(disk, options(), identity, UtcTime(1s)); }
 
-// The files of a process that was killed: three segments, and a ring with more than they have.
+// The files of a killed process: three segments, and a ring with additional records.
 struct Whole {
   fs::path folder = nfx::session_folder(options().directory, identity);
   fs::path ring_file = nfx::ring_path(options().ring_directory, folder);
@@ -104,7 +104,7 @@ const Whole& whole() {
   return journal;
 }
 
-// A line's words as numbers; 0 for those that are not numbers.
+// A line's words as numbers; 0 for other words.
 struct Edit {
   std::string_view verb;
   std::array<std::uint64_t, 4> numbers{};
@@ -243,7 +243,7 @@ void check_scan(MemoryDisk& disk, bool looks_right) {
   }
 }
 
-// Empty: it opened, and did so again after one more message.
+// Empty if it opened, and opened again after another message.
 std::string open_and_read(MemoryDisk& disk, bool looks_right, bool repaired) {
   try {
     SeqNum next{};
@@ -282,7 +282,7 @@ void check_repair(MemoryDisk& disk, bool looks_right) {
   }
   require(!said.empty(), "a repair reports what it did", "");
   const std::string error = open_and_read(disk, looks_right, true);
-  // A ring that does not belong to the files stays: opening names it, and what to do.
+  // A ring that does not belong to the files stays: opening names it, and the fix.
   const bool ring = error.starts_with(whole().ring_file.string());
   require(looks_right || error.empty() || ring, "what a repair left opens", said + error);
 }

@@ -1,5 +1,5 @@
-// Fuzz target over the JSON of crypto venues. Requires that what the scan reads simdjson reads to the same, and that a
-// feed gives events with sides and defined prices alone.
+// Fuzz target for the JSON of crypto venues. Requires that simdjson reads the same values as the scan, and that a feed
+// gives only events with sides and defined prices.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -58,7 +58,7 @@ void check(std::string_view text) {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (!nfx::market::has_json_reader()) return 0;
-  // An allocation of the exact size, so that the address sanitizer sees every byte read outside of it.
+  // An allocation of the exact size, so that the address sanitizer detects every read outside of it.
   const std::unique_ptr<char[]> copy{new char[size]};
   if (size != 0) std::memcpy(copy.get(), data, size);
   nfx::market::check({copy.get(), size});

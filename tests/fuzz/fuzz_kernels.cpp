@@ -1,5 +1,5 @@
-// Fuzz target over the kernels: on any bytes every one must equal the scalar one and stay inside its memory. The first
-// byte chooses the capacity, the second the page that the bytes are next to and where a second scan begins.
+// Fuzz target for the kernels: for any bytes each must equal the scalar one and stay inside its memory. The first byte
+// chooses the capacity; the second one the page next to the bytes, and the start of a second scan.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -15,7 +15,7 @@ extern "C" const FuzzTarget nfx_fuzz_target{.control_size = 2};
 namespace nfx::test {
 namespace {
 
-// Larger than any two bytes of control can lead to, and large enough for a -max_len of a million.
+// Larger than two control bytes can require, and large enough for a -max_len of a million.
 constexpr std::size_t max_size = std::size_t{1} << 20;
 constexpr std::uint32_t plenty = 2048;
 

@@ -1,5 +1,5 @@
-// Whatever a log holds, the messages found in it are the same however its bytes arrive, in their order and with their
-// lines; each ends with SOH, and what was UTF-16 is found as its UTF-8.
+// In any log, the messages found are the same however its bytes arrive, in order and with their lines; each ends with
+// SOH, and text in UTF-16 is found as its UTF-8.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Whatever two lines, a re-request server and a snapshot do, the arbiter gives each message once, in order and without
-// a gap, requests only what is missing, is live only when nothing is, and a snapshot of the newest message
-// makes it live. Each line of the input is one thing that happens:
+// Whatever two lines, a re-request server and a snapshot do, the arbiter delivers each message once, in order and
+// without a gap. It requests only missing messages, is live only if none is missing, and a snapshot of the newest
+// message makes it live. Each line of the input is an event:
 //
 //   p LINE SEQUENCE COUNT BYTES   a packet, of which BYTES are cut off      h LINE SEQUENCE   a heartbeat
 //   r LINE TEXT                   a packet of these bytes                   t MICROSECONDS    time passes
@@ -101,7 +101,7 @@ class Scenario {
     receive(on, test::mold_heartbeat(session(), take_number(line), count));
   }
   void receive(MoldLine on, const Bytes& bytes) {
-    // A copy of its own, so that a sanitizer sees what is read after it.
+    // A separate copy, so that a sanitizer detects reads after it.
     const auto copy = std::make_unique<std::byte[]>(bytes.size());
     std::ranges::copy(bytes, copy.get());
     arbiter_.packet(on, {copy.get(), bytes.size()}, now_, Sink{*this});
@@ -140,9 +140,9 @@ class Scenario {
   std::string_view text_;
   MoldArbiter arbiter_{{.buffered_messages = 16, .request_messages = 5}};
   nfx::MonotonicTime now_{std::chrono::seconds{100}};
-  std::uint64_t next_ = 1;  // 0: whatever comes
+  std::uint64_t next_ = 1;  // 0: anything
   unsigned session_ = 1;
-  bool raw_ = false;  // the content of messages is not known any more
+  bool raw_ = false;  // the content of messages is no longer known
 };
 
 }  // namespace

@@ -1,6 +1,5 @@
-// Fuzz target over what a nats-server sends. Requires that the check is the same however the bytes arrive, and that
-// what it accepts has no line longer than its bound and no message larger than its bound: libnats allocates what a line
-// states.
+// Fuzz target for the bytes of a nats-server. Requires that the check is the same however the bytes arrive, and that it
+// accepts no line and no message beyond its bounds: libnats allocates the size that a line states.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -25,7 +24,7 @@ bool run(std::string_view bytes, std::size_t step) {
   return good;
 }
 
-// The sizes that libnats reads in a line of a message.
+// The sizes that libnats reads in the line of a message.
 void require_bounds(std::string_view bytes) {
   while (!bytes.empty()) {
     const std::size_t end = bytes.find("\r\n");

@@ -1,5 +1,5 @@
-// Whatever append_printable() is given, what it appends is UTF-8 without anything that a terminal executes or that
-// changes the order or the lines in which text is shown; text that is so already stays as it is; and no byte is lost.
+// For any input, append_printable() appends valid UTF-8 without anything that a terminal executes or that changes the
+// order or lines of displayed text. Text that already fulfils this is not changed, and no byte is lost.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -23,7 +23,7 @@ std::string printable(std::string_view bytes) {
   return out.substr(7);
 }
 
-// Of a text without backslashes before.
+// For a text without backslashes before.
 std::string unescaped(std::string_view text) {
   std::string bytes;
   while (!text.empty()) {

@@ -1,6 +1,6 @@
-// Fuzz target over the header of the PROXY protocol. Requires that the result is the same however the bytes arrive:
-// what is not incomplete does not change with more bytes. A complete header has the bounds and the form that its users
-// rely on, and states an address and a port alone, which are logged.
+// Fuzz target for the header of the PROXY protocol. Requires that the result is the same however the bytes arrive: once
+// it is not incomplete, it does not change with more bytes. A complete header has the bounds and the form that its
+// users rely on, and contains only an address and a port, which are logged.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Whatever a QuickFIX settings file holds, it becomes TOML that reads as TOML, with every line that is named inside its
-// file; or one error that names a line of it. The same with a configuration's own reader, and with its explanation.
+// Any QuickFIX settings file becomes valid TOML, with all reported lines inside its file, or gives one error that names
+// a line of it. The same applies to a configuration's own reader, and to its explanation.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -57,12 +57,12 @@ void translate(std::string_view text, const nfx::VariableLookup& environment) {
   }
 }
 
-// A line of a file may end with a carriage return alone.
+// A line of a file may end with only a carriage return.
 std::size_t lines_of_file(std::string_view text) {
   return lines_of(text) + static_cast<std::size_t>(std::ranges::count(text, '\r'));
 }
 
-// As `nfx config check` does: in either format, with the lines of the file as it is.
+// Like `nfx config check`: in either format, with the line numbers of the original file.
 void load(std::string_view text) {
   static const nfx::fuzz::MemoryFile file;
   file.write(text);

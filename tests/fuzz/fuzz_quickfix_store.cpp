@@ -1,7 +1,6 @@
 // Whatever the files of a QuickFIX store contain, importing finds a store with possible sequence numbers and with
 // messages inside its body, or names the wrong file in one error. The input is the files, one after the other, each
-// after a line "%% EXTENSION" ("%% name STEM" changes the name of those that follow); '|' stands for SOH, '~' for a
-// zero byte.
+// after a line "%% EXTENSION" ("%% name STEM" changes the name for the later ones); '|' means SOH, '~' a zero byte.
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,7 +26,7 @@ using nfx::fuzz::require;
 
 constexpr std::string_view extensions[] = {"body", "header", "seqnums", "senderseqnums", "targetseqnums", "session"};
 
-// A folder in memory, made once; its files are replaced by each input.
+// A folder in memory, created once; each input replaces its files.
 class StoreFolder {
  public:
   StoreFolder() {
@@ -98,7 +97,7 @@ void check_store(const QuickfixStore& store, const std::map<std::string, std::st
     require(reader.read(message) == expected, "a message is the bytes that the header names", expected);
   }
   const std::string identity = nfx::app::store::identity_of(store);
-  // QuickFIX/J spells names with few characters: a name with others was not written by it.
+  // QuickFIX/J uses few characters in file names, so it did not write a name with other ones.
   const bool java = store.kind == nfx::app::store::QuickfixKind::quickfixj;
   require(java || nfx::app::store::may_be(store, identity), "the store may be that of its own identity", identity);
 }

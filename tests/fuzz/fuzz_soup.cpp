@@ -1,6 +1,6 @@
 // Whatever a SoupBinTCP server sends, the client reads the same in pieces of every size, numbers messages without a
-// gap, and reads nothing after a failure or the end of the session. Each line of the input is a packet, its first
-// character the type; a line that begins with '\' is sent as it is, without a length.
+// gap, and reads nothing after a failure or the end of the session. Each line of the input is a packet, whose first
+// character is the type; a line that begins with '\' is sent unchanged, without a length.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>

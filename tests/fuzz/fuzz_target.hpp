@@ -1,5 +1,5 @@
-// What a fuzz target states of itself for the replay, and what the targets share. Thread: one. Errors: a requirement
-// that is not met prints its name and the input's text, and aborts.
+// A fuzz target's description for the replay, and code that the targets share.
+// Thread: one. Errors: a requirement that is not met prints its name and the input's text, and aborts.
 #pragma once
 
 #include <fcntl.h>
@@ -14,16 +14,16 @@
 #include <string>
 #include <string_view>
 
-// How the replay reads the seeds and mutates inputs. libFuzzer uses none of it but the seeds.
+// How the replay parses the seeds and mutates inputs. libFuzzer only uses the seeds.
 enum class FuzzFormat : std::uint8_t {
-  fix,   // '|' in a seed stands for SOH, and half of the inputs get a header and a trailer
-  text,  // lines; the seed is as the file is, without its last line end
+  fix,   // '|' in a seed means SOH, and half of the inputs get a header and a trailer
+  text,  // lines; the seed is the file without its last newline
 };
 
 struct FuzzTarget {
   FuzzFormat format = FuzzFormat::fix;
-  std::size_t control_size = 0;     // bytes at the front that steer the target and are not part of the message
-  std::uint64_t mutations = 50000;  // of a replay: less for a target that takes long
+  std::size_t control_size = 0;     // control bytes at the front that are not part of the message
+  std::uint64_t mutations = 50000;  // in a replay; fewer for a slow target
   std::size_t max_input_size = 2048;
 };
 extern "C" const FuzzTarget nfx_fuzz_target;
@@ -48,7 +48,7 @@ inline std::size_t lines_of(std::string_view text) {
   return lines;
 }
 
-// The number after "NAME:", 0 when there is none.
+// The number after "NAME:", or 0 if there is none.
 inline std::size_t line_in(std::string_view error, std::string_view name) {
   if (!error.starts_with(name) || !error.substr(name.size()).starts_with(':')) return 0;
   error.remove_prefix(name.size() + 1);
@@ -57,7 +57,7 @@ inline std::size_t line_in(std::string_view error, std::string_view name) {
   return failed == std::errc{} && end != error.data() + error.size() && *end == ':' ? line : 0;
 }
 
-// A file without a folder, for readers that take a path.
+// An in-memory file without a folder, for readers that take a path.
 class MemoryFile {
  public:
   MemoryFile() : fd_(::memfd_create("fuzz", MFD_CLOEXEC)), path_("/proc/self/fd/" + std::to_string(fd_)) {

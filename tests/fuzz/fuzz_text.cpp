@@ -1,5 +1,5 @@
-// Whatever bytes a peer or a file holds, what is made of them for a terminal or a log has no control character, and no
-// line more than this program put there.
+// Whatever bytes come from a peer or a file, the text made from them for a terminal or a log has no control character,
+// and no more lines than this program put there.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

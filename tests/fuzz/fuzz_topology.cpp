@@ -1,6 +1,6 @@
-// Whatever an hwloc XML file holds, it is a machine whose cores, nodes, caches, devices and groups fit together and
-// whose names are fit for a terminal, or one error that names the file. hwloc itself may not survive a file: a child
-// process reads it first, so each input costs a process. Lists of CPUs are read and written back.
+// Any hwloc XML file gives a machine whose cores, nodes, caches, devices and groups fit together and whose names are
+// fit for a terminal, or one error that names the file. A file may crash hwloc itself, so a child process reads it
+// first, and each input costs a process. Lists of CPUs are read and written back.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

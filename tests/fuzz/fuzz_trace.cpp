@@ -1,6 +1,5 @@
-// Whatever a trace of the kernel holds, each line becomes at most one event or is counted, no event has a CPU that
-// there cannot be or a name that the text does not have, and every stall gets a cause that takes no longer than the
-// stall.
+// In any kernel trace, each line becomes at most one event or is counted, no event has an impossible CPU or a name that
+// is not in the text, and every stall gets a cause that takes no longer than the stall.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Fuzz target over what a websocket server sends, during the handshake and after it. Requires that events and what is
-// sent are the same however the bytes arrive, and that messages are within their bounds.
+// Fuzz target for the bytes of a websocket server, during the handshake and after it. Requires that events and sent
+// bytes are the same however the bytes arrive, and that messages are within their bounds.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,7 @@ constexpr std::string_view answer =
     "HTTP/1.1 101 x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n";
 
-// All events and all that the client sent.
+// All events, and everything that the client sent.
 std::string run(WebsocketClient& client, std::string_view bytes, std::size_t step, bool opened) {
   WebsocketRequest request{.host = "a"};
   std::memcpy(request.key.data(), "the sample nonce", 16);

@@ -1,5 +1,5 @@
-// Fuzz target over what a client sends to the venue that `nfx market publish` is: a request, then frames. Requires that
-// events are the same however the bytes arrive, and that what is shown is within its bound.
+// Fuzz target for the bytes that a client sends to the venue of `nfx market publish`: a request, then frames. Requires
+// that events are the same however the bytes arrive, and that shown text is within its bound.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
-// Fuzz target over everything that reads a peer's bytes: framer, parser, typed reads, groups.
-// Whatever the bytes are, nothing is read outside them and the contracts of the headers hold; a violation aborts.
+// Fuzz target for all code that reads a peer's bytes: framer, parser, typed reads, groups. For any bytes, nothing
+// outside them is read and the contracts of the headers hold; a violation aborts.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,7 @@ extern "C" const FuzzTarget nfx_fuzz_target{};
 namespace nfx {
 namespace {
 
-// Small limits let small inputs reach them.
+// Small limits, so that small inputs reach them.
 constexpr std::size_t max_message_size = 512;
 constexpr std::uint32_t max_fields = 48;
 
@@ -58,7 +58,7 @@ void check_typed_reads(const MessageView& view, Tag tag) {
   if (time && time->fraction_digits <= 9) {
     char text[max_utc_timestamp_size];
     const std::string_view written{text, write_utc_timestamp(text, time->time, time->fraction_digits)};
-    // Second 60 is the only text that is written differently from how it was read.
+    // Second 60 is the only text that is formatted differently from the input.
     NFX_REQUIRE(written == view.get_view(tag) || view.get_view(tag).substr(15, 2) == "60");
   }
 }
@@ -130,14 +130,14 @@ void check_message(std::string_view message) {
   write_check_sum_field(trailer, static_cast<std::uint8_t>(plain_sum(summed)));
   NFX_REQUIRE(message.substr(summed.size()) == std::string_view(trailer, sizeof trailer));
 
-  // What was understood can be written again, and reads the same.
+  // A parsed message can be written again, and reads the same.
   const std::uint32_t begin = view.offset_at(1) + static_cast<std::uint32_t>(view[1].value.size()) + 1;
   static std::vector<char> buffer;
   buffer.resize(message.size() + 64);
   Encoder encoder{buffer};
   encoder.begin(view.begin_string(), view.msg_type());
   const std::size_t body = begin + 3 + view.msg_type().size() + 1;
-  if (message[begin] != '3') return;  // "035=" is a spelling that is not written again
+  if (message[begin] != '3') return;  // "035=" is a spelling that the writer does not use
   encoder.fields().append_raw(summed.substr(body));
   const std::string_view again = encoder.finish();
   if (view.begin_string().empty() || view.begin_string().size() > 16 ||
@@ -148,7 +148,7 @@ void check_message(std::string_view message) {
   NFX_REQUIRE(lenient.parse(again) == WireError::none && lenient.size() == view.size());
 }
 
-// What becomes of each byte of the stream when it arrives in pieces of `step` bytes: part of a message or not.
+// For each byte of the stream, when it arrives in pieces of `step` bytes: part of a message or not.
 struct Stream {
   std::vector<std::size_t> message_ends;
   std::vector<std::size_t> message_starts;
@@ -195,7 +195,7 @@ void check_scans(std::string_view bytes) {
 }  // namespace nfx
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  // An allocation of the exact size, so that the address sanitizer sees every byte read outside of it.
+  // An allocation of the exact size, so that the address sanitizer detects every read outside of it.
   const std::unique_ptr<char[]> copy{new char[size]};
   if (size != 0) std::memcpy(copy.get(), data, size);
   const std::string_view bytes{copy.get(), size};

@@ -1,6 +1,6 @@
-// Runs a fuzz target without libFuzzer: every seed of a corpus folder, then a bounded number of mutations of them.
-// The same target and the same requirements, in every build and with every compiler. Usage: <target>_replay
-// CORPUS_FOLDER [MUTATIONS [SEED]]. The number that the target states is the default.
+// Runs a fuzz target without libFuzzer: every seed of a corpus folder, then a bounded number of mutations, with the
+// same target and the same requirements, in every build and with every compiler. Usage: <target>_replay CORPUS_FOLDER
+// [MUTATIONS [SEED]]. The default number comes from the target.
 //        <target>_replay --write-seeds CORPUS_FOLDER TO_FOLDER writes them as the bytes that libFuzzer starts from.
 #include <unistd.h>
 
@@ -21,7 +21,7 @@
 
 namespace {
 
-// Written to stderr when a requirement is not met: as a new seed it shows the defect again.
+// Printed to stderr if a requirement is not met: as a new seed it reproduces the defect.
 const std::string* current = nullptr;
 
 void show_input(int) {
@@ -53,7 +53,7 @@ std::string framed(const std::string& body) {
       std::to_string(body.size()) + '\x01' + body);
 }
 
-// Applies f to what follows the control bytes.
+// Applies f to the bytes after the control bytes.
 template <class F>
 std::string behind_control(const std::string& input, F&& f) {
   const std::size_t size = std::min(input.size(), nfx_fuzz_target.control_size);
@@ -75,7 +75,7 @@ std::vector<std::string> read_seeds(const std::filesystem::path& folder) {
     if (fix) std::ranges::replace(text, '|', '\x01');
     seeds.push_back(text);
     if (!fix) continue;
-    // A seed that starts with MsgType is a body: it also runs as a right message, and as a broken one.
+    // A seed that starts with MsgType is a body: it also runs as a valid message, and as a broken one.
     if (text.substr(std::min(text.size(), nfx_fuzz_target.control_size)).starts_with("35=")) {
       seeds.push_back(behind_control(text, framed));
       seeds.push_back(behind_control(text, [](const std::string& body) { return framed(body) + framed(body); }));
@@ -105,7 +105,7 @@ class Mutator {
         mutate_text(input);
       }
     }
-    // Half of the inputs get a right header and trailer, to come past those checks.
+    // Half of the inputs get a valid header and trailer, to get past those checks.
     if (fix && below(2) == 0) {
       input = behind_control(input, [](const std::string& body) { return framed("35=" + body + '\x01'); });
     }
@@ -152,7 +152,7 @@ class Mutator {
     }
   }
 
-  // A piece of a seed between two blanks, quotes, line ends or the like.
+  // A piece of a seed between separators such as blanks, quotes and line ends.
   std::string_view any_piece() {
     constexpr std::string_view borders = " \t\n=\"<>,:[]";
     const std::string_view seed = any_seed();
@@ -163,7 +163,7 @@ class Mutator {
     return seed.substr(from, std::max(end, from) - from);
   }
 
-  // Lines and pieces of the seeds change places, and numbers become unusual ones.
+  // Swaps lines and pieces of the seeds, and replaces numbers by unusual ones.
   void mutate_text(std::string& input) {
     static constexpr const char* values[] = {"0",
                                              "-1",
@@ -238,13 +238,13 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s: no seeds\n", argv[1]);
     return 2;
   }
-  // Printed first: a failure aborts, and the seed repeats it.
+  // Printed first: a failure aborts, and the seed reproduces it.
   std::printf("%zu seeds, %llu mutations, seed %llu\n", seeds.size(), static_cast<unsigned long long>(mutations),
               static_cast<unsigned long long>(seed));
   std::fflush(stdout);
   std::signal(SIGABRT, show_input);
   for (const std::string& input : seeds) {
-    // Of a target that takes long, only some of the ends.
+    // For a slow target, only some of the ends.
     const std::size_t step = 1 + input.size() * seeds.size() / std::max<std::uint64_t>(nfx_fuzz_target.mutations, 1);
     for (std::size_t size = input.size() % step; size <= input.size(); size += step) run(input.substr(0, size));
   }

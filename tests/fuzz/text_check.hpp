@@ -1,4 +1,5 @@
-// What a terminal may be sent, decided apart from the library: RFC 3629 by arithmetic, where the library goes by bytes.
+// Decides independently of the library what may be sent to a terminal: RFC 3629 by arithmetic, where the library works
+// by bytes.
 // Thread: any, no state.
 #pragma once
 
@@ -14,7 +15,7 @@ struct Character {
   std::size_t size = 0;
 };
 
-// The UTF-8 character at the start of a text that is not empty.
+// The UTF-8 character at the start of a non-empty text.
 inline std::optional<Character> decode(std::string_view text) {
   const auto first = static_cast<unsigned char>(text[0]);
   if (first < 0x80) return Character{first, 1};
@@ -32,7 +33,7 @@ inline std::optional<Character> decode(std::string_view text) {
   return Character{code, size};
 }
 
-// Controls, also those of Latin-1; what changes the direction of a text; and line ends.
+// False for control characters, including Latin-1's, for characters that change the text direction, and for line ends.
 inline bool is_printable(std::uint32_t code) {
   const bool control = code < 0x20 || (code >= 0x7F && code <= 0x9F);
   const bool bidirectional = code == 0x061C || code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) ||
@@ -50,7 +51,7 @@ inline bool is_printable(std::string_view text) {
   return true;
 }
 
-// The same of each line.
+// The same for each line.
 inline bool lines_are_printable(std::string_view text) {
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = text.find('\n', begin);

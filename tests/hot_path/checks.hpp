@@ -1,4 +1,4 @@
-// How the checks of this folder print, and whether all were right.
+// Prints the checks of this folder, and records whether all succeeded.
 #pragma once
 
 #include <cstdio>
@@ -35,7 +35,7 @@ inline void check_counts(const TrapCounts& counts, const char* what) {
   all_right = all_right && right;
 }
 
-// The work next to the path from a message to its answer, each part by itself; in side_paths.cpp.
+// The work beside the path from a message to its answer, each part separately; in side_paths.cpp.
 void check_side_paths();
 // Receiving UDP and recording it; in recording_path.cpp.
 void check_recording();

@@ -1,6 +1,6 @@
-// Both ends of a conversation in one thread, each a poll loop over a transport of its own, so that the acceptor's and
-// the initiator's paths are both in the trap. The loops may have journals and logs, whose worker is another thread.
-// Thread: one, but Around's own worker. Lifetime: transports outlive Around, which outlives the Conversation.
+// Both ends of a conversation in one thread, each a poll loop over its own transport, so that the trap covers the
+// acceptor's and the initiator's paths. The loops may have journals and logs, whose worker is another thread.
+// Thread: one, except Around's own worker. Lifetime: transports outlive Around, which outlives the Conversation.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ namespace nfx::test {
 
 using namespace std::chrono_literals;
 
-// The real time, moved forward by the test: timers fire without waiting, and both sides agree what time it is.
+// The real time, advanced by the test: timers fire without waiting, and both sides agree on the time.
 struct ShiftedClock {
   Duration shift{};
   [[nodiscard]] Instant now() const noexcept {
@@ -101,17 +101,18 @@ inline bool send_order(SessionHandle& session, std::uint64_t number) {
   return session.send({.msg_type = msg_type::new_order_single, .body = body.view()}).has_value();
 }
 
-// What the loops of both sides have besides: nothing, or journals and logs with a thread of their own.
+// Additional parts of both loops: none, or journals and logs with a thread of their own.
 class Around {
  public:
   Around() = default;
-  // `wake_loops` is called as an engine wakes its poll threads: when what a store holds back has become durable.
+  // `wake_loops` is called as an engine wakes its poll threads: when messages that a store held back have become
+  // durable.
   Around(const std::filesystem::path& folder, Durability durability, std::function<void()> wake_loops)
       : stores_(posix_disk(), std::move(wake_loops)) {
     journal.durability = durability;
     journal.directory = folder / "store";
     journal.ring_directory = folder / "ring";
-    // Space for all of it, however slow the disk: a loop whose journal is full waits, which is not tested here.
+    // Space for everything, however slow the disk is: a loop whose journal is full waits, which is not tested here.
     journal.segment_size = 16 * 1024 * 1024;
     journal.ring_size = 16 * 1024 * 1024;
     LogFileOptions file;
@@ -178,7 +179,7 @@ class Conversation {
     settings.store_kind = around.logs_and_keeps() ? StoreKind::journal : StoreKind::memory;
     settings.prefault = true;
     venue_config_.sessions = {settings};
-    venue_config_.log.metrics_file = "metrics";  // never written; the loop measures its latency for it
+    venue_config_.log.metrics_file = "metrics";  // never written; makes the loop measure its latency
     venue_.emplace(venue_config_, 0, venue_transport, clock_, venue_application, around.stores());
     venue_->log_to(around.logs(0));
     venue_->start();
@@ -190,7 +191,7 @@ class Conversation {
     trader_.emplace(trader_config_, 0, trader_transport, clock_, trader_application, around.stores());
     trader_->log_to(around.logs(1));
     trader_->start();
-    // As a poll thread does before it serves: the first snapshots allocate what later ones are copied into.
+    // Like a poll thread before it serves: the first snapshots allocate the memory that later ones are copied into.
     for (int i = 0; i < 2; ++i) {
       figures_.ask();
       publish_figures();
@@ -203,7 +204,7 @@ class Conversation {
     if (++turns_ % 64 == 0) figures_.ask();
     if (figures_.wanted()) publish_figures();
   }
-  // Turns until `done`; false when that takes absurdly long, also where each answer waits for a disk.
+  // Runs iterations until `done`; false if that takes absurdly long, even if each answer waits for a disk.
   static constexpr int most_turns = 20'000'000;
   template <class Done>
   [[nodiscard]] bool turn_until(Done&& done) {
@@ -231,7 +232,7 @@ class Conversation {
     attach(*venue_, venue_tap);
     attach(*trader_, trader_tap);
   }
-  // Until connections that ended are closed, and the transports have found that they are busy-polled.
+  // Runs until ended connections are closed, and the transports have noticed that they are busy-polled.
   [[nodiscard]] bool settle() {
     for (int i = 0; i < 5'000; ++i) turn();
     return turn_until([&] { return venue_transport_.lingering() == 0 && trader_transport_.lingering() == 0; });
@@ -248,12 +249,12 @@ class Conversation {
     }
     return true;
   }
-  // Everything that one side sent has come to the other, also where a store holds it back.
+  // Everything that one side sent has reached the other, even if a store holds it back.
   [[nodiscard]] bool delivered() {
     return venue().counters().messages_in == trader().counters().messages_out &&
            trader().counters().messages_in == venue().counters().messages_out;
   }
-  // Silence long enough for heartbeats, in one direction for a test request.
+  // Silence long enough for heartbeats, and in one direction for a test request.
   [[nodiscard]] bool idle() {
     const std::uint64_t before = venue().counters().messages_in;
     for (int i = 0; i < 20; ++i) {
@@ -261,7 +262,7 @@ class Conversation {
       for (int k = 0; k < 4; ++k) turn();
       if (!turn_until([&] { return delivered(); })) return false;
     }
-    clock_.shift += 7s;  // both sides find the other silent for longer than it may be
+    clock_.shift += 7s;  // both sides find the other silent for too long
     return turn_until([&] { return venue().counters().messages_in > before + 5 && delivered(); });
   }
   // A message that the venue's session rejects for an invalid value, and one of a type that its application does not
@@ -285,7 +286,7 @@ class Conversation {
              return trader_application.rejects > rejects && trader_application.business_rejects > business;
            });
   }
-  // The trader loses what the venue sends and requests it again: the connection is cut after the venue's sends.
+  // The trader loses the venue's messages and requests them again: the connection is cut after the venue's sends.
   [[nodiscard]] bool lose_the_answers(std::uint64_t orders) {
     for (std::uint64_t i = 0; i < orders; ++i) {
       if (!send_order(trader(), i)) return false;

@@ -1,4 +1,4 @@
-// Pages and records over the fabric's rails: what the polling thread of a group does for each.
+// Pages and records over the fabric's rails: the work of a group's polling thread for each.
 #include <cstddef>
 #include <memory>
 #include <span>

@@ -1,9 +1,9 @@
-// After Logon nothing allocates, locks, throws or calls the kernel but for what a table here allows: receive, parse,
-// validate, session, callback, encode, store, send, over each transport with each durability. Both ends of a
-// conversation run in this thread, so that the acceptor's and the initiator's paths are both in the trap: orders
-// answered with two messages, heartbeats and test requests, a gap with its resend, rejects of either level. No test
-// framework: it would allocate. Prints a line per check; exit status 1 if any fails. An argument runs only the
-// transports whose name contains it.
+// After Logon nothing allocates, locks, throws or calls the kernel, except for the calls in a table here: receive,
+// parse, validate, session, callback, encode, store, send, over each transport with each durability. Both ends of a
+// conversation run in this thread, so that the trap covers the acceptor's and the initiator's paths: orders answered
+// with two messages, heartbeats and test requests, a gap with its resend, rejects of either level. No test framework,
+// because it would allocate. Prints a line per check; exit status 1 if any fails. An argument selects the transports
+// whose name contains it.
 #include <openssl/bio.h>
 #include <openssl/crypto.h>
 #include <sys/eventfd.h>
@@ -32,7 +32,7 @@
 namespace nfx::test {
 namespace {
 
-// What the sessions of both ends keep, and the calls that this adds to those of the transport.
+// The stores of both ends' sessions, and the calls that they add to the transport's.
 struct Keeping {
   const char* name;
   bool journal;
@@ -40,9 +40,8 @@ struct Keeping {
   CallSet allowed;
   std::uint64_t orders;
 };
-// write: wakes the flusher where it sleeps. read: takes the wake-up that the flusher sends once a sync is done, or a
-// segment was made ready. sched_yield: send() that waits for its sync. The syncs themselves are calls of the flusher's
-// thread.
+// write: wakes a sleeping flusher. read: clears the wake-up that the flusher sends after a sync, or when a segment is
+// ready. sched_yield: send() that waits for its sync. The syncs themselves are calls of the flusher's thread.
 const Keeping keepings[] = {
     {"memory", false, {}, {}, 5000},
     {"journal, durability none, with logs", true, Durability::none, {Call::write, Call::read}, 2000},
@@ -125,8 +124,8 @@ struct Way {
   std::shared_ptr<TlsContext> tls{};
 };
 
-// From 1 MiB to 64 in the file, and from 1 to 4 in the ring; the poll thread wakes the flusher for a step where that
-// has not come by itself.
+// From 1 MiB to 64 in the file, and from 1 to 4 in the ring; the poll thread wakes the flusher for a step that it has
+// not made by itself.
 constexpr std::uint64_t growth_steps = 4;
 
 // Which calls a durability adds, and how often.
@@ -138,7 +137,7 @@ void check_waking(const Keeping& keeping, const SystemCalls& calls, std::uint64_
   check(writes <= messages, "at most one call for each message wakes the flusher");
 }
 
-// A group's sync begins when something waits for it; with one sync for each message there are as many as messages.
+// A group's sync begins when something waits for it; with one sync per message there are as many syncs as messages.
 void check_syncs(const Keeping& keeping, const JournalCounters& counters, std::uint64_t messages) {
   check(counters.bytes > messages * 100, "and stored");
   std::printf("       the venue's journal was synced %llu times\n", static_cast<unsigned long long>(counters.syncs));
@@ -148,11 +147,11 @@ void check_syncs(const Keeping& keeping, const JournalCounters& counters, std::u
     case Durability::group: check(counters.syncs > messages / 50, "the answers to each burst waited for a sync"); break;
     case Durability::message: check(counters.syncs >= messages, "each answer waited for a sync of its own"); break;
     case Durability::replicated:
-    case Durability::async: break;  // of a cluster's gateway alone
+    case Durability::async: break;  // only for a cluster's gateway
   }
 }
 
-// On a busy host the kernel delivers late, and a burst fills its buffer for a moment. Then epoll watches the socket
+// On a busy host the kernel delivers late, and a burst fills its buffer for a moment. epoll then watches the socket
 // until there is space.
 constexpr CallSet full_socket{Call::epoll_ctl};
 void check_full_sockets(const TrapCounts& counts) {
@@ -160,8 +159,8 @@ void check_full_sockets(const TrapCounts& counts) {
         "epoll's set is changed for full sockets alone, which are rare");
 }
 
-// OpenSSL 3.0 takes small pieces for each record that it makes or reads, and gives them back in the same call. Both
-// ends are in the trap, so a record is made and read in it.
+// OpenSSL 3.0 allocates small pieces for each record that it writes or reads, and frees them in the same call. Both
+// ends are in the trap, so each record is written and read in it.
 void check_openssl(const TrapCounts& counts) {
   constexpr std::uint64_t per_record = 4;
   const std::uint64_t records = counts.calls.of(Call::send);
@@ -202,7 +201,7 @@ void talk_over(const Way& way, const Keeping& keeping, T& venue_transport, T& tr
   check_counts(counts, "orders and their answers");
   if (way.tls != nullptr) check_openssl(counts);
   if (around.logs_and_keeps()) {
-    // An order and its two answers, each on its way out and on its way in.
+    // An order and its two answers, each sent and received.
     check(around.recorded() - recorded_before >= 6 * orders, "all of them were logged");
     check_waking(keeping, counts.calls, 3 * orders);
     check_syncs(keeping, talk.venue().journal()->counters(), 2 * orders);
@@ -234,7 +233,7 @@ void talk_over(const Way& way, const Keeping& keeping, T& venue_transport, T& tr
   check(talk.lose_the_answers(lost), "300 orders are answered into a connection that is lost");
   check(talk.log_on(), "the session is back");  // connecting may allocate; from Logon on nothing does
   const std::uint64_t wanted = 2 * (orders + lost);
-  // The last connection ends meanwhile, and the new one is taken from epoll once it is busy-polled.
+  // The last connection ends meanwhile, and the new one is removed from epoll once it is busy-polled.
   constexpr CallSet ending{Call::close, Call::epoll_ctl};
   {
     Trap trap{allowed | ending};
@@ -254,7 +253,7 @@ void talk_over(const Way& way, const Keeping& keeping, T& venue_transport, T& tr
 
   talk.tap();
   {
-    // The call that attached them has woken the loops, and some transports take that later.
+    // The call that attached them has woken the loops, and some transports read that later.
     Trap trap{allowed | full_socket | CallSet{Call::read}};
     done = talk.trade(1000);
     counts = trap.counts();
@@ -274,7 +273,7 @@ void run(const Way& way, const Keeping& keeping, T& venue, T& trader) {
     Around nothing;
     return talk_over(way, keeping, venue, trader, nothing);
   }
-  // Where each message waits for a sync, memory takes the place of a disk: the calls are the same.
+  // If each message waits for a sync, memory replaces the disk: the calls are the same.
   const bool many_syncs = keeping.durability >= Durability::group && std::filesystem::is_directory("/dev/shm");
   const TemporaryFolder folder{many_syncs ? "/dev/shm" : std::filesystem::temp_directory_path()};
   Around journals_and_logs{folder.path(), keeping.durability, [&] {
@@ -297,7 +296,7 @@ void over_tcp(const Way& way, const Options& options) {
   }
 }
 
-// One certificate for both ends, each of which trusts its authority.
+// One certificate for both ends, which both trust its authority.
 std::shared_ptr<TlsContext> make_tls(const TemporaryFolder& folder) {
   testing::Authority authority{folder};
   const auto files = authority.issue({});
@@ -344,7 +343,7 @@ void over_each_transport(std::string_view only) {
   }
 }
 
-// Has what OpenSSL allocates counted apart from what NexusFIX does. Before anything else uses OpenSSL.
+// Counts OpenSSL's allocations separately from NexusFIX's. Must be called before anything else uses OpenSSL.
 bool count_openssl_apart() {
   return CRYPTO_set_mem_functions(
              [](std::size_t size, const char*, int) {

@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 using namespace nfx::market;
 
-// Sends nothing, and has what would have been sent.
+// Sends nothing, and keeps the bytes that would have been sent.
 class Ports final : public FeedPorts {
  public:
   void connect(std::uint16_t) noexcept override {}

@@ -1,6 +1,6 @@
 // The path of market data: packets of an ITCH feed through the arbiter and the parser into books, with a gap that is
 // filled; and from there to models, through the risk limits, to FIX orders and their reports, with all stages stamped.
-// And a recording in DBN, in pieces that end within records, to books.
+// Also a recording in DBN, in pieces that end within records, into books.
 #include <memory>
 #include <random>
 #include <vector>
@@ -168,7 +168,7 @@ void check_market_paths() {
   options.snapshot_login = {"user", "secret", "", 1};
   auto feed = std::make_unique<ItchFeed<Books>>(options, books);
   Instant now{UtcTime{1s}, MonotonicTime{1s}};
-  // Pages of the books are taken, and instruments get their ladders, when they are first used.
+  // Pages of the books are mapped, and instruments get their ladders, at first use.
   const std::size_t warm = packets.size() / 2;
   TrapCounts counts;
   for (std::size_t i = 0; i < packets.size(); ++i) {
@@ -179,7 +179,7 @@ void check_market_paths() {
       continue;
     }
     const Trap trap;
-    // Every tenth packet is late on both lines, so that it is a gap first.
+    // Every tenth packet is late on both lines, so that it is a gap at first.
     const bool late = i % 10 == 0 && i + 1 < packets.size();
     if (late) feed->packet(MoldLine::a, packets[i + 1], now);
     feed->tick(now);

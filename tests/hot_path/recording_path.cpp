@@ -1,4 +1,4 @@
-// Receiving UDP and recording it: what a feed's poll thread does for each datagram.
+// Receiving UDP and recording it: the work of a feed's poll thread for each datagram.
 #include <cstdio>
 #include <string>
 

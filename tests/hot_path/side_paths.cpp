@@ -1,4 +1,4 @@
-// What a poll thread does besides answering: storing, logging, handing over, counting. Each by itself, also at its
+// The work of a poll thread beside answering: storing, logging, handing over, counting. Each separately, also at its
 // limits.
 #include <memory>
 #include <string>
@@ -47,7 +47,7 @@ void check_journal() {
       store.set_next_outbound(SeqNum{++seq}, now.utc);
       ++kept;
     }
-    // What the ring holds is resent from it.
+    // Messages that the ring still holds are resent from it.
     resent +=
         store.for_each(SeqNum{seq > 20 ? seq - 20 : 1}, SeqNum{seq}, [](SeqNum, std::string_view) { return true; });
     store.want_sync();
@@ -109,7 +109,7 @@ void check_logs() {
   for (int round = 0; round < 20; ++round) {
     {
       Trap trap;
-      // More than a log queue takes: the last of them are counted and dropped.
+      // More than a log queue holds: the last ones are counted and dropped.
       for (int i = 0; i < 1000; ++i) message_lane.record(1, LogDirection::out, UtcTime{Duration{i}}, text);
       for (int i = 0; i < 10; ++i) event_lane.record(1, UtcTime{Duration{i}}, "logged on", "next in 1");
       event_lane.record(1, UtcTime{1s}, "too long", longer);

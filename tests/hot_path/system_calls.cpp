@@ -16,7 +16,7 @@
 #define PR_SYS_DISPATCH_ON 1
 #endif
 
-// The only code whose system calls are not handed over: the return from the handler, and the call that it does itself.
+// The only code whose system calls are not trapped: the return from the handler, and the call that it makes itself.
 asm(R"(
   .text
   .balign 16
@@ -49,7 +49,7 @@ void nfx_watch_end();
 namespace nfx::test {
 namespace {
 
-constexpr char allow = 0, hand_over = 1;  // as the kernel has them
+constexpr char allow = 0, hand_over = 1;  // the kernel's values
 
 thread_local volatile char selector = allow;
 thread_local bool prepared = false;

@@ -1,7 +1,7 @@
-// Sees every system call of the calling thread, from any library: the kernel passes each one to a handler before it is
-// done (syscall user dispatch), and the handler does it.
-// Thread: each for itself. Cost: a signal per call. Lifetime: from the first watch() on the thread stays prepared.
-// Errors: available() is false on other processors than x86-64, and where the kernel cannot (Linux before 5.11).
+// Observes every system call of the calling thread, from any library: the kernel passes each one to a handler first
+// (syscall user dispatch), which then makes it.
+// Thread: each for itself. Cost: a signal per call. Lifetime: after the first watch() the thread stays prepared.
+// Errors: available() is false on processors other than x86-64, and on kernels without support (Linux before 5.11).
 #pragma once
 
 #include <array>
@@ -11,8 +11,8 @@
 
 namespace nfx::test {
 
-// The calls that some path may make; all others are `other`. Variants of one call count as that call: recvfrom,
-// recvmsg and recvmmsg are recv, epoll_wait and epoll_pwait2 are epoll_wait.
+// The calls that some path may make; all others are `other`. Variants count as one call: recvfrom, recvmsg and recvmmsg
+// are recv, epoll_wait and epoll_pwait2 are epoll_wait.
 enum class Call : std::uint8_t {
   recv,
   send,
@@ -47,9 +47,9 @@ class CallSet {
 };
 
 struct SystemCalls {
-  std::array<std::uint64_t, call_kinds> counts{};  // by Call, those allowed and those not
+  std::array<std::uint64_t, call_kinds> counts{};  // by Call, allowed or not
   std::uint64_t unexpected = 0;                    // not allowed
-  std::int64_t first = -1;                         // the number of the first of these
+  std::int64_t first = -1;                         // number of the first unexpected call
 
   [[nodiscard]] std::uint64_t of(Call call) const noexcept { return counts[static_cast<std::size_t>(call)]; }
 };

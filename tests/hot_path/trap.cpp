@@ -1,4 +1,4 @@
-// Replaces allocation, locking and throwing functions by ones that count, while a Trap lives on the calling thread.
+// Replaces allocation, locking and throwing functions by ones that count while a Trap exists on the calling thread.
 #include "trap.hpp"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -66,7 +66,7 @@ bool Trap::works() noexcept { return true; }
 #include <new>
 #include <typeinfo>
 
-// What glibc's allocator is called beneath the names replaced here.
+// The names of glibc's allocator functions beneath the names replaced here.
 extern "C" {
 void* __libc_malloc(std::size_t size);
 void* __libc_calloc(std::size_t count, std::size_t size);
@@ -161,7 +161,7 @@ int pthread_rwlock_wrlock(pthread_rwlock_t* lock) noexcept {
   return real(lock);
 }
 
-// Memory for an exception is taken right before it is thrown, and for nothing else.
+// Memory for an exception is allocated immediately before it is thrown, and for nothing else.
 void* __cxa_allocate_exception(std::size_t size) noexcept {
   counted.throws += armed ? 1 : 0;
   static auto* const real = behind<void*(std::size_t)>("__cxa_allocate_exception");
@@ -170,8 +170,8 @@ void* __cxa_allocate_exception(std::size_t size) noexcept {
 
 }  // extern "C"
 
-// The C++ library's own operator new calls malloc from inside that library; through these it passes here in every
-// build.
+// The C++ library's own operator new calls malloc from inside that library; with these, its calls pass through here in
+// every build.
 void* operator new(std::size_t size) {
   if (void* memory = malloc(size == 0 ? 1 : size)) return memory;
   throw std::bad_alloc();

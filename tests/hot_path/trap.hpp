@@ -1,6 +1,6 @@
-// Counts what the calling thread does that a hot path must not: memory taken or given back, locks, exceptions, system
-// calls.
-// Thread: each counts for itself, while a Trap lives on it. One Trap per thread at a time.
+// Counts operations of the calling thread that a hot path must not make: allocations and releases of memory, locks,
+// exceptions, system calls.
+// Thread: each counts for itself, while a Trap exists on it. One Trap per thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ namespace nfx::test {
 struct TrapCounts {
   std::uint64_t allocations = 0;  // malloc, calloc, realloc, aligned ones, operator new, mmap
   std::uint64_t releases = 0;     // free, operator delete, munmap
-  std::uint64_t locks = 0;        // pthread_mutex_lock and its like
+  std::uint64_t locks = 0;        // pthread_mutex_lock and similar functions
   std::uint64_t throws = 0;
-  std::uint64_t library_allocations = 0;  // within a LibraryCall, which allocations and releases do not count
+  std::uint64_t library_allocations = 0;  // within a LibraryCall; not included in allocations and releases
   std::uint64_t library_releases = 0;
   SystemCalls calls;
 
-  // Nothing was counted but system calls that were allowed, and what a library did.
+  // Nothing was counted except allowed system calls, and a library's own operations.
   [[nodiscard]] bool nothing() const noexcept {
     return allocations == 0 && releases == 0 && locks == 0 && throws == 0 && calls.unexpected == 0;
   }
@@ -37,12 +37,12 @@ struct TrapCounts {
 
 enum class Watch : std::uint8_t {
   everything,
-  all_but_system_calls,  // for what is timed: each system call that is watched costs a signal
+  all_but_system_calls,  // for timed code: each watched system call costs a signal
 };
 
 class Trap {
  public:
-  // Every system call but those of `allowed` is counted as unexpected.
+  // Counts every system call outside of `allowed` as unexpected.
   explicit Trap(CallSet allowed = {}) noexcept;
   explicit Trap(Watch watch) noexcept;
   ~Trap();
@@ -58,7 +58,7 @@ class Trap {
   const Watch watch_;
 };
 
-// While one lives on a thread, what this thread allocates and releases is counted as a library's.
+// While one exists on a thread, allocations and releases of this thread count as a library's.
 class LibraryCall {
  public:
   LibraryCall() noexcept;

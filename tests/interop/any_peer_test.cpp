@@ -1,5 +1,5 @@
-// What has to hold with every counterparty's engine: sessions, orders and their content, heartbeats, resets, and that
-// nothing is lost across a connection that breaks. Linked with the program of each counterparty (peer_tests.cmake).
+// Requirements for every counterparty's engine: sessions, orders and their content, heartbeats, resets, and that
+// nothing is lost across a broken connection. Linked with each counterparty's program (peer_tests.cmake).
 #include <array>
 
 #include "engine_rig.hpp"
@@ -18,10 +18,10 @@ class AnyPeer : public EngineAgainstQuickFix {
   }
 };
 
-// A reset inside a running session is the initiator's to begin: QuickFIX/Go does not answer one of the acceptor.
+// Only the initiator may begin a reset inside a running session: QuickFIX/Go does not answer an acceptor's.
 class AnyAcceptor : public AnyPeer {};
 
-// The rules by which both sides make their order number `n`; NewOrderSingle has parties since FIX 4.3.
+// The rules by which both sides compose order number `n`; NewOrderSingle has parties since FIX 4.3.
 struct Content {
   Content(std::size_t n, std::string_view begin_string) {
     constexpr std::array<const char*, 4> symbols{"MSFT", "EUR/USD", "VOD.L", "6758.T"};

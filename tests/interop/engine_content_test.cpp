@@ -1,4 +1,4 @@
-// The contents of messages: rejects both ways, data fields with SOH inside, nested groups.
+// The contents of messages: rejects in both directions, data fields with SOH inside, nested groups.
 #include "engine_rig.hpp"
 
 namespace nfx::interop {
@@ -9,7 +9,7 @@ class EngineContent : public EngineAgainstQuickFix {
   [[nodiscard]] static bool fix44() { return GetParam().begin_string == "FIX.4.4"; }
 };
 
-// The order with one field replaced, or left out when `field` ends with '='.
+// The order with one field replaced, or omitted if `field` ends with '='.
 std::string altered(std::string body, std::string_view field) {
   const std::string tag = soh + std::string{field.substr(0, field.find('=') + 1)};
   body.insert(0, 1, soh);

@@ -10,7 +10,7 @@ constexpr std::size_t thousand = 1000;
 
 class EngineOrders : public EngineAgainstQuickFix {};
 
-// Of every line's word at `index`, each once?
+// Whether the words at `index` of all lines differ.
 [[nodiscard]] bool all_different(const std::vector<std::string>& lines, std::size_t index) {
   std::set<std::string> seen;
   for (const std::string& line : lines) {
@@ -26,7 +26,7 @@ TEST_P(EngineOrders, a_thousand_are_answered_by_new_and_filled_and_our_logout_en
   EXPECT_TRUE(we_connect() ? rig.ours().every_report_came_once(thousand) : rig.ours().every_order_came_once(thousand));
   EXPECT_EQ(rig.peer().count(we_connect() ? "ORDER" : "EXEC"), we_connect() ? thousand : 2 * thousand);
   EXPECT_TRUE(rig.numbers_agree()) << rig.numbers();
-  // Logon, then the messages: nothing else was sent by either side.
+  // Logon, then the messages: neither side sent anything else.
   EXPECT_EQ(value(rig.session().next_outbound()), 2 + (we_connect() ? thousand : 2 * thousand));
   EXPECT_EQ(value(rig.session().next_inbound()), 2 + (we_connect() ? 2 * thousand : thousand));
   rig.session().logout("closing for today");
@@ -41,7 +41,7 @@ TEST_P(EngineOrders, a_thousand_are_answered_by_new_and_filled_and_our_logout_en
 TEST_P(EngineOrders, of_a_burst_that_the_peer_cuts_none_is_lost_and_none_comes_twice) {
   EngineRig rig(GetParam());
   ASSERT_TRUE(rig.logged_on()) << rig.story();
-  // The peer cuts while it sends, and keeps what it could not send.
+  // The peer cuts while it sends, and keeps the messages it could not send.
   rig.send_command("order 1000 cut 400");
   ASSERT_TRUE(rig.pump_until([&] { return rig.ours().orders_in() >= thousand; })) << rig.story();
   ASSERT_TRUE(rig.pump_until([&] { return rig.peer().count("EXEC") >= 2 * thousand; })) << rig.story();

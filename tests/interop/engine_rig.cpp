@@ -1,4 +1,4 @@
-// The engine and its counterparty, driven in turn by a test's thread.
+// The engine and its counterparty, driven alternately by a test's thread.
 #include "engine_rig.hpp"
 
 #include <algorithm>
@@ -69,7 +69,7 @@ EngineRig::EngineRig(const Matchup& matchup, const RigOptions& options)
   if (options.we_validate) settings.dictionary = dictionary_;
   if (options.adjust) options.adjust(settings.session);
   if (we_connect()) {
-    // Another process can open a free port before the peer does: then another is tried.
+    // Another process may open a free port before the peer does; then another port is tried.
     for (int attempt = 0; attempt < 3; ++attempt) {
       const std::uint16_t port = test::free_port();
       start_peer("--acceptor", std::to_string(port), options);
@@ -126,7 +126,7 @@ std::optional<std::string> EngineRig::peer_says_while_we_are_silent(std::string_
 }
 
 bool EngineRig::pause_peer() {
-  // Commands that arrive together are carried out without a poll of the network in between.
+  // Commands that arrive together are carried out without polling the network in between.
   send_command("seq\npause");
   return peer_says("SEQ").has_value();
 }
@@ -155,7 +155,7 @@ std::string EngineRig::numbers() {
 }
 
 bool EngineRig::numbers_agree() {
-  // What is still on its way may need a few looks.
+  // Messages in transit may need a few attempts.
   const auto deadline = std::chrono::steady_clock::now() + limit_;
   do {
     send_command("seq");

@@ -1,5 +1,5 @@
-// Our engine and the process of a counterparty built on another engine, both driven from the test's thread: the engine
-// turns while the peer's events are read, so no wait of the one ever stops the other. Every wait has a limit.
+// Our engine and the process of a counterparty with another engine, both driven from the test's thread: the engine
+// iterates while the peer's events are read, so that waiting for one never stops the other. Every wait has a limit.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@
 
 namespace nfx::interop {
 
-// Which side of which version our engine is.
+// The role and version of our engine.
 struct Matchup {
   Role our_role = Role::acceptor;
   std::string begin_string = "FIX.4.4";  // FIXT.1.1 carries FIX.5.0SP2
@@ -34,7 +34,7 @@ void PrintTo(const Matchup& matchup, std::ostream* out);
 struct RigOptions {
   std::vector<std::string> peer{};  // further options of the peer
   bool we_validate = true;
-  bool rich = false;        // orders with nested groups and a data field, both ways
+  bool rich = false;        // orders with nested groups and a data field, in both directions
   bool plain_data = false;  // TradingApplication::Orders
   std::function<void(SessionConfig&)> adjust = nullptr;
 };
@@ -43,7 +43,7 @@ class EngineRig {
  public:
   explicit EngineRig(const Matchup& matchup, const RigOptions& options = {});
 
-  // Turns the engine and reads the peer until `done` or the limit.
+  // Runs the engine and reads the peer until `done` or the limit.
   [[nodiscard]] bool pump_until(const std::function<bool()>& done, std::chrono::milliseconds limit = limit_);
   // The next event of the peer that starts with `prefix`.
   [[nodiscard]] std::optional<std::string> peer_says(std::string_view prefix);
@@ -51,18 +51,18 @@ class EngineRig {
   [[nodiscard]] std::optional<std::string> peer_says_while_we_are_silent(std::string_view prefix);
 
   [[nodiscard]] bool logged_on();
-  // The peer sends orders, and has every one answered by New and Filled.
+  // The peer sends orders, and every one is answered by New and Filled.
   [[nodiscard]] bool peer_trades(std::size_t count);
-  // The same the other way round.
+  // The same in the other direction.
   [[nodiscard]] bool we_trade(std::size_t count);
   // The initiator of the matchup is the client.
   [[nodiscard]] bool trade(std::size_t count) { return we_connect() ? we_trade(count) : peer_trades(count); }
 
-  // What each side would send next is what the other expects.
+  // Each side's next outbound number equals the other's next expected one.
   [[nodiscard]] bool numbers_agree();
   [[nodiscard]] std::string numbers();
 
-  // We stop, with Logout; the peer's process ends without having complained.
+  // We stop, with Logout; the peer's process ends without an error.
   [[nodiscard]] bool both_finish_cleanly();
 
   [[nodiscard]] bool we_connect() const noexcept { return matchup_.our_role == Role::initiator; }
@@ -91,7 +91,7 @@ class EngineRig {
 // Fixture of the tests that hold for every matchup.
 class EngineAgainstQuickFix : public testing::TestWithParam<Matchup> {
  protected:
-  // Skips where the peer's program could not be built.
+  // Skips if the peer's program could not be built.
   void SetUp() override;
   [[nodiscard]] static bool we_connect() { return GetParam().our_role == Role::initiator; }
 };

@@ -1,4 +1,4 @@
-// Gaps, resends and resets between our engine and QuickFIX, whichever side they come from.
+// Gaps, resends and resets between our engine and QuickFIX, started by either side.
 #include "engine_rig.hpp"
 
 namespace nfx::interop {

@@ -1,4 +1,4 @@
-// Heartbeats, TestRequests and what becomes of a session when one side falls silent.
+// Heartbeats, TestRequests and the fate of a session when one side falls silent.
 #include "engine_rig.hpp"
 
 namespace nfx::interop {

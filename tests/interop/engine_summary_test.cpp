@@ -1,4 +1,4 @@
-// One long session per direction and version, and a table of what it took. Run it alone to read the table:
+// One long session per direction and version, and a table of its cost. Run it alone to read the table:
 //   test_engine_against_quickfix --gtest_filter='EngineSummary.*'
 #include <cstdio>
 #include <set>
@@ -14,8 +14,8 @@ constexpr std::size_t cut_at = 200;
 
 struct Row {
   Matchup matchup;
-  std::size_t orders = 0;   // received, both ways, each counted once
-  std::size_t reports = 0;  // received, both ways
+  std::size_t orders = 0;   // received, in both directions, each counted once
+  std::size_t reports = 0;  // received, in both directions
   std::size_t cuts = 0;
   std::size_t resent_by_us = 0;
   std::size_t resent_by_quickfix = 0;
@@ -56,9 +56,9 @@ bool run(EngineRig& rig, std::size_t& cuts) {
          rig.numbers_agree() && rig.both_finish_cleanly();
 }
 
-// QuickFIX answers a ResendRequest that comes after a gap without recording its sequence number, and drops a gap fill
-// that begins below the number that it expects. Then the next message shows it the rest of the gap: a Heartbeat, when
-// both sides wait for this.
+// QuickFIX answers a ResendRequest that arrives after a gap without recording its sequence number, and drops a gap fill
+// that begins below its expected number. The next message then shows it the rest of the gap: a Heartbeat, if both sides
+// wait for this.
 RigOptions every_five_seconds() {
   return {.peer = {"--heartbeat", "5"},
           .adjust = [](SessionConfig& config) { config.heartbeat_interval = std::chrono::seconds{5}; }};
@@ -102,7 +102,7 @@ TEST(EngineSummary, of_orders_cuts_gaps_and_resets_every_direction_and_version_l
   for (const Row& row : rows) {
     EXPECT_EQ(row.orders, 2 * (opening_orders + burst) + 1);
     EXPECT_EQ(row.reports, 2 * row.orders);
-    EXPECT_GE(row.cuts, 2U);  // more when we are back before QuickFIX has seen the old connection end
+    EXPECT_GE(row.cuts, 2U);  // more if we are back before QuickFIX has noticed the end of the old connection
     EXPECT_EQ(row.resets, 2U);
     EXPECT_GE(row.resent_by_us, 1U);
     EXPECT_GE(row.resent_by_quickfix, burst - cut_at);

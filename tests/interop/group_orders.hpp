@@ -1,18 +1,18 @@
-// Repeating groups whose entries are not in the dictionary's order, and what becomes of them: for our validator and, as
-// the judge beside it, QuickFIX C++ (Debian's package). Plain data, in the C++14 of QuickFIX.
+// Repeating groups whose entries are not in the dictionary's order, and the verdicts of our validator and, as a second
+// opinion, QuickFIX C++ (Debian's package). Plain data, in QuickFIX's C++14.
 #pragma once
 
 namespace nfx {
 namespace interop {
 
 struct GroupOrder {
-  const char* fields;  // of a NewOrderSingle of FIX 4.4; '|' is SOH
+  const char* fields;  // of a NewOrderSingle of FIX 4.4; '|' means SOH
   bool quickfix_accepts;
   bool we_deliver;  // by default
 };
 
-// Where they differ: QuickFIX begins an entry at every delimiter, so that entries which all begin with another member
-// are too many for it; it does not count those of nested groups.
+// The difference: QuickFIX begins an entry at every delimiter, so entries that all begin with another member are too
+// many for it; it does not count nested groups' entries.
 const GroupOrder group_orders[] = {
     {"453=2|448=A|447=D|452=1|448=B|447=D|452=3|", true, true},
     {"453=2|448=A|452=1|447=D|448=B|452=3|447=D|", true, true},

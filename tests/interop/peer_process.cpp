@@ -42,11 +42,11 @@ void close_once(int& descriptor) {
 }  // namespace
 
 PeerProcess::PeerProcess(std::string path, std::vector<std::string> arguments) {
-  // A peer that has died must show as a missing event, not end the test program.
+  // A dead peer must show as a missing event, not end the test program.
   ::signal(SIGPIPE, SIG_IGN);
   Pipe to_peer = open_pipe();
   Pipe from_peer = open_pipe();
-  // Space for some thousand events: a peer is not stopped while the test reads another peer.
+  // Space for some thousand events, so that a peer does not block while the test reads another peer.
   if (::fcntl(from_peer.write_end, F_SETPIPE_SZ, 1 << 20) < 0) fail(errno, "fcntl(F_SETPIPE_SZ)");
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -145,7 +145,7 @@ std::string PeerProcess::tail() const {
   return text;
 }
 
-// False when nothing more came before the deadline, or ever will.
+// False if nothing more arrived before the deadline, or ever will.
 bool PeerProcess::read_more(std::chrono::steady_clock::time_point deadline) {
   if (output_ < 0) return false;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();

@@ -1,4 +1,4 @@
-// What CMake knows of one counterparty, compiled into each test program that drives it.
+// CMake's information about one counterparty, compiled into each test program that drives it.
 #include "peer_program.hpp"
 
 namespace nfx::interop {

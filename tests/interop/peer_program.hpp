@@ -1,5 +1,5 @@
-// The counterparty that a test program drives: where it is, and what is known of it. Each program has a
-// peer_program.cpp compiled for it; everything else of this folder is compiled once for all of them.
+// The counterparty that a test program drives: its location and its properties. Each program has a peer_program.cpp
+// compiled for it; everything else in this folder is compiled once for all of them.
 #pragma once
 
 #include <array>
@@ -7,9 +7,9 @@
 namespace nfx::interop {
 
 struct PeerProgram {
-  const char* path;                     // of the program that takes the commands of quickfix_peer.cpp
-  const char* dictionaries;             // a folder: the ones the counterparty itself uses
-  std::array<const char*, 2> versions;  // the BeginStrings to try it with
+  const char* path;                     // path of the program, which takes the commands of quickfix_peer.cpp
+  const char* dictionaries;             // a folder with the counterparty's own dictionaries
+  std::array<const char*, 2> versions;  // the BeginStrings to test it with
   bool plain_data;                      // it misreads SOH in a data field, or a field after a nested group
 };
 

@@ -26,7 +26,7 @@ inline std::string field(const FIX::FieldMap& map, int tag) { return map.isSetFi
 inline std::string flag(const FIX::FieldMap& map, int tag) { return field(map, tag) == "Y" ? "Y" : "N"; }
 inline std::string msg_type(const FIX::Message& message) { return field(message.getHeader(), tag::msg_type); }
 
-// "firm/1,trader/12/desk", or "-". Groups are known with a dictionary alone.
+// "firm/1,trader/12/desk", or "-". Groups are known only with a dictionary.
 inline std::string parties(const FIX::FieldMap& order) {
   std::string all;
   for (unsigned i = 1; i <= order.groupCount(tag::no_party_ids); ++i) {

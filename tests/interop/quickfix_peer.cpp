@@ -72,7 +72,7 @@ namespace {
 
 using namespace quickfix_peer;
 
-// One write per line, so that a reader at the other end of a pipe sees each event when it happens.
+// One write per line, so that a reader at the other end of a pipe gets each event when it happens.
 void report(std::string line) {
   std::replace(line.begin(), line.end(), '\001', '|');
   std::replace_if(line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
@@ -89,7 +89,7 @@ void report_reject(const char* direction, const FIX::Message& message) {
          ' ' + field(message, tag::text));
 }
 
-// What QuickFIX logs goes to standard error, with SOH made visible; standard output keeps to the event lines.
+// QuickFIX's log goes to standard error, with SOH made visible; standard output contains only event lines.
 class TraceLog final : public FIX::Log {
  public:
   void clear() override {}
@@ -112,8 +112,8 @@ class TraceLogFactory final : public FIX::LogFactory {
   void destroy(FIX::Log* log) override { delete log; }
 };
 
-// QuickFIX's own memory store returns nothing for a range whose first number it does not hold, as after `skip`; the
-// messages after it would then be replaced by a gap fill.
+// QuickFIX's own memory store returns nothing for a range whose first number it lacks, as after `skip`; a gap fill
+// would then replace the messages after it.
 class MemoryStore final : public FIX::MemoryStore {
  public:
   void get(int begin, int end, std::vector<std::string>& messages) const noexcept override {
@@ -143,8 +143,8 @@ class Peer final : public FIX::Application {
     orders_left_at_cut_ = cut_after > 0 ? count - cut_after : -1;
   }
 
-  // A bounded number of orders, so that replies are read in between and neither side's buffers fill for good. What
-  // comes after a cut is stored in one go, before the connection can come back.
+  // A bounded number of orders, so that replies are read in between and neither side's buffers stay full. Orders after
+  // a cut are stored at once, before the connection can come back.
   void send_some_orders() {
     for (int budget = 64; budget > 0 && orders_left_ > 0; --budget) {
       FIX::Message order = new_order(++orders_out_);
@@ -177,7 +177,7 @@ class Peer final : public FIX::Application {
     reset_when_down_ = true;
   }
 
-  // A reset starts over only when the old connection is gone: QuickFIX resets nothing while Logout is on its way.
+  // A reset starts over only after the old connection has ended: QuickFIX resets nothing while Logout is in transit.
   void finish_reset() {
     if (!reset_when_down_ || session().sentLogon()) return;
     reset_when_down_ = false;
@@ -222,7 +222,7 @@ class Peer final : public FIX::Application {
            std::to_string(orders_in_) + ' ' + std::to_string(execs_in_);
   }
 
-  // QuickFIX declares its callbacks with exception specifications; these throw nothing, which each of them allows.
+  // QuickFIX declares its callbacks with exception specifications; these throw nothing, which satisfies all of them.
   void onCreate(const FIX::SessionID&) override {}
   void onLogon(const FIX::SessionID&) override { report("LOGON"); }
 
@@ -281,8 +281,8 @@ class Peer final : public FIX::Application {
     return message;
   }
 
-  // Deterministic, and no two neighbours alike. Rich orders carry what is hard to parse: a repeating group and a data
-  // field with SOH inside.
+  // Deterministic, and no two neighbours are alike. Rich orders contain parts that are hard to parse: a repeating group
+  // and a data field with SOH inside.
   FIX::Message new_order(long n) const {
     static const std::array<const char*, 4> symbols = {{"MSFT", "EUR/USD", "VOD.L", "6758.T"}};
     FIX::Message order = admin("D");
@@ -322,7 +322,7 @@ class Peer final : public FIX::Application {
     return party;
   }
 
-  // What is hard to parse goes back as it was understood. Groups are known with a dictionary alone.
+  // Returns the parts that are hard to parse as they were understood. Groups are known only with a dictionary.
   static void echo(const FIX::Message& order, FIX::Message& execution) {
     if (order.isSetField(tag::encoded_text)) {
       execution.setField(tag::encoded_text_len, field(order, tag::encoded_text_len));
@@ -370,10 +370,10 @@ class Peer final : public FIX::Application {
   std::string logout_text_;
 };
 
-// Standard input as lines, with a limit to the time that it blocks.
+// Standard input as lines, with a limit on the blocking time.
 class CommandInput {
  public:
-  // True with a line; false when none is complete yet or the input has ended.
+  // True with a line; false if none is complete yet or the input has ended.
   bool next_line(std::string& line, int wait_ms) {
     if (take_line(line)) return true;
     read_more(wait_ms);
@@ -509,7 +509,7 @@ class CommandLoop {
 FIX::Dictionary session_settings(const Options& options) {
   FIX::Dictionary settings;
   settings.setString("ConnectionType", options.acceptor != 0 ? "acceptor" : "initiator");
-  // QuickFIX has no session without an end: its daily boundary is put half a day away from now.
+  // QuickFIX has no session without an end, so its daily boundary is half a day away from now.
   constexpr std::time_t half_day_s = 12 * 60 * 60;
   settings.setString("StartTime", utc_now("%H:%M:%S", half_day_s));
   settings.setString("EndTime", utc_now("%H:%M:%S", half_day_s - 1));
@@ -537,7 +537,7 @@ FIX::Dictionary session_settings(const Options& options) {
 int run(const Options& options) {
   const FIX::SessionID id(options.begin_string, options.sender, options.target);
   FIX::SessionSettings settings;
-  // QuickFIX reads ReconnectInterval and the socket options from the defaults alone.
+  // QuickFIX reads ReconnectInterval and the socket options only from the defaults.
   settings.set(session_settings(options));
   settings.set(id, session_settings(options));
   std::unique_ptr<FIX::MessageStoreFactory> stores;

@@ -1,5 +1,5 @@
-// Reads the command line of quickfix_peer: apart from it, as the table of options needs a newer C++ than QuickFIX's
-// headers.
+// Parses the command line of quickfix_peer in a separate file, because the table of options needs a newer C++ than
+// QuickFIX's headers.
 #include "quickfix_peer_options.hpp"
 
 #include <cstdio>

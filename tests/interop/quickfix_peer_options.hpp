@@ -1,4 +1,4 @@
-// The command line of quickfix_peer. C++14, as QuickFIX's headers are; its parser is a unit of its own.
+// The command line of quickfix_peer. C++14, because QuickFIX's headers require it; its parser is a separate file.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ struct Options {
   bool trace = false;
 };
 
-// Returns null to continue, else the exit status: 0 after --help, 2 after an error message.
+// Returns null to continue, otherwise the exit status: 0 after --help, 2 after an error message.
 const int* read_options(Options& options, int argc, const char* const* argv);
 
 }  // namespace quickfix_peer

@@ -12,7 +12,7 @@ namespace {
 
 std::string path(const std::string& name) { return std::string(NFX_SOURCE_DIR "/dictionaries/") + name; }
 
-// '|' stands for SOH; BodyLength and CheckSum are put in.
+// '|' means SOH; inserts BodyLength and CheckSum.
 std::string framed(const std::string& begin_string, std::string body) {
   std::replace(body.begin(), body.end(), '|', '\001');
   std::string bytes = "8=" + begin_string + "\0019=" + std::to_string(body.size()) + '\001' + body;
@@ -93,7 +93,7 @@ TEST(QuickFixReadsOurDictionaries, keeps_soh_inside_a_data_field) {
   }
 }
 
-// The verdicts that our own tests of these messages state beside ours.
+// QuickFIX's verdicts as listed next to ours in our own tests of these messages.
 TEST(QuickFixDividesGroups, as_stated_for_the_comparison) {
   const Version version{"FIX44.xml", "FIX.4.4"};
   for (const nfx::interop::GroupOrder& each : nfx::interop::group_orders) {

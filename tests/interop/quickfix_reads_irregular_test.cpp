@@ -1,5 +1,5 @@
-// Irregular dictionaries of tests/fix/dictionary/irregular in QuickFIX: it loads those that the table says, and has the
-// verdicts of the table. tests/fix/dictionary/repair_test.cpp holds NexusFIX to the same table.
+// Irregular dictionaries of tests/fix/dictionary/irregular in QuickFIX: it loads the files that the table lists, and
+// has the verdicts of the table. tests/fix/dictionary/repair_test.cpp tests NexusFIX against the same table.
 #include <dirent.h>
 #include <gtest/gtest.h>
 #include <quickfix/DataDictionary.h>
@@ -40,7 +40,7 @@ std::string framed(std::string body) {
   return bytes + "10=" + std::string(3 - digits.size(), '0') + digits + '\001';
 }
 
-// Empty when the message is valid.
+// Empty if the message is valid.
 std::string violation(const FIX::DataDictionary& dictionary, const std::string& body) {
   try {
     const FIX::Message message(framed(irregular::header + body), dictionary);

@@ -20,7 +20,7 @@ struct Pair {
   explicit Pair(const std::vector<std::string>& both = {}, const std::string& initiator_store = {})
       : port(std::to_string(test::free_port())),
         acceptor(peer_program().path, with({"--acceptor", port, "--sender", "ACC", "--target", "INI"}, both)) {
-    // The initiator would wait a whole ReconnectInterval if it came before the listener.
+    // The initiator would wait a whole ReconnectInterval if it started before the listener.
     listening = acceptor.wait_for("READY").has_value();
     std::vector<std::string> arguments = {"--initiator", "127.0.0.1:" + port, "--sender", "INI", "--target", "ACC"};
     if (!initiator_store.empty()) arguments.insert(arguments.end(), {"--store", "file", initiator_store});
@@ -67,7 +67,7 @@ class QuickFixWithItself : public testing::TestWithParam<Version> {
   static std::vector<std::string> options() {
     std::vector<std::string> both = {"--begin-string", GetParam().begin_string};
     if (!GetParam().dictionary.empty()) {
-      // Without a dictionary QuickFIX does not know which fields are data and may hold SOH.
+      // Without a dictionary QuickFIX does not know which fields are data and may contain SOH.
       both.insert(both.end(), {"--rich", "--dictionary", NFX_SOURCE_DIR "/dictionaries/" + GetParam().dictionary});
     }
     return both;
@@ -108,7 +108,7 @@ TEST(QuickFixCut, loses_no_order_and_delivers_none_twice) {
   pair.initiator->send_command("order 1000 cut 400");
   ASSERT_TRUE(pair.initiator->wait_for("LOGOUT"));
   ASSERT_TRUE(pair.initiator->wait_for("LOGON")) << pair.tails();
-  // The last order was only stored, so it can arrive by resend alone.
+  // The last order was only stored, so it can arrive only by a resend.
   ASSERT_TRUE(pair.acceptor.wait_for("ORDER id-1000 1001 Y")) << pair.tails();
   EXPECT_TRUE(pair.both_finish_cleanly());
   std::set<std::string> ids;
@@ -179,7 +179,7 @@ TEST(QuickFixLogout, of_the_acceptor_carries_its_text_and_holds_until_logon) {
   EXPECT_TRUE(pair.logged_on()) << pair.tails();
 }
 
-// Waits for the Heartbeat that answers TestRequest `id`; those of the heartbeat interval carry none.
+// Waits for the Heartbeat that answers TestRequest `id`; regular Heartbeats have no id.
 bool answered(PeerProcess& peer, const std::string& id) {
   for (auto heartbeat = peer.wait_for("ADMIN-IN 0 "); heartbeat; heartbeat = peer.wait_for("ADMIN-IN 0 ")) {
     if (heartbeat->ends_with(" id=" + id)) return true;

@@ -1,4 +1,5 @@
-// The application of the interoperability tests, on either side: sends or confirms orders, and records what it saw.
+// The application of the interoperability tests, on either side: sends or confirms orders, and records what it
+// received.
 #include "trading_application.hpp"
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 namespace nfx::interop {
 namespace {
 
-// The value of a field in an encoded message, by search: good enough for the header.
+// The value of a field in an encoded message, by text search, which is good enough for the header.
 std::string_view header_field(std::string_view message, std::string_view tag) {
   const std::string wanted = soh + std::string(tag) + '=';
   const std::size_t at = message.find(wanted);
@@ -45,7 +46,7 @@ std::string TradingApplication::rich_data(std::size_t number, bool plain) {
   return std::string{"ours"} + separator + std::to_string(number) + separator + "10=000" + separator;
 }
 
-// Deterministic, and no two neighbours alike.
+// Deterministic, and no two neighbours are alike.
 std::string TradingApplication::order_body(std::size_t number) const {
   constexpr std::array<std::string_view, 4> symbols{"MSFT", "EUR/USD", "VOD.L", "6758.T"};
   std::array<char, 1024> buffer;

@@ -1,5 +1,6 @@
-// Our side's program: a venue that answers every order with New and Filled, and a client that sends orders, in one.
-// It records what it saw, for the tests. Thread: the one that runs the engine.
+// Our side's program, venue and client in one: answers every order with New and Filled, and sends orders. It records
+// its messages for the tests.
+// Thread: the one that runs the engine.
 #pragma once
 
 #include <array>
@@ -29,7 +30,7 @@ class TradingApplication final : public Application, public Observer {
     std::uint64_t seq = 0;
     bool poss_dup = false;
     std::string symbol, side, quantity;
-    std::string price;                 // of an order; the average price of a report
+    std::string price;                 // of an order; for a report, the average price
     std::string data;                  // EncodedText
     std::vector<std::string> parties;  // "id/role[/sub id...]"
   };
@@ -38,8 +39,8 @@ class TradingApplication final : public Application, public Observer {
     friend bool operator==(const Refusal&, const Refusal&) = default;
   };
 
-  // Rich orders carry a nested group, which FIX 4.2 does not have, and after it a data field with SOH inside. Plain
-  // data has '|' instead and goes ahead of the group, for engines that would misread the other.
+  // Rich orders contain a nested group, which FIX 4.2 does not have, and after it a data field with SOH inside. Plain
+  // data has '|' instead and precedes the group, for engines that would misread the other form.
   struct Orders {
     bool rich = false;
     bool plain_data = false;
@@ -49,26 +50,26 @@ class TradingApplication final : public Application, public Observer {
   TradingApplication(std::string begin_string, std::shared_ptr<const Dictionary> dictionary, Orders orders)
       : begin_string_(std::move(begin_string)), dictionary_(std::move(dictionary)), orders_(orders) {}
 
-  // Sends `count` orders from the poll loop's turns while the session is up; after `cut_after` of them the connection
-  // is cut with the last of them still unsent.
+  // Sends `count` orders in the poll loop's iterations while the session is up; after `cut_after` of them the
+  // connection is cut with the last of them still unsent.
   void ask_orders(std::size_t count, std::size_t cut_after = 0);
-  // Cuts the connection when this many more orders have arrived, in the middle of answering.
+  // Cuts the connection after this many more orders, in the middle of answering.
   void cut_after_orders(std::size_t count) { orders_until_cut_ = count; }
-  // Orders are answered with BusinessMessageReject from now on.
+  // Answers orders with BusinessMessageReject from now on.
   void refuse_orders() { refuse_orders_ = true; }
 
   [[nodiscard]] static std::string rich_data(std::size_t number, bool plain = false);
   [[nodiscard]] std::string order_body(std::size_t number) const;
 
-  // What was seen.
+  // Recorded messages.
   [[nodiscard]] const std::vector<Received>& received() const noexcept { return received_; }
   [[nodiscard]] std::size_t orders_in() const noexcept { return orders_in_; }
   [[nodiscard]] std::size_t reports_in() const noexcept { return reports_in_; }
   [[nodiscard]] bool idle() const noexcept { return orders_left_ == 0 && answers_.empty(); }
-  // Orders, or reports, that came exactly once: of each id one order, or one New and one Filled.
+  // Whether each order or report arrived exactly once: one order per id, or one New and one Filled.
   [[nodiscard]] bool every_order_came_once(std::size_t count) const;
   [[nodiscard]] bool every_report_came_once(std::size_t count) const;
-  // Messages of this type by direction; those with PossDupFlag alone.
+  // Messages of this type by direction; also only the ones with PossDupFlag.
   [[nodiscard]] std::size_t traffic(Direction direction, std::string_view msg_type) const;
   [[nodiscard]] std::size_t resent(Direction direction) const noexcept { return resent_[index(direction)]; }
   [[nodiscard]] std::size_t resent_without_original_time() const noexcept { return resent_without_original_time_; }
@@ -85,7 +86,7 @@ class TradingApplication final : public Application, public Observer {
   void on_notice(SessionHandle& session, Notice notice, SeqNum seq, std::string_view text) override;
   Duration on_turn(Instant now) override;
 
-  // Set once by the rig: on_turn sends on it.
+  // Called once by the rig: on_turn sends on this session.
   void attach(SessionHandle& session) noexcept { session_ = &session; }
 
  private:
@@ -106,7 +107,7 @@ class TradingApplication final : public Application, public Observer {
   std::size_t orders_out_ = 0;
   std::size_t executions_ = 0;
   std::deque<std::string> answers_;   // not sent yet: no session, or its buffer was full
-  std::optional<SendError> refused_;  // of the first of them
+  std::optional<SendError> refused_;  // error of the first of them
 
   std::vector<Received> received_;
   std::size_t orders_in_ = 0;
@@ -117,7 +118,7 @@ class TradingApplication final : public Application, public Observer {
   std::vector<Refusal> rejects_;
   std::vector<std::string> logouts_;
   std::vector<Notice> notices_;
-  std::deque<std::string> log_;  // the last of everything, for a failed assertion
+  std::deque<std::string> log_;  // the last events, for a failed assertion
 };
 
 }  // namespace nfx::interop

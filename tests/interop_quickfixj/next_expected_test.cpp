@@ -1,4 +1,4 @@
-// NextExpectedMsgSeqNum(789) with QuickFIX/J: what a cut lost comes with the Logons alone, without a ResendRequest.
+// NextExpectedMsgSeqNum(789) with QuickFIX/J: messages lost by a cut arrive after the Logons, without a ResendRequest.
 #include "engine_rig.hpp"
 
 namespace nfx::interop {

@@ -1,5 +1,5 @@
-// Owners on a real cluster of three nats-servers on loopback: takeover, fencing, a killed server under load, and what a
-// check finds wrong. The environment variable NFX_NATS_SERVER names another server program.
+// Owners on a real cluster of three nats-servers on loopback: takeover, fencing, a killed server under load, and the
+// findings of a check. The environment variable NFX_NATS_SERVER selects another server program.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <unistd.h>
@@ -36,7 +36,7 @@ using test::ThreeServers;
 
 MonotonicTime now() { return std::chrono::steady_clock::now(); }
 
-// An owner of one session on its own connection, and what it was given back.
+// An owner of one session on its own connection, with its recovered messages.
 struct Gateway {
   Gateway(const NatsOptions& options, const std::string& session, std::uint64_t id)
       : stream(options), index(stream.add_session(session, GatewayId{id})), state(owner_options(session, id)) {}
@@ -96,7 +96,7 @@ struct Gateway {
     if (has_place) give({.kind = EventKind::append, .record = {RecordKind::reset, SeqNum{}, {}}});
     return has_place;
   }
-  // Returns the server that it is connected to then.
+  // Returns the server to which it is then connected.
   const std::string& change_server() {
     stream.leave_server();
     EXPECT_TRUE(poll_until([&] { return !stream.leaves_server(); }));
@@ -121,7 +121,7 @@ class NatsCluster : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     servers = std::make_unique<ThreeServers>();
-    // The servers elect who may make streams: until then a stream is refused.
+    // The servers elect the one that may create streams; until then a stream is refused.
     std::string error = "no attempt";
     for (const MonotonicTime end = now() + 10min; now() < end && !error.empty();) {
       try {
@@ -142,7 +142,7 @@ class NatsCluster : public testing::Test {
     return {.url = servers->url(user), .stream = "TEST", .timeout = timeout};
   }
 
-  // Over relays, of which number i leads to server i.
+  // Through relays; relay i leads to server i.
   static NatsOptions options_through(test::Relays& relays) {
     NatsOptions through = options();
     through.url.clear();
@@ -213,8 +213,8 @@ TEST_F(NatsCluster, killed_server_under_load_loses_and_repeats_nothing) {
   const auto load = [&](std::uint64_t count) {
     return load_until([&, until = owner.released + count] { return owner.released >= until; });
   };
-  // Each in turn, so that the leader is among them. Of two servers that lack frames when the third one is killed, none
-  // can lead: the next one is killed when the one before has all of them.
+  // Each in turn, so that the leader is among them. If two servers lack frames when the third is killed, none can lead,
+  // so the next one is killed only when the previous one has all of them.
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(load(100)) << servers->logs();
     servers->kill(i);
@@ -271,7 +271,7 @@ std::vector<StoredFrame> all_of(NatsStream& stream, const std::string& session) 
   }
 }
 
-// What nfx cluster compact does. Returns how many frames are of no use.
+// Like nfx cluster compact. Returns the number of obsolete frames.
 std::uint64_t compact(NatsStream& stream, const std::string& session) {
   cluster::Compaction compaction;
   for (const StoredFrame& stored : all_of(stream, session)) {
@@ -283,7 +283,7 @@ std::uint64_t compact(NatsStream& stream, const std::string& session) {
   return compaction.useless().frames;
 }
 
-// As when a server's machine or network is lost: no connection to it ends.
+// As when a server's machine or network is lost: no connection to it is closed.
 TEST_F(NatsCluster, another_server_is_connected_to_when_one_does_not_answer_any_more) {
   test::Relays relays;
   Gateway owner{options_through(relays), "unreachable", 1};
@@ -296,7 +296,7 @@ TEST_F(NatsCluster, another_server_is_connected_to_when_one_does_not_answer_any_
   }
 }
 
-// Between the servers there is one that greets and does not answer, as the next one after a lost server.
+// Between the servers there is one that greets and does not answer; it is tried next after a lost server.
 TEST_F(NatsCluster, owner_continues_past_a_server_that_does_not_answer) {
   test::Relays relays;
   test::SilentServer silent;
@@ -363,7 +363,7 @@ TEST_F(NatsCluster, leader_without_the_others_is_found_out) {
   EXPECT_FALSE(gateway.poll_until(lacks_others, 1s));
 }
 
-// What is published fills the sockets: libnats holds the lock that its pings need while it writes.
+// The published bytes fill the sockets, and libnats holds the lock that its pings need while it writes.
 TEST_F(NatsCluster, server_that_does_not_read_blocks_no_request_for_long) {
   test::Relays relays;
   Gateway owner{options_through(relays), "unread", 1};
@@ -461,7 +461,7 @@ TEST_F(NatsCluster, owner_follower_and_takeover_accept_a_stream_whose_frames_are
   ASSERT_TRUE(first.reset());
   ASSERT_TRUE(store(20, "after "));
   NatsStream stream{options()};
-  // A replica that is late does not have the reset.
+  // A late replica does not have the reset.
   ASSERT_TRUE(first.poll_until([&] { return compact(stream, "compacted") == 51; }));
   ASSERT_TRUE(store(20, "then "));
   ASSERT_TRUE(first.poll_until([&] { return all_of(stream, "compacted").size() == 41; }));
@@ -509,7 +509,7 @@ TEST_F(NatsCluster, copy_for_an_audit_keeps_frames_that_are_removed) {
   }));
   ASSERT_TRUE(owner.poll_until([&] { return all_of(stream, "kept").size() == 1; }));
   EXPECT_EQ(before.size(), useless + 1);
-  // The copy has heard of what came later, and keeps the frames.
+  // The copy knows of later frames, and keeps these.
   owner.append("logon");
   ASSERT_TRUE(owner.poll_until([&] { return all_of(copy, "kept").size() == before.size() + 1; }));
   EXPECT_EQ(all_of(copy, "kept").front().sequence, before.front().sequence);
@@ -519,7 +519,7 @@ TEST_F(NatsCluster, removing_what_is_before_the_first_frame_removes_nothing) {
   Gateway owner{options(), "first", 1};
   ASSERT_TRUE(owner.become_owner());
   NatsStream stream{options()};
-  // A server takes 0 and 1 for a request to remove all frames of the session.
+  // A server interprets 0 and 1 as a request to remove all frames of the session.
   for (const std::uint64_t sequence : {std::uint64_t{0}, std::uint64_t{1}, std::to_underlying(owner.state.last)})
     stream.remove_before("first", sequence);
   owner.append("order");
@@ -559,7 +559,7 @@ TEST_F(NatsCluster, check_names_what_is_wrong_in_one_line_each) {
   one_replica.create({.replicas = 1, .bytes_max = 8192});
   EXPECT_NE(what_is_wrong(one_replica).find("stream SINGLE has 1 replica;"), std::string::npos)
       << what_is_wrong(one_replica);
-  NatsStream reader{options("reader", 3s)};  // what is not permitted has no answer
+  NatsStream reader{options("reader", 3s)};  // a forbidden request has no answer
   EXPECT_NE(what_is_wrong(reader).find("give this user permission to publish to TEST.s.*"), std::string::npos)
       << what_is_wrong(reader);
 }

@@ -17,8 +17,8 @@
 namespace nfx::test {
 namespace {
 
-constexpr std::size_t wait_max = 1 << 20;  // then no more is read
-constexpr int turn_ms = 5;                 // until a change of a flow has an effect
+constexpr std::size_t wait_max = 1 << 20;  // beyond it nothing more is read
+constexpr int turn_ms = 5;                 // until a change of a flow takes effect
 
 void send_at_once(int fd) {
   constexpr int yes = 1;
@@ -119,7 +119,7 @@ void Relays::accept_from(const Relay& relay) {
   pairs_.push_back({.relay = &relay, .fds = {fd, to}, .wait = {}});
 }
 
-// False: this end has closed.
+// False if this end has closed.
 bool Relays::carry(Pair& pair, std::size_t from, short events) {
   if ((events & POLLIN) != 0) {
     std::array<char, 65536> chunk;
@@ -129,7 +129,7 @@ bool Relays::carry(Pair& pair, std::size_t from, short events) {
   } else if ((events & (POLLERR | POLLHUP | POLLNVAL)) != 0) {
     return false;
   }
-  // What came from the other side may be written immediately.
+  // Bytes from the other side may be written immediately.
   for (const std::size_t to : {from, 1 - from}) {
     std::string& wait = pair.wait[to];
     if (wait.empty() || !pair.is_open(1 - to)) continue;

@@ -1,6 +1,6 @@
-// TCP relays on loopback that can be cut, as a network is: what was sent before waits, and no end of the connection
-// learns of it. Thread: one of its own; set() from any. Cost: a copy in each direction. Errors: std::runtime_error from
-// add().
+// TCP relays on loopback that can be cut like a network: bytes sent before wait, and neither end of the connection
+// notices.
+// Thread: one of its own; set() from any. Cost: a copy in each direction. Errors: std::runtime_error from add().
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace nfx::test {
 
 enum class Flow : std::uint8_t {
   both,
-  requests,  // to the target alone: its answers wait
+  requests,  // only to the target: its answers wait
   none,
 };
 
@@ -28,7 +28,7 @@ class Relays {
   Relays(const Relays&) = delete;
   Relays& operator=(const Relays&) = delete;
 
-  // Another port, which leads to this one. Its index.
+  // Adds a port that leads to this one, and returns its index.
   std::size_t add(std::uint16_t target);
   [[nodiscard]] std::uint16_t port(std::size_t relay) const;
   void set(std::size_t relay, Flow flow);
@@ -41,9 +41,9 @@ class Relays {
   };
   struct Pair {
     const Relay* relay = nullptr;
-    std::array<int, 2> fds{-1, -1};                               // the one that connected, the target
-    std::array<std::string, 2> wait;                              // to be written to that one
-    [[nodiscard]] bool is_open(std::size_t side) const noexcept;  // bytes come from that side
+    std::array<int, 2> fds{-1, -1};                               // the connecting side, the target
+    std::array<std::string, 2> wait;                              // pending bytes for that side
+    [[nodiscard]] bool is_open(std::size_t side) const noexcept;  // bytes arrive from that side
   };
 
   void run();
@@ -52,7 +52,7 @@ class Relays {
 
   mutable std::mutex mutex_;  // of relays_
   std::deque<Relay> relays_;
-  std::list<Pair> pairs_;  // the thread's
+  std::list<Pair> pairs_;  // used by the thread
   std::atomic<bool> stopping_{false};
   std::thread thread_;
 };

@@ -1,5 +1,6 @@
-// A server on loopback that greets as nats-server does, and then answers nothing: libnats before 3.8 does not return
-// from it. Thread: one of its own; the functions from any. Errors: std::runtime_error.
+// A server on loopback that greets like nats-server, and then answers nothing: libnats before 3.8 does not return from
+// it.
+// Thread: one of its own; the functions from any. Errors: std::runtime_error.
 #pragma once
 
 #include <arpa/inet.h>
@@ -46,7 +47,7 @@ class SilentServer {
     const std::lock_guard lock{mutex_};
     return greeted_;
   }
-  // Ends the connections that it has.
+  // Closes its connections.
   void hang_up() {
     const std::lock_guard lock{mutex_};
     for (const int fd : std::exchange(fds_, {})) ::close(fd);
@@ -72,7 +73,7 @@ class SilentServer {
 
   const int listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   std::uint16_t port_ = 0;
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // protects the members below
   std::vector<int> fds_;
   int greeted_ = 0;
   std::jthread thread_;

@@ -1,5 +1,5 @@
 // Three nats-servers with JetStream as one cluster on loopback, for tests; killed with the object at the latest. The
-// environment variable NFX_NATS_SERVER names another server program. A RoutePort can put a relay between two of them.
+// environment variable NFX_NATS_SERVER selects another server program. A RoutePort can put a relay between two of them.
 // Thread: one. Errors: std::runtime_error.
 #pragma once
 
@@ -34,7 +34,7 @@ inline std::string nats_server_program() {
   return chosen != nullptr ? chosen : NFX_NATS_SERVER;
 }
 
-// The port by which a server reaches another one, which listens on `port`.
+// The port at which a server reaches another one that listens on `port`.
 using RoutePort = std::function<std::uint16_t(int from, int to, std::uint16_t port)>;
 
 class ThreeServers {
@@ -83,7 +83,7 @@ class ThreeServers {
     pid = 0;
   }
   [[nodiscard]] bool runs(int i) const noexcept { return pids_[static_cast<std::size_t>(i)] != 0; }
-  // It answers, and has all that its streams have.
+  // Whether it answers, and has all frames of its streams.
   [[nodiscard]] bool is_healthy(int i) const {
     const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address = test::loopback(monitors_[static_cast<std::size_t>(i)]);
@@ -112,8 +112,8 @@ class ThreeServers {
   [[nodiscard]] std::string configuration(int i) const { return folder_.file("n" + std::to_string(i) + ".conf"); }
   [[nodiscard]] std::string log(int i) const { return folder_.file("n" + std::to_string(i) + ".log"); }
 
-  // The others connect to the address that a server advertises where they have no route to it, past the relays. Nothing
-  // listens on this one.
+  // If the others have no route to a server, they connect to its advertised address, past the relays. Nothing listens
+  // on this address.
   void write_configuration(int i, const RoutePort& route_port) const {
     const auto at = static_cast<std::size_t>(i);
     std::ofstream out{configuration(i)};

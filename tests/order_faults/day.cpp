@@ -66,7 +66,7 @@ class RandomModel {
   Random* random_;
 };
 
-// The book as the gate sees it, with a check taken out.
+// The book as seen by the gate, with a check removed.
 struct PlantedBook {
   OrderBook book;
   Plant plant;
@@ -125,7 +125,7 @@ class Day {
 
   DayResult run(std::uint64_t seed);
 
-  // What ItchFeed calls.
+  // Called by ItchFeed.
   void event(const Event& event);
   void request(const MoldRequest&) {}
   void snapshot_connect() {}
@@ -170,7 +170,7 @@ class Day {
   std::uint64_t kill_at_ = 0;
   bool killed_ = false;
   Instant now_{UtcTime{1s}, MonotonicTime{1s}};
-  Duration lag_{};               // of the thread, after the receipt
+  Duration lag_{};               // delay of the thread after the receipt
   std::vector<bool> delivered_;  // by sequence number
   std::uint64_t announced_ = 0;  // one past the highest delivered
   DayResult result_;
@@ -232,7 +232,7 @@ bool Day::send(const Intent& intent, const OwnOrder& order, const Event* event) 
   return true;
 }
 
-// The venue handles the oldest request, or does something of its own to an open order.
+// The venue handles the oldest request, or changes an open order by itself.
 void Day::answer() {
   if (random_.one_in(5000)) {
     killed_ = true;

@@ -1,6 +1,6 @@
 // A day of a random market with random models, limits and venue answers, in virtual time, with planted faults: packets
 // that are lost or late, events that do not fit the book, halts, a thread that lags, sends that fail, fills that no
-// model ordered, the kill switch. What leaves is checked by the oracle.
+// model ordered, the kill switch. The oracle checks everything that is sent.
 #pragma once
 
 #include <array>
@@ -12,12 +12,12 @@
 
 namespace nfx::order_faults {
 
-// A check that is taken out, to see that the oracle finds it.
+// A check that is removed, to prove that the oracle notices.
 enum class Plant : std::uint8_t { none, collar, tick, size, position, rate, kill, gap, stale, status, age };
 struct PlantRow {
   Plant plant;
   std::string_view name;
-  std::string_view finding;  // of the oracle
+  std::string_view finding;  // text of the oracle's finding
 };
 inline constexpr std::array<PlantRow, 10> plant_rows{
     {{Plant::collar, "collar", "a price outside of the collar"},

@@ -1,4 +1,4 @@
-// The rules for orders, written a second time.
+// A second, independent implementation of the rules for orders.
 #include "order_faults/oracle.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// What may leave, decided again from the start: from the bytes that were delivered, a book made of maps, and the orders
-// that left. It shares no code with the gate, the order table or the books.
+// Decides again which orders may be sent, from scratch: from the delivered bytes, a book made of maps, and the orders
+// sent. It shares no code with the gate, the order table or the books.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace nfx::order_faults {
 
-// A book of maps, which knows whether every event fitted.
+// A book made of maps, which knows whether every event fitted.
 class PlainBook {
  public:
   void apply(const market::Event& event);
@@ -36,7 +36,7 @@ class PlainBook {
   market::TradingStatus status_ = market::TradingStatus::unknown;
 };
 
-// What is true when an order leaves.
+// The true state when an order is sent.
 struct Truth {
   const PlainBook* book = nullptr;
   bool gap = false;
@@ -45,7 +45,7 @@ struct Truth {
   Instant now{};
 };
 
-// A request as its message has it.
+// A request as contained in its message.
 struct Sent {
   char type = '?';  // MsgType
   std::uint64_t number = 0;
@@ -55,7 +55,7 @@ struct Sent {
   std::int64_t price_nano = 0;
   std::uint64_t quantity = 0;
 };
-// Reads the fields of a message. False: one is missing or wrong.
+// Reads the fields of a message. False if one is missing or wrong.
 [[nodiscard]] bool read_sent(std::string_view type, std::string_view body, Sent& sent);
 
 class Oracle {
@@ -63,13 +63,13 @@ class Oracle {
   Oracle(const strategy::RiskLimits& limits, std::vector<strategy::InstrumentLimits> instruments)
       : limits_(limits), instruments_(std::move(instruments)), positions_(instruments_.size()) {}
 
-  // Empty: it may leave; otherwise what is wrong with that.
+  // Empty if it may be sent; otherwise the violation.
   [[nodiscard]] std::string judge(const Sent& sent, const Truth& truth);
 
-  // What the venue reports, in order, about requests that were sent.
+  // The venue's reports about sent requests, in order.
   void rejected(std::uint64_t number);
   void replaced(std::uint64_t number);
-  void canceled(std::uint64_t number);  // of the order, or of its change
+  void canceled(std::uint64_t number);  // for the order, or for its change
   void filled(std::uint64_t number, std::uint64_t quantity);
 
   struct Order {
@@ -77,12 +77,12 @@ class Oracle {
     char side = '?';
     std::uint64_t quantity = 0;
     std::uint64_t filled = 0;
-    std::uint64_t change = 0;  // number of the request that is on its way
+    std::uint64_t change = 0;  // number of the pending request
     std::uint64_t new_quantity = 0;
     bool canceling = false;
   };
   [[nodiscard]] const std::map<std::uint64_t, Order>& orders() const noexcept { return orders_; }
-  // The number of the order that a request is about. 0: none.
+  // The number of the order that a request concerns; 0: none.
   [[nodiscard]] std::uint64_t order_of(std::uint64_t number) const;
 
  private:
@@ -92,9 +92,9 @@ class Oracle {
   strategy::RiskLimits limits_;
   std::vector<strategy::InstrumentLimits> instruments_;
   std::vector<std::int64_t> positions_;
-  std::map<std::uint64_t, Order> orders_;  // open, by the number that the venue knows
+  std::map<std::uint64_t, Order> orders_;  // open orders, by the number that the venue knows
   std::uint64_t highest_ = 0;
-  std::deque<MonotonicTime> times_;  // of orders and replacements
+  std::deque<MonotonicTime> times_;  // times of orders and replacements
 };
 
 }  // namespace nfx::order_faults

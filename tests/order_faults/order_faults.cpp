@@ -1,5 +1,5 @@
-// Random markets, models and venues by seed: no order may leave on a stale book, through a gap, past a limit or after
-// the kill switch. One line for each finding, then what was sent and refused.
+// Random markets, models and venues by seed: no order may be sent on a stale book, through a gap, past a limit or after
+// the kill switch. Prints one line for each finding, then totals of sent and refused orders.
 //   build/release/tests/order_faults/order_faults --seeds 1..10000
 #include <cstdio>
 #include <string>
@@ -18,7 +18,7 @@ using nfx::order_faults::run_day;
 using nfx::plants::Bug;
 using nfx::test::SeedRange;
 
-// Whether every check that is taken out is found, by that check's own finding.
+// Whether every removed check is found, by that check's own finding.
 int run_plants(const SeedRange& seeds) {
   std::vector<Bug> bugs;
   for (const PlantRow& row : nfx::order_faults::plant_rows) {

@@ -1,5 +1,5 @@
-// Programs that prove what a test finds: bugs are planted in turn, and each has to be found. Each runs in a process of
-// its own, because code without a protection may end by an assertion, which is a finding too.
+// For programs that prove the effectiveness of a test: bugs are planted in turn, and each must be found. Each runs in a
+// separate process, because code without a protection may end with an assertion, which is a finding too.
 // Thread: one, without others; it forks. Errors: a bug that throws is reported and counts as not tried.
 #pragma once
 
@@ -17,23 +17,23 @@ namespace nfx::plants {
 
 struct Search {
   bool found = false;
-  std::string text;  // by what and what it is; or how much did not find it
+  std::string text;  // the finding and its source; or how much was tried without one
 };
 
 struct Bug {
   std::string name;
-  std::function<Search()> find;  // in the process of its own
+  std::function<Search()> find;  // runs in the separate process
 };
 
 [[nodiscard]] inline cli::Option only_option(std::string& name) {
   return {.names = "--only", .target = &name, .help = "One bug", .value = "NAME"};
 }
 
-// A line for each bug, or for the one that is named, and how many were not found. Returns the exit code: 0 when all
-// were found, 1 when one was not, 2 when none has the name or one could not be tried.
+// Prints a line for each bug, or for the named one, and how many were not found. Returns the exit code: 0 if all were
+// found, 1 if one was not, 2 if none has the name or one could not be tried.
 [[nodiscard]] int find_bugs(const std::vector<Bug>& bugs, std::string_view only = {});
 
-// The row with this name: `find` is called with the protection taken away. A name that is in no row is never found.
+// The row with this name: `find` runs with the protection removed. A name without a row is never found.
 [[nodiscard]] inline Bug planted_bug(std::string_view name, std::function<Search()> find) {
   const auto row = std::ranges::find(rows(), name, &PlantRow::name);
   const int index = row == rows().end() ? -1 : static_cast<int>(row - rows().begin());
@@ -42,7 +42,7 @@ struct Bug {
             return find();
           }};
 }
-// All rows that a program has to find.
+// All rows that a program must find.
 [[nodiscard]] inline std::vector<Bug> planted_bugs(std::string_view program, const std::function<Search()>& find) {
   std::vector<Bug> bugs;
   for (const PlantRow& row : rows())

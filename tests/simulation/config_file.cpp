@@ -1,4 +1,4 @@
-// Writes configuration files by the tables of keys with which they are read.
+// Writes configuration files with the tables of keys that the reader uses.
 #include "simulation/config_file.hpp"
 
 #include "config/keys.hpp"
@@ -25,7 +25,7 @@ std::string session_text(const SessionSettings& settings, const ScheduleTexts& s
   draft.schedule = schedule;
   draft.settings.store.retain_messages = settings.journal.retain_messages;  // one key for both
   std::string text = "[[session]]\ndictionary = \"none\"\n" + keys_text(config::session_keys(), draft);
-  // Rows whose value the table shows for the documentation only.
+  // Rows whose value is in the table only for the documentation.
   text.append("store = \"").append(to_string(settings.store_kind)).append("\"\n");
   if (settings.session.role == Role::acceptor) text.append("listen = \"" + to_string(settings.listen) + "\"\n");
   for (const Endpoint& each : settings.connect) text.append("connect = \"" + to_string(each) + "\"\n");

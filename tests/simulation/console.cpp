@@ -1,4 +1,5 @@
-// Carries out reloads on a simulated poll loop, and compares what runs afterwards with the file and the report.
+// Carries out reloads on a simulated poll loop, and compares the running sessions afterwards with the file and the
+// report.
 #include "simulation/console.hpp"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ constexpr const char* who = "alice";
   return std::ranges::any_of(report.sessions, [needs](const auto& each) { return each.needs == needs; });
 }
 
-// Whether the report states that this session is not as the file has it.
+// Whether the report says that this session differs from the file.
 [[nodiscard]] bool is_left(const ReloadReport& report, std::string_view name) {
   return std::ranges::any_of(
              report.sessions,
@@ -35,7 +36,7 @@ constexpr const char* who = "alice";
 Console::Console(Side side, Party& party, Ledger& ledger, Trace& trace, Surroundings world)
     : side_(side), party_(party), ledger_(ledger), trace_(trace), world_(std::move(world)) {}
 
-// False: there is no process that takes the request, or it has ended before the answer.
+// False if no process takes the request, or if it has ended before the answer.
 template <class Work>
 bool Console::in_process(Work&& work) {
   if (!party_.running() || party_.stopping()) return false;
@@ -66,7 +67,7 @@ void Console::pass_until(MonotonicTime until) {
   require_alive();
 }
 
-// As call_on() of a real poll thread, which wakes for it.
+// Like call_on() of a real poll thread, which wakes up for it.
 CommandStatus Console::call(const LoopCall::Work& work) {
   world_.disturb();
   require_alive();
@@ -146,7 +147,7 @@ CommandOutcome Console::command(std::size_t session, const SessionCommand& comma
   return outcome;
 }
 
-// Nothing else may come of it.
+// There must be no other result.
 CommandOutcome Console::change_session(std::size_t session, const SessionSettings& settings, std::string_view what) {
   ++changes_;
   if (!may_change_) violate("a plan changes a session");
@@ -187,7 +188,7 @@ const SessionDriver* Console::find(std::size_t number) const {
   return static_cast<const SessionDriver*>(party_.loop().find(number));
 }
 
-// The sessions that the loop has, as they really are, without those that are leaving.
+// The actual sessions of the loop, without those being removed.
 Console::AllRunning Console::running() const {
   AllRunning all;
   for (std::size_t number = 0; number < party_.numbers_used(); ++number) {
@@ -248,7 +249,7 @@ void Console::check(const ReloadReport& report, AllRunning before, std::uint64_t
       break;
     case ReloadStatus::done: break;
   }
-  wait(1us);  // what was added exists from the next iteration on
+  wait(1us);  // an added session exists from the next iteration on
   const AllRunning now = running();
   for (const auto& [name, as] : std::exchange(lost_, {})) before[name] = {.text = {}, .as = as};
   for (const auto& [name, was] : before) {
@@ -261,7 +262,7 @@ void Console::check(const ReloadReport& report, AllRunning before, std::uint64_t
   check_running(report, now);
 }
 
-// What runs is what the file has, but for what the report states.
+// The running sessions must equal the file, except for the differences in the report.
 void Console::check_running(const ReloadReport& report, const AllRunning& now) {
   AllRunning wanted;
   for (const SessionSettings& each : read_file().config.sessions)
@@ -293,7 +294,7 @@ void Console::change(const SessionSettings& wanted) {
     trace_.add(side_, "an operator has changed the session", static_cast<std::uint64_t>(report.status),
                report.problems.empty() ? std::string_view{} : report.problems.front());
     if (report.status != ReloadStatus::done) return;
-    wait(1us);  // what was added exists from the next iteration on
+    wait(1us);  // an added session exists from the next iteration on
     const AllRunning now = running();
     const auto is = now.find(there.session.name);
     if (!world_.stalled() && !party_.stopping() && (is == now.end() || is->second.text != session_text(settings)))

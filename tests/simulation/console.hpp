@@ -1,6 +1,6 @@
-// The control plane of a side's process, one operator at it: plans and carries out reloads of the configuration file as
-// src/control/control does, on the simulated poll loop, and checks what became of them.
-// Thread: one owner. Time passes within its functions. A process that ends there takes the reload with it.
+// The control plane of a side's process, with one operator: plans and carries out reloads of the configuration file
+// with src/control/control's code, on the simulated poll loop, and checks the results.
+// Thread: one owner. Time passes within its functions. If the process ends meanwhile, the reload ends too.
 #pragma once
 
 #include <array>
@@ -25,9 +25,9 @@ struct Surroundings {
 };
 
 struct ReloadCounts {
-  std::array<std::uint64_t, 9> by_status{};  // of those whose report has come
+  std::array<std::uint64_t, 9> by_status{};  // of reloads with a report
   std::uint64_t plans = 0;
-  std::uint64_t cut_off = 0;  // the process ended before that
+  std::uint64_t cut_off = 0;  // the process ended first
 
   ReloadCounts& operator+=(const ReloadCounts& more) noexcept {
     for (std::size_t i = 0; i < by_status.size(); ++i) by_status[i] += more.by_status[i];
@@ -41,13 +41,13 @@ class Console final : public control::ReloadedEngine {
  public:
   Console(Side side, Party& party, Ledger& ledger, Trace& trace, Surroundings world);
 
-  // The file is the party's, or this text that cannot be a configuration. True: nothing of it is left to be done but by
-  // a restart, or the next process will do it.
+  // The file is the party's, or this invalid text. True if nothing remains to be done except by a restart, or if the
+  // next process will do it.
   bool reload(bool plan_first, std::string mistaken = {});
-  // The session as an operator gives it; add() removes the one that is there first.
+  // The session as given by an operator; add() first removes an existing one.
   void change(const SessionSettings& wanted);
   void add(const SessionSettings& wanted);
-  // Until the session has no connection, or for half a minute.
+  // Waits until the session has no connection, at most half a minute.
   void wait_for_disconnect();
 
   void has(Defect defect) noexcept { defect_ = defect; }
@@ -65,7 +65,7 @@ class Console final : public control::ReloadedEngine {
   bool stopping() const override { return false; }
 
  private:
-  struct ProcessEnded {};  // no std::exception: nothing of the process may catch it
+  struct ProcessEnded {};  // not a std::exception, so that nothing in the process can catch it
   struct Running {
     std::string text;
     AddedSession as;
@@ -88,12 +88,12 @@ class Console final : public control::ReloadedEngine {
   Ledger& ledger_;
   Trace& trace_;
   Surroundings world_;
-  std::uint64_t process_ = 0;  // that `reload_` belongs to
+  std::uint64_t process_ = 0;  // the process that `reload_` belongs to
   std::optional<control::ConfigReload> reload_;
   std::string file_;
-  bool may_change_ = false;                                // what runs, in this request
+  bool may_change_ = false;                                // whether anything ran in this request
   std::uint64_t changes_ = 0;                              // requests of that
-  std::set<std::string, std::less<>> added_;               // by an operator, and not in a file since
+  std::set<std::string, std::less<>> added_;               // added by an operator, and not in a file since
   std::map<std::string, AddedSession, std::less<>> lost_;  // sessions that a reload could not add again yet
   ReloadCounts counts_;
   Defect defect_ = Defect::none;

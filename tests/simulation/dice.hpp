@@ -1,4 +1,5 @@
-// The seed's random numbers, the same with every standard library. Thread: one owner.
+// The seed's random numbers, identical with every standard library.
+// Thread: one owner.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ class Dice {
   // 0 to `limit` - 1.
   std::uint64_t below(std::uint64_t limit) { return generator_() % limit; }
   std::uint64_t between(std::uint64_t least, std::uint64_t most) { return least + below(most - least + 1); }
-  // True `in_thousand` times of a thousand.
+  // True with a probability of `in_thousand` in a thousand.
   bool chance(std::uint64_t in_thousand) { return below(1000) < in_thousand; }
   bool coin() { return below(2) == 0; }
   // Up to twice the mean, and never zero.

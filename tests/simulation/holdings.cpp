@@ -15,7 +15,7 @@ constinit std::array<Holdings, holder_count> holdings{};
 // Before every allocation.
 struct alignas(__STDCPP_DEFAULT_NEW_ALIGNMENT__) Label {
   std::size_t size;
-  std::uint32_t offset;  // from where the memory begins to what the program was given
+  std::uint32_t offset;  // distance from the start of the memory to the program's pointer
   Holder holder;
 };
 static_assert(sizeof(Label) == 16 && alignof(Label) <= alignof(std::max_align_t));
@@ -61,7 +61,7 @@ void forget_most() noexcept {
 
 }  // namespace nfx::simulation
 
-// Not inlined: the compiler would take the memory within for a mismatch with delete. The other forms call these.
+// Not inlined: the compiler would report the memory inside as a mismatch with delete. The other forms call these.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   return nfx::simulation::allocate(size, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
 }

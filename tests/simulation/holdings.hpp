@@ -1,5 +1,5 @@
-// What each side of the simulated world holds of the heap, counted by the program's own operator new: a program that
-// uses this is one in which every allocation goes through it.
+// Counts the heap memory held by each side of the simulated world, with the program's own operator new; in a program
+// that uses this, every allocation goes through it.
 // Thread: one; the simulation has no other. Cost: 16 bytes and some instructions for each allocation.
 #pragma once
 
@@ -16,7 +16,7 @@ enum class Holder : std::uint8_t {
   world,  // the test itself: ledger, trace, disks
   venue_engine,
   trader_engine,
-  venue_network,  // the transport of a side and what is on its way in it
+  venue_network,  // the transport of a side and its bytes in transit
   trader_network,
 };
 inline constexpr std::size_t holder_count = 5;
@@ -28,7 +28,7 @@ inline constexpr std::size_t holder_count = 5;
   return side == Side::venue ? Holder::venue_network : Holder::trader_network;
 }
 
-// What is allocated in this scope is held by `holder`, however long it lives.
+// Memory allocated in this scope is held by `holder`, however long it lives.
 class Holding {
  public:
   explicit Holding(Holder holder) noexcept;

@@ -1,4 +1,4 @@
-// Checks each event of the simulation against what both engines guaranteed, and records the first violation.
+// Checks each event of the simulation against the guarantees of both engines, and records the first violation.
 #include "simulation/ledger.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ constexpr std::uint64_t max_id = 100'000'000;
   return message.get_view(Tag::PossDupFlag) == "Y";
 }
 
-// Everything a resent message has in common with its original, in order.
+// A hash of the parts that a resent message shares with its original, in order.
 [[nodiscard]] std::uint64_t content_hash(const MessageView& message) noexcept {
   std::uint64_t hash = hash_bytes({});
   for (std::uint32_t i = 0; i < message.size(); ++i) {
@@ -97,7 +97,7 @@ void Ledger::begin_numbering(Side at) {
   if (party.logon_came == now_) party.of_past_session = true;
   trace_.add(at, "numbers begin", party.numbering);
   if (!party.may_reset) violate(at, "the sequence numbers were reset without a request");
-  // What the peer has not received by now will not come: its sequence number is gone.
+  // Messages that the peer has not received so far will not arrive: their sequence numbers are gone.
   for (const std::uint32_t id : party.numbers) {
     Message& each = party.messages[id];
     if (id == 0 || each.delivered || each.excused != nullptr) continue;
@@ -130,7 +130,7 @@ void Ledger::composed(Side from, std::string_view bytes) {
   }
   Party& party = parties_[index(from)];
   if (type == msg_type::logon && seq == 1 && party.next_out > 1) {
-    // The numbers begin again with it, or when the peer answers: what the session has next shows which.
+    // The numbers restart with it, or when the peer answers; the session's next numbers show which.
     party.asked_reset = true;
     trace_.add(from, "makes", seq, type);
     return;
@@ -170,7 +170,7 @@ void Ledger::check_resent(Side from, const MessageView& made, std::uint64_t seq)
   if (original->hash != content_hash(made)) {
     return violate(from, "what it resends as number " + text(seq) + " is not what it sent");
   }
-  // No message is older than its original, also when the clock was set back in between.
+  // No message is older than its original, even if the clock was set back in between.
   const auto sent = made.get_utc_timestamp(Tag::OrigSendingTime);
   if (!sent || sent->time != std::chrono::floor<std::chrono::milliseconds>(std::min(original->sent, utc(from)))) {
     violate(from, "what it resends as number " + text(seq) + " has another OrigSendingTime than was sent");
@@ -277,7 +277,7 @@ void Ledger::stands(Side at, SeqNum next_inbound, SeqNum next_outbound, bool sto
 
 void Ledger::synced(Side at) { parties_[index(at)].next_synced = parties_[index(at)].next_out; }
 
-// Sequence numbers from `seq` on are lost in a power loss, and so is what was sent with them.
+// A power loss has lost the sequence numbers from `seq` on, and the messages sent under them.
 void Ledger::forget_from(Side at, std::uint64_t seq) {
   Party& party = parties_[index(at)];
   for (std::uint64_t number = seq; number <= party.numbers.size(); ++number) {
@@ -310,14 +310,14 @@ void Ledger::reopened(Side at, const Reopened& found,
   if (in > reached && found.between_turns) {
     return violate(at, "its store expects number " + text(in) + ", which was never reached");
   }
-  // Within an iteration session messages may have moved it further, but only messages that were seen may count.
+  // Within an iteration session messages may have increased it further, but only observed messages may count.
   for (std::uint64_t number = party.next_in; number < in; ++number) {
     const Message* each = under(other(at), number);
     if (each != nullptr && !each->delivered && each->excused == nullptr) {
       return violate(at, "its store counts number " + text(number) + ", which the application has not seen");
     }
   }
-  // A store that fails loses what follows, and none of it is sent; what it stored before is still there.
+  // A failing store loses later records, and none of them is sent; earlier records remain.
   const bool may_lose = found.end == End::crashed;
   std::uint64_t must = may_lose ? party.next_synced : std::max(party.next_left, party.kept_out);
   if (found.durability >= Durability::group) must = std::max(must, party.next_left);
@@ -374,7 +374,7 @@ void Ledger::operated(Side at, const NextNumbers& set) {
     trace_.add(at, "operator sets next out", value(*set.out));
     if (value(*set.out) < party.next_out) return violate(at, "an operator has set next out back");
     party.next_out = value(*set.out);
-    party.numbers.resize(party.next_out - 1);  // nothing is sent under those that were left out
+    party.numbers.resize(party.next_out - 1);  // nothing is sent under the omitted ones
   }
   if (set.in) {
     trace_.add(at, "operator sets next in", value(*set.in));

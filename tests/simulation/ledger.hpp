@@ -1,7 +1,7 @@
-// What both engines guaranteed, recorded outside of them: every sequence number with its bytes, every message that
-// send() accepted, every delivery. It is notified of events and has the first violation. It excuses what a fault
-// explains, and requires that fault each time: it knows both clocks, the connection that a Logon was sent on, and when
-// a disk was full.
+// The guarantees of both engines, recorded outside of them: every sequence number with its bytes, every message that
+// send() accepted, every delivery. It receives events and records the first violation. It excuses effects of a fault,
+// and requires that fault each time: it knows both clocks, the connection on which a Logon was sent, and when a disk
+// was full.
 // Thread: one owner. Memory: some 64 bytes for each message of the run, 4 for each sequence number of an epoch, and a
 // few dozen for each Logon.
 #pragma once
@@ -27,21 +27,21 @@
 
 namespace nfx::simulation {
 
-// How the process whose store is opened again came to its end.
+// How the process ended whose store is opened again.
 enum class End : std::uint8_t {
   orderly,  // it logged out and closed
-  killed,   // the process went, files and shared memory stayed
-  crashed,  // the machine went: what was not synced may be gone
+  killed,   // the process was killed; files and shared memory remain
+  crashed,  // the machine crashed; unsynced data may be lost
 };
 
 [[nodiscard]] std::string_view to_string(End end) noexcept;
 
 struct Reopened {
   End end = End::orderly;
-  Durability durability = Durability::interval;  // of the process that ended
-  bool between_turns = true;                     // it was not in the middle of something
+  Durability durability = Durability::interval;  // of the ended process
+  bool between_turns = true;                     // it was not in the middle of an operation
   bool same_numbering = true;                    // the store still knows of the last reset
-  bool new_numbering = false;                    // ... and of an epoch that the ledger does not know
+  bool new_numbering = false;                    // ... and has an epoch that the ledger does not know
   bool failed = false;                           // the store had reported that it failed
   SeqNum next_inbound{};
   SeqNum next_outbound{};
@@ -54,52 +54,52 @@ struct LedgerCounts {
   std::uint64_t resent = 0;           // messages that were compared with their originals
   std::uint64_t gap_fills = 0;
   std::uint64_t session_messages = 0;
-  std::uint64_t resets = 0;  // numberings begun, of one side
+  std::uint64_t resets = 0;  // number of epochs started by one side
   std::uint64_t given_up_at_reset = 0;
-  std::uint64_t lost_tail = 0;  // in a power loss, as the durability allows
+  std::uint64_t lost_tail = 0;  // in a power loss, as permitted by the durability
   std::uint64_t rejected = 0;   // refused by the peer's session, with a Reject
   std::uint64_t refusals = 0;   // Logouts with a text
-  std::uint64_t overtaken = 0;  // Logons refused because a newer connection had been used before they came
+  std::uint64_t overtaken = 0;  // Logons refused because a newer connection had been used before they arrived
 };
 
-// What the ledger has to know of the world besides what happens in it.
+// Facts about the world that do not follow from its events.
 struct LedgerFacts {
   Instant begin{};                                             // of both clocks, before one is set
-  Duration max_latency = Duration::max();                      // SendingTime may be so far off
+  Duration max_latency = Duration::max();                      // maximum permitted error of SendingTime
   std::array<std::shared_ptr<const Schedule>, 2> schedules{};  // by side; null: none
-  Duration retain_age{};                                       // a store may forget what is older; 0: nothing
+  Duration retain_age{};                                       // a store may forget older messages; 0: none
 };
 
 class Ledger {
  public:
   Ledger(Trace& trace, LedgerFacts facts);
 
-  // An engine made a message: its bytes as the application hears of them, before they leave.
+  // An engine composed a message: its bytes as seen by the application, before they are sent.
   void composed(Side from, std::string_view bytes);
   // send() returned this number for the message with this id.
   void acknowledged(Side from, SeqNum seq, std::uint64_t id);
-  // The transport took this message for a connection; those of a side are counted through all its processes.
+  // The transport took this message for a connection; a side's connections are counted through all its processes.
   void left(Side from, std::uint64_t connection, std::string_view bytes);
   void received(Side at, std::string_view bytes);
-  // True: the application sees it for the first time.
+  // True if the application sees it for the first time.
   bool delivered(Side at, const MessageView& message);
-  // A session's next sequence numbers between two iterations, and whether its store still takes what it is given.
+  // A session's next sequence numbers between two iterations, and whether its store still accepts records.
   void stands(Side at, SeqNum next_inbound, SeqNum next_outbound, bool store_works = true);
-  // Everything numbered below is on the medium.
+  // Everything with a lower number is durable.
   void synced(Side at);
   // A store was opened again; `read` returns its messages.
   void reopened(Side at, const Reopened& found, const std::function<std::optional<std::string_view>(SeqNum)>& read);
   // An operator set the sequence numbers of a session that had lost some.
   void repaired(Side at, SeqNum next_inbound, SeqNum next_outbound);
-  // An operator set them while the process ran: next out has grown, next in has fallen.
+  // An operator set them while the process ran: next out has increased, next in has decreased.
   void operated(Side at, const NextNumbers& set);
-  // The first numbers that cannot contradict what the peer may know.
+  // The first numbers that cannot contradict the peer's knowledge.
   [[nodiscard]] SeqNum safe_inbound(Side at) const noexcept { return SeqNum{parties_[index(at)].next_in}; }
   [[nodiscard]] SeqNum safe_outbound(Side at) const noexcept { return SeqNum{parties_[index(at)].next_left}; }
 
-  // Nothing happens any more: both sides agree, and everything that was sent has been delivered.
+  // The world is quiet: both sides must agree, and every sent message must have been delivered.
   void quiet(const NextNumbers& venue, const NextNumbers& trader);
-  // What is missing until then.
+  // The number of messages still missing for that.
   [[nodiscard]] std::uint64_t missing() const noexcept;
 
   // Time passes, and an operator sets the clock of a side.
@@ -137,43 +137,44 @@ class Ledger {
     MonotonicTime since;
     Duration offset;
   };
-  // A message that was received and whose sequence number the session has not passed yet.
+  // A received message whose sequence number the session has not passed yet.
   struct Receipt {
     std::uint64_t seq;
     UtcTime came;  // by the receiver's clock
     UtcTime sent;  // by the sender's
   };
-  struct Rejection {  // of a message that need not come any more, when its number counts
+  struct Rejection {  // a message that need not arrive any more, once its number counts
     std::uint64_t seq;
     std::uint64_t id;
   };
   struct SentLogon {
     std::uint64_t connection = 0;
-    std::uint32_t numbering = 0;  // of the receiver, when the Logon was sent
+    std::uint32_t numbering = 0;  // the receiver's epoch when the Logon was sent
   };
   struct Party {
     std::vector<Message> messages;       // by id, from 1
-    std::vector<std::uint32_t> numbers;  // of this epoch, from 1: the id under each, 0 for the session's own
+    std::vector<std::uint32_t> numbers;  // of this epoch, from 1: the id under each, 0 for the session's own messages
     std::uint32_t numbering = 0;
     std::uint64_t next_out = 1;
     std::uint64_t next_in = 1;
     std::uint64_t highest_in = 1;   // before an operator set it back, which a crash may undo
-    std::uint64_t next_left = 1;    // beyond the last number that left
-    std::uint64_t next_synced = 1;  // beyond the last number on the medium
+    std::uint64_t next_left = 1;    // one more than the last number sent
+    std::uint64_t next_synced = 1;  // one more than the last durable number
     bool may_reset = false;
     bool asked_reset = false;         // by a Logon with number 1
-    std::uint64_t on_connection = 0;  // the last number received as no duplicate
+    std::uint64_t on_connection = 0;  // the last number received that was not a duplicate
     std::uint64_t kept_out = 1;       // both sequence numbers when its store last worked
     std::uint64_t kept_in = 1;
     std::vector<ClockSetting> clock;
-    std::optional<MonotonicTime> room_since = MonotonicTime::min();  // on its disk; empty while there is none
+    std::optional<MonotonicTime> room_since = MonotonicTime::min();  // since when its disk has space; empty while it
+                                                                     // has none
     std::vector<Receipt> receipts;
-    std::vector<Rejection> rejections;                    // that this side sent in the current iteration
-    std::unordered_map<std::uint64_t, SentLogon> logons;  // that left, by a hash of the bytes
-    std::uint64_t newest_heard = 0;                       // of the peer's connections that brought a Logon
-    bool overtaken = false;                               // the last message was a Logon of an older one
+    std::vector<Rejection> rejections;                    // sent by this side in the current iteration
+    std::unordered_map<std::uint64_t, SentLogon> logons;  // sent Logons, by a hash of the bytes
+    std::uint64_t newest_heard = 0;                       // newest of the peer's connections that brought a Logon
+    bool overtaken = false;                               // the last message was a Logon of an older connection
     MonotonicTime logon_came{};
-    bool of_past_session = false;  // ... was a Logon that left before this side's numbers started over
+    bool of_past_session = false;  // ... was a Logon sent before this side's numbers restarted
   };
 
   void begin_numbering(Side at);

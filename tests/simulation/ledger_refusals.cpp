@@ -1,4 +1,4 @@
-// The reason that a session gives when it refuses its peer's messages, and the fault that explains it.
+// The reason given by a session that refuses its peer's messages, and the fault that explains it.
 #include <algorithm>
 #include <utility>
 
@@ -11,9 +11,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A message takes less to arrive: the network's delays, and the wait for a peer that reads slowly.
+// A message takes less time to arrive: the network's delays, and the wait for a slow reader.
 constexpr Duration longest_way = 60s;
-// The time after which a journal on a full disk tries again; the flusher may be later by some more.
+// After this time a journal on a full disk tries again; the flusher may be later by some more.
 constexpr Duration room_is_noticed = 10s;
 
 [[nodiscard]] Duration distance(UtcTime a, UtcTime b) noexcept { return a < b ? b - a : a - b; }
@@ -22,8 +22,8 @@ constexpr Duration room_is_noticed = 10s;
 
 UtcTime Ledger::utc(Side side) const { return without_offset(now_) + parties_[index(side)].clock.back().offset; }
 
-// Its store may have removed the message for its age, at a time when the clock was ahead, and it may have been made
-// when the clock was ahead: never by more than ten minutes.
+// The peer's store may have removed the message because of its age, when the clock was ahead, or the message may have
+// been created when the clock was ahead; never by more than ten minutes.
 bool Ledger::may_be_forgotten(Side at, const Message& message) const {
   return facts_.retain_age != Duration::zero() && message.sent + facts_.retain_age < utc(at) + 20min;
 }
@@ -37,7 +37,7 @@ void Ledger::disk_full(Side side, bool full) noexcept {
   }
 }
 
-// The clock of the machine, to the millisecond: all checks of times depend on it.
+// Requires the machine's clock, to the millisecond, because all checks of times depend on it.
 void Ledger::check_sending_time(Side from, const MessageView& made) {
   const auto sent = made.get_utc_timestamp(Tag::SendingTime);
   if (!sent || sent->time != std::chrono::floor<std::chrono::milliseconds>(utc(from))) {
@@ -45,21 +45,21 @@ void Ledger::check_sending_time(Side from, const MessageView& made) {
   }
 }
 
-// Whether the sender's clock showed this time so lately that a message can have been on its way since.
+// Whether the sender's clock showed this time so recently that a message may still be in transit since then.
 bool Ledger::written_lately(Side from, UtcTime sent) const {
   const auto& settings = parties_[index(from)].clock;
   for (std::size_t i = settings.size(); i-- > 0;) {
     const MonotonicTime until = i + 1 < settings.size() ? settings[i + 1].since : now_;
     if (until < now_ - longest_way) return false;
     const MonotonicTime when = facts_.begin.monotonic + (sent - settings[i].offset - facts_.begin.utc);
-    // SendingTime is cut to the millisecond.
+    // SendingTime is truncated to the millisecond.
     if (when + 1ms > settings[i].since && when <= until && when >= now_ - longest_way) return true;
   }
   return false;
 }
 
-// A message is refused for its time when both clocks are further apart than allowed, and for nothing else: that of a
-// network's delays alone is far less.
+// A message is refused because of its time only if the clocks differ by more than allowed; the network's delays alone
+// are far shorter.
 bool Ledger::times_explain_refusal(Side at, std::optional<std::uint64_t> seq) const {
   return std::ranges::any_of(parties_[index(at)].receipts, [&](const Receipt& receipt) {
     return receipt.seq == seq.value_or(receipt.seq) && distance(receipt.came, receipt.sent) > facts_.max_latency &&
@@ -67,7 +67,7 @@ bool Ledger::times_explain_refusal(Side at, std::optional<std::uint64_t> seq) co
   });
 }
 
-// A session that refuses what its peer sent, although both are NexusFIX, needs a reason.
+// If a session refuses a message of its peer, although both are NexusFIX, there must be a reason.
 void Ledger::note_refusal(Side from, const MessageView& made) {
   const std::string_view type = made.msg_type();
   const std::string_view why = made.get_view(Tag::Text);
@@ -87,7 +87,7 @@ void Ledger::note_reject(Side from, const MessageView& reject, std::string_view 
   parties_[index(from)].rejections.push_back({refused, peer.numbers[refused - 1]});
 }
 
-// A rejected message is finished when its sequence number counts; one from beyond a gap is still requested.
+// A rejected message is finished when its sequence number counts; one beyond a gap will still be requested.
 void Ledger::settle_rejections(Side at, std::uint64_t next_inbound) {
   Party& party = parties_[index(at)];
   for (const Rejection& each : std::exchange(party.rejections, {})) {
@@ -110,25 +110,25 @@ void Ledger::note_logout(Side from, std::string_view why) {
   if (why.starts_with("MsgSeqNum too low")) {
     explained = std::exchange(party.overtaken, false);
     if (explained) ++counts_.overtaken;
-    // The peer took a Logon of the old session in its new one, and answered with the first number of that.
+    // The peer accepted a Logon of the old session in its new one, and answered with the new one's first number.
     if (!explained) explained = std::exchange(parties_[index(other(from))].of_past_session, false);
   } else if (why.starts_with("Tag 789 (NextExpectedMsgSeqNum) is higher")) {
-    // Where the clocks differ, a Logon of the sender's old session may come in the receiver's new one.
+    // If the clocks differ, a Logon of the sender's old session may arrive in the receiver's new one.
     explained = std::exchange(party.of_past_session, false);
   } else if (why == "the session's time is over") {
     explained = party.may_reset || (schedule != nullptr && !schedule->logon_allowed(utc(from)));
   } else if (why == to_text(SessionRejectReason::sending_time_accuracy_problem)) {
-    explained = times_explain_refusal(from, std::nullopt);  // of a Reject, which no Reject answers
+    explained = times_explain_refusal(from, std::nullopt);  // about a Reject, which is never answered with a Reject
   } else if (why == "operator" || why == "removed") {
-    explained = true;  // the Text that the simulated one gives, and that of a reload
+    explained = true;  // the Text of the simulated application, and a reload's
   } else if (why == "the message store takes no more") {
     explained = !party.room_since || *party.room_since > now_ - room_is_noticed;
   }
   if (!explained) violate(from, "logged out: " + std::string{why});
 }
 
-// A network may deliver a Logon after those of newer connections, which its sender opened because it gave up the older
-// one. Its sequence number is low then, and the session, which has continued meanwhile, has to refuse it.
+// A network may deliver a Logon after the Logons of newer connections, which its sender opened because it gave up the
+// older one. Its sequence number is then low, and the session, which has continued meanwhile, must refuse it.
 void Ledger::note_logon_received(Side at, std::string_view bytes) {
   Party& party = parties_[index(at)];
   party.on_connection = 0;

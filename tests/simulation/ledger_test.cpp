@@ -1,4 +1,4 @@
-// What the ledger excuses, and that it excuses no more: messages made by hand, without an engine.
+// Which effects the ledger excuses, and that it excuses no others: messages made by hand, without an engine.
 #include <gtest/gtest.h>
 
 #include "nexusfix/dictionary/validation_policy.hpp"
@@ -34,7 +34,7 @@ class LedgerTest : public testing::Test {
     ledger_.set_clock(side, offset);
   }
 
-  // A message of this side as its engine would make it now.
+  // A message of this side as its engine would compose it now.
   std::string make(Side from, std::string_view type, std::string_view body, std::uint64_t seq) {
     std::array<char, 512> buffer;
     const UtcTime utc = begin.utc + (now_ - begin.monotonic) + offset_[index(from)];

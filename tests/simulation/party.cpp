@@ -190,7 +190,7 @@ void Party::stop_in_order() {
   loop_->request_stop();
 }
 
-// From here on nothing that the process does has an effect outside.
+// From here on no operation of the process has an effect outside.
 void Party::strike() noexcept {
   if (std::exchange(struck_, true)) return;
   disk_.die_at(0);
@@ -209,7 +209,7 @@ void Party::end_process(End end, std::uint64_t seed) {
   if (end == End::orderly && store_open_) between_turns_ = true;
   trace_.add(side_, "process is gone", 0, to_string(end));
   died_ = true;
-  // A store that was closed before is in no better condition.
+  // A store that was closed earlier is in no better condition.
   end_ = store_open_ ? end : std::max(end_, end);
   if (std::exchange(store_open_, false)) failed_ = store_failed();
   if (transport_ != nullptr) faults_of_the_dead_ = network_faults();
@@ -235,7 +235,7 @@ const JournalStore* Party::journal() const noexcept {
   return there == nullptr ? nullptr : there->journal();
 }
 bool Party::unflushed() const noexcept { return has_session() && journal()->position() != flushed_; }
-// Whether everything that was appended is on the medium; what a failed store refused never gets there.
+// Whether all appended records are durable; records refused by a failed store never are.
 bool Party::durable() const noexcept {
   return has_session() && !store_failed() && journal()->counts().refused == 0 &&
          journal()->durable() >= journal()->position();
@@ -244,8 +244,8 @@ bool Party::holds_back() const noexcept { return has_session() && journal()->hol
 bool Party::disk_full() const noexcept { return has_session() && journal()->disk_full(); }
 bool Party::store_failed() const noexcept { return has_session() && journal()->condition() == StoreCondition::failed; }
 
-// The flusher is there for its turn only: while it is not, a poll thread that has to wait for the disk syncs itself,
-// where with a flusher it would wait for another thread.
+// The flusher is attached only during its turn. Otherwise a poll thread that has to wait for the disk syncs itself;
+// with a flusher it would wait for another thread.
 Duration Party::flush() {
   if (!has_session()) return Duration::max();
   auto& store = const_cast<JournalStore&>(*journal());
@@ -302,7 +302,7 @@ void Party::compare(const JournalStore& store) {
                    });
 }
 
-// What an operator does after a power loss that lost sequence numbers: no number may be below one that was sent.
+// The steps of an operator after a power loss that lost sequence numbers: no number may be below a sent one.
 void Party::repair(JournalStore& store, UtcTime now) {
   const bool forgot_reset = store.creation_time() < creation_time_;
   if (end_ != End::crashed) return;

@@ -1,4 +1,4 @@
-// One side of the simulated world: a machine with its clock, the process on it with its engine, and the application.
+// One side of the simulated world: a machine with its clock, a process with its engine, and the application.
 // Thread: one owner. Everything is driven from outside; nothing here reads a clock or waits.
 #pragma once
 
@@ -28,16 +28,16 @@ enum class Moment : std::uint8_t {
   logged_on,
 };
 
-// A defect put in on purpose, to prove that it is seen.
+// A deliberate defect, to prove that it is detected.
 enum class Defect : std::uint8_t {
   none,
   delivers_twice,    // the application gets it twice
   resends_nothing,   // gap fills instead of stored messages
   forgets_a_number,  // the store of the next process has lost its last counter record
-  hoards,            // the process keeps a buffer for each message, for ever
+  hoards,            // the process keeps a buffer for each message for ever
   leaves_memory,     // ... and one when it ends
-  changes_nothing,   // a session that is to be changed is not, and the answer is that it is
-  adds_disabled,     // a session that is added takes no connection
+  changes_nothing,   // a session is not changed, although the answer says so
+  adds_disabled,     // an added session accepts no connection
 };
 
 class Party final : public Application, public Observer, public SessionStores {
@@ -54,47 +54,48 @@ class Party final : public Application, public Observer, public SessionStores {
   [[nodiscard]] Duration utc_offset() const noexcept { return utc_offset_; }
   [[nodiscard]] const ManualClock& clock() const noexcept { return clock_; }
 
-  // The process. turn() returns how much happened.
+  // The process. turn() returns the number of events.
   void start(const FaultOptions& faults);
   [[nodiscard]] bool running() const noexcept { return loop_ != nullptr; }
-  [[nodiscard]] bool crashed() const noexcept { return end_ == End::crashed; }  // and has not started since
+  [[nodiscard]] bool crashed() const noexcept { return end_ == End::crashed; }  // and has not started again
   std::size_t turn();
   [[nodiscard]] MonotonicTime next_event() const;
   void kill(End end, std::uint64_t seed = 0);        // between two iterations
-  void kill_at(Moment moment) { moment_ = moment; }  // in the next iteration that comes to it
-  void stop_in_order();                              // logs out; the process ends when that is done
-  // Set when an iteration ended with the process killed: the owner decides when it comes back.
+  void kill_at(Moment moment) { moment_ = moment; }  // in the next iteration that reaches this moment
+  void stop_in_order();                              // logs out; the process ends afterwards
+  // True if an iteration ended with the process killed: the owner decides when it restarts.
   [[nodiscard]] bool died() const noexcept { return died_; }
 
-  // An operator's command, in the next iteration; `judge` is given the sequence numbers before it and what became of
-  // it.
+  // An operator's command, in the next iteration; `judge` receives the sequence numbers before it and its outcome.
   using Judge = std::function<void(NextNumbers before, const CommandOutcome&)>;
   void operate(SessionCommand command, Judge judge);
   // ... removes the session: it logs out, and the process forgets it.
   void remove_session();
-  // How many commands have changed something.
+  // The number of commands that have changed something.
   [[nodiscard]] std::uint64_t commands_done() const noexcept { return commands_done_; }
   [[nodiscard]] bool has_session() const noexcept { return session() != nullptr; }
-  // Of the last one that was there.
+  // The settings of the last existing session.
   [[nodiscard]] const SessionSettings& settings() const noexcept { return settings_; }
-  // What the next process begins with.
+  // The configuration of the next process.
   [[nodiscard]] ConfigFile& file() noexcept { return file_; }
 
-  // For the control plane of the process that runs.
+  // For the control plane of the running process.
   [[nodiscard]] Loop& loop() noexcept { return *loop_; }
-  [[nodiscard]] const EngineConfig& config() const noexcept { return config_; }  // that it has begun with
+  [[nodiscard]] const EngineConfig& config() const noexcept { return config_; }  // the configuration it started with
   [[nodiscard]] std::uint64_t process() const noexcept { return process_; }      // its number
   [[nodiscard]] bool stopping() const noexcept { return stopping_; }
   [[nodiscard]] std::size_t number() const noexcept { return number_; }
-  [[nodiscard]] std::size_t numbers_used() const noexcept { return numbers_used_; }  // of sessions: all are below
+  [[nodiscard]] std::size_t numbers_used() const noexcept {
+    return numbers_used_;
+  }  // upper bound of all session numbers
   [[nodiscard]] bool is_own(std::string_view name) const noexcept { return name == name_; }
-  void add_session(const SessionSettings& settings, AddedSession as);  // throws what PollLoop::add() throws
+  void add_session(const SessionSettings& settings, AddedSession as);  // throws like PollLoop::add()
   void changed_to(const SessionSettings& settings) { settings_ = settings; }
 
   // An operator has reset the sequence numbers at this time.
   void allow_reset(bool may) noexcept { reset_allowed_ = may; }
 
-  // Its disk. flush() writes and syncs, and returns how long until that is due again.
+  // Its disk. flush() writes and syncs, and returns the time until it is due again.
   Duration flush();
   [[nodiscard]] bool unflushed() const noexcept;  // something was appended since
   [[nodiscard]] bool durable() const noexcept;
@@ -106,13 +107,13 @@ class Party final : public Application, public Observer, public SessionStores {
 
   [[nodiscard]] ProcessTransport* transport() noexcept { return transport_.get(); }
   [[nodiscard]] std::unique_ptr<ProcessTransport> take_ghost() { return std::move(ghost_); }
-  // What its networks did to it, through all its processes.
+  // Faults of its networks, over all its processes.
   [[nodiscard]] FaultCounters network_faults() const noexcept;
 
   // The application.
   void send_one(std::size_t text_size) { wanted_.push_back(text_size); }
   [[nodiscard]] bool logged_on() const noexcept;
-  [[nodiscard]] NextNumbers next() const noexcept;  // of a session that is there
+  [[nodiscard]] NextNumbers next() const noexcept;  // of the existing session
   [[nodiscard]] std::uint64_t refused() const noexcept { return refused_; }
 
   void has(Defect defect) noexcept { defect_ = defect; }
@@ -148,7 +149,7 @@ class Party final : public Application, public Observer, public SessionStores {
   EngineConfig config_;
   std::uint64_t process_ = 0;
   std::uint64_t commands_done_ = 0;
-  std::size_t number_ = 0;  // of the session, among all that the process has had
+  std::size_t number_ = 0;  // number of the session, among all sessions of the process
   std::size_t numbers_used_ = 0;
   LoopbackNetwork& network_;
   Trace& trace_;
@@ -163,20 +164,20 @@ class Party final : public Application, public Observer, public SessionStores {
   std::unique_ptr<ProcessTransport> transport_;
   std::unique_ptr<Loop> loop_;
   std::unique_ptr<ProcessTransport> ghost_;
-  FaultCounters faults_of_the_dead_;  // networks of processes that are gone
+  FaultCounters faults_of_the_dead_;  // faults of networks of earlier processes
   ConnectionId last_left_by_ = no_connection;
-  std::uint64_t connections_used_ = 0;  // that messages were sent on, through all processes
+  std::uint64_t connections_used_ = 0;  // number of connections used for messages, over all processes
   std::vector<std::unique_ptr<char[]>> hoard_;
   Moment moment_ = Moment::none;
   Defect defect_ = Defect::none;
-  // Of the process that ended last, and of its store.
+  // About the process that ended last, and its store.
   bool opened_before_ = false;
   bool store_open_ = false;
   End end_ = End::orderly;
   bool between_turns_ = true;
   bool failed_ = false;
   Durability last_durability_ = Durability::interval;
-  Durability durability_ = Durability::interval;  // of the one that runs
+  Durability durability_ = Durability::interval;  // of the running process
   UtcTime creation_time_{};
   JournalPosition flushed_ = 0;
   bool struck_ = false;
@@ -185,7 +186,7 @@ class Party final : public Application, public Observer, public SessionStores {
   bool reset_allowed_ = false;
   UtcTime numbers_since_{};
   std::uint32_t numbering_ = 0;
-  std::vector<std::size_t> wanted_;  // sizes of the texts of messages to be sent in the next iteration
+  std::vector<std::size_t> wanted_;  // text sizes of messages to send in the next iteration
   std::uint64_t next_id_ = 1;
   std::uint64_t refused_ = 0;
 };

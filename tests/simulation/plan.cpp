@@ -32,7 +32,7 @@ void draw_session(SessionSettings& settings, Side side, const Plan& plan, Dice& 
   session.role = side == Side::venue ? Role::acceptor : Role::initiator;
   session.resend_timeout = std::chrono::seconds{dice.between(3, 12)};
   session.max_resend_attempts = 100;
-  session.max_same_resend_requests = 1'000'000;  // with redundant requests, each message after a long gap has one
+  session.max_same_resend_requests = 1'000'000;  // with redundant requests, each message after a long gap causes one
   session.max_queued_messages = static_cast<std::uint32_t>(dice.between(8, 256));
   session.max_queued_bytes = 64 * 1024;
   session.resend_chunk_size = dice.coin() ? 0 : static_cast<std::uint32_t>(dice.between(1, 20));
@@ -57,7 +57,7 @@ void draw_session(SessionSettings& settings, Side side, const Plan& plan, Dice& 
   redraw_durability(settings.journal, dice);
 }
 
-// A session that its peer never uses, next to the one that is tested.
+// A session that its peer never uses, beside the tested one.
 void draw_other_session(SessionSettings& settings, Side side, std::size_t number, Dice& dice) {
   settings.session.sender_comp_id = side == Side::venue ? "VENUE" : "TRADER";
   settings.session.target_comp_id = "OTHER" + std::to_string(number);
@@ -69,7 +69,7 @@ void draw_other_session(SessionSettings& settings, Side side, std::size_t number
   settings.send_buffer_size = 64 * 1024;
   settings.store_kind = StoreKind::memory;
   settings.store.retain_bytes = 4096;
-  settings.journal.retain_messages = 8;  // the key of both kinds of store
+  settings.journal.retain_messages = 8;  // the key for both kinds of store
 }
 
 }  // namespace
@@ -110,7 +110,7 @@ void redraw_other_settings(SessionSettings& settings, Dice& dice) {
   settings.session.send_last_msg_seq_num_processed = dice.coin();
 }
 
-// A change of the file at random. Its places are sometimes too few for what it has.
+// Changes the file at random. Sometimes it has more sessions than the engine has places.
 void redraw_file(ConfigFile& file, Side side, Dice& dice) {
   if (file.session && dice.coin()) redraw_live_settings(*file.session, dice);
   if (file.session && dice.chance(400)) redraw_other_settings(*file.session, dice);
@@ -127,7 +127,7 @@ void redraw_file(ConfigFile& file, Side side, Dice& dice) {
 std::string with_mistake(std::string text, Dice& dice) {
   switch (dice.below(4)) {
     case 0: return text + "[[session]]\n";                  // without names
-    case 1: return text + "resend_chunk_size = \"all\"\n";  // a key that is there, or one that is not a number
+    case 1: return text + "resend_chunk_size = \"all\"\n";  // a valid key, or a number that is not one
     case 2: return text + "no_such_key = 1\n";
     default: return "[engine]\nmax_fields = \n" + text;  // not TOML
   }
@@ -142,7 +142,7 @@ Plan draw_plan(std::uint64_t seed, FaultSet faults) {
   plan.storm_mean = dice.between(5s, 60s);
   plan.weather_mean = dice.between(1h, 4h);
   plan.order_mean = dice.between(50ms, 3s);
-  // With hours, both clocks must agree on which day it is: only the break between two sessions may be blurred.
+  // With opening hours, both clocks must agree on the day: only the break between two sessions may be blurred.
   plan.clock_step = plan.hours == Hours::always ? 10min : plan.hours == Hours::daily ? 5min : 0min;
   const auto probability = [&](Fault fault, double most) {
     return faults.has(fault) ? most * static_cast<double>(dice.below(101)) / 100 : 0.0;

@@ -1,7 +1,7 @@
-// The network as one process has it: a faulty loopback that shows every message that leaves, and that goes dumb and
-// deaf in the middle of whatever happens when its process is struck dead.
-// Its memory is the network's, not that of the engine which calls it.
-// Thread: one owner. Cost: reads every byte that is sent.
+// The network as seen by one process: a faulty loopback that reports every sent message. When its process is killed, it
+// stops sending and receiving, even in the middle of an operation. Its memory belongs to the network, not to the
+// calling engine.
+// Thread: one owner. Cost: reads every sent byte.
 #pragma once
 
 #include <functional>
@@ -19,11 +19,11 @@ namespace nfx::simulation {
 
 using FaultyLoopback = FaultyTransport<LoopbackTransport>;
 
-// What a broken link does that no network between two TCP stacks would: for proving that the ledger sees it.
+// Faults that no network between two TCP stacks has, to prove that the ledger detects them.
 enum class BrokenLink : std::uint8_t {
   none,
-  repeats_a_message,  // the same bytes once more
-  alters_a_resend,    // one byte of a resent message, with a checksum that fits
+  repeats_a_message,  // sends the same bytes once more
+  alters_a_resend,    // changes one byte of a resent message, with a matching checksum
 };
 
 class ProcessTransport {
@@ -90,7 +90,7 @@ class ProcessTransport {
 
   // From here on nothing is sent and nothing received.
   void strike_dead() noexcept { dead_ = true; }
-  // A machine that has crashed does not accept connections either.
+  // A crashed machine does not accept connections either.
   void stop_listening() noexcept {
     if (listener_ != no_listener) inner_.close_listener(std::exchange(listener_, no_listener));
   }
@@ -100,7 +100,7 @@ class ProcessTransport {
   void breaks(BrokenLink link) noexcept { broken_ = link; }
 
  private:
-  // Remembers which connection is in use. What the engine allocates when it is called back is its own.
+  // Remembers which connection is in use. Allocations of the engine in callbacks are its own.
   template <class Sink>
   struct Watching {
     ProcessTransport& self;
@@ -151,7 +151,7 @@ class ProcessTransport {
     static_cast<void>(faulty_.try_send(id, message));
   }
 
-  // The first letter of Text(58) becomes the next one, and the sum with it.
+  // Increments the first letter of Text(58), and the sum with it.
   void alter_a_resend(std::string& bytes) {
     const std::size_t duplicate = bytes.find(
         "\x01"

@@ -1,5 +1,5 @@
-// Runs simulated worlds by seed, and stops at the first violation. Several seeds fail also when a requested fault has
-// never happened.
+// Runs simulated worlds by seed, and stops at the first violation. A run of several seeds also fails if a requested
+// fault never happened.
 //   build/release/tests/simulation/simulate --seeds 1..500 --hours 24
 //   build/release/tests/simulation/simulate --seed 17 --trace
 #include <algorithm>
@@ -64,7 +64,7 @@ void add(Totals& totals, const RunResult& result) {
   sum.overtaken += each.overtaken;
 }
 
-// A requested fault that never happened would make a clean run look like a test of it.
+// If a requested fault never happened, a clean run would seem to test it.
 bool all_happened(const Totals& totals, const FaultSet& faults) {
   bool all = true;
   for (std::size_t i = 0; i < fault_count; ++i) {

@@ -1,4 +1,4 @@
-// The simulator repeats itself, and it sees what it is there to see.
+// The simulator is reproducible, and detects what it should detect.
 #include <gtest/gtest.h>
 
 #include "simulation/world.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Of runs that once broke a rule: a seed is another run when there are more faults.
+// The faults of runs that once violated a rule: with more faults, a seed gives another run.
 constexpr std::string_view first_faults =
     "split,delay,cut,swallow,lose,kill,crash,full,sync,slow,clock,restart,operate";
 
@@ -135,7 +135,7 @@ TEST(Simulation, a_store_has_the_numbers_of_its_session_after_an_orderly_end_on_
   EXPECT_EQ(result.violation, std::nullopt) << result.trace;
 }
 
-// It closes a connection whose peer has lost its end and reads nothing, and is requested to stop.
+// It closes a connection whose peer has lost its end and reads nothing, and is asked to stop.
 TEST(Simulation, a_process_ends_in_order_while_a_closed_connection_has_a_peer_that_does_not_read) {
   RunOptions stuck = options(64678, first_faults);
   stuck.hours = 12h;

@@ -1,5 +1,5 @@
-// What happened in a simulated world: a hash of all of it, and the last events to read.
-// Thread: one owner. Cost: a copy into a ring per event; text is made when it is read.
+// Records a simulated world: a hash of all events, and the last ones as text.
+// Thread: one owner. Cost: a copy into a ring per event; the text is formatted when it is read.
 #pragma once
 
 #include <array>
@@ -21,16 +21,16 @@ enum class Side : std::uint8_t { venue, trader };
 
 class Trace {
  public:
-  // With `live` every event is also written there as it happens.
+  // With `live` every event is also written there immediately.
   explicit Trace(MonotonicTime begin, std::FILE* live = nullptr) : begin_(begin), live_(live), events_(kept) {}
 
   void at(MonotonicTime now) noexcept { now_ = now; }
-  // `what` is a literal; `detail` is cut after some bytes.
+  // `what` is a literal; `detail` is truncated.
   void add(Side side, const char* what, std::uint64_t number = 0, std::string_view detail = {});
 
   [[nodiscard]] std::uint64_t hash() const noexcept { return hash_; }
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
-  // The last events, one a line: virtual time, side, what.
+  // The last events, one per line: virtual time, side, event.
   [[nodiscard]] std::string last(std::size_t events = kept) const;
 
  private:
@@ -52,7 +52,7 @@ class Trace {
   std::uint64_t hash_ = 0xCBF29CE484222325U;
 };
 
-// FNV-1a, begun with `hash`.
+// FNV-1a, starting with `hash`.
 [[nodiscard]] std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t hash = 0xCBF29CE484222325U) noexcept;
 
 }  // namespace nfx::simulation

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 constexpr MonotonicTime never = MonotonicTime::max();
 constexpr std::size_t mebibyte = 1024 * 1024;
 
-// 2024-02-26 00:00 UTC, a Monday before a leap day, at a time of the day drawn from the seed.
+// 2024-02-26 00:00 UTC, a Monday before a leap day, at a random time of the day.
 [[nodiscard]] Instant begin_of(Dice& dice) {
   const UtcTime day{std::chrono::sys_days{std::chrono::year{2024} / 2 / 26}};
   return {day + dice.between(1h, 23h), MonotonicTime{100h}};
@@ -26,12 +26,12 @@ constexpr std::size_t mebibyte = 1024 * 1024;
           .retain_age = trader.journal.retain_age};
 }
 
-// What the engine of one session may hold of the heap, its store and flusher included, and the network of its side with
-// all that is on its way. Both follow from the sizes that draw_plan() sets and from nothing that grows with time. Half
-// of the first is the queue for other threads; opening a journal reads its last file in two pieces of 1 MiB.
+// The heap limit of the engine of one session, including its store and flusher, and of its side's network with
+// everything in transit. Both depend on the sizes set by draw_plan() and not on time. Half of the first is the queue
+// for other threads; opening a journal reads its last file in two pieces of 1 MiB.
 constexpr std::size_t engine_bytes_max = 4 * mebibyte;
 constexpr std::size_t engine_bytes_max_opening = engine_bytes_max + 2 * mebibyte;
-// Up to 320 KiB wait in the faulty transport, in pieces of a few bytes that cost it a hundred each.
+// Up to 320 KiB wait in the faulty transport, in pieces of a few bytes with an overhead of a hundred each.
 constexpr std::size_t network_bytes_max = 8 * mebibyte;
 
 }  // namespace
@@ -126,7 +126,7 @@ void World::pass(Duration time) {
   while (now_ < until && going_on()) step(until);
 }
 
-// What an operator does at a console takes time, in which the world advances.
+// Actions of an operator at a console take time, in which the world advances.
 void World::step(MonotonicTime until) {
   advance(until);
   for (const Side side : {Side::venue, Side::trader}) {
@@ -134,7 +134,7 @@ void World::step(MonotonicTime until) {
   }
 }
 
-// To the next event, or to `until` when that comes first.
+// Advances to the next event, or to `until` if that comes first.
 void World::advance(MonotonicTime until) {
   MonotonicTime next = std::min(until, fault_at_);
   for (const Side side : {Side::venue, Side::trader}) {
@@ -143,7 +143,7 @@ void World::advance(MonotonicTime until) {
                      operator_done_at_[i], stalled(side) ? stalled_until_[i] : party(side).next_event()});
   }
   for (const Ghost& ghost : ghosts_) next = std::min(next, ghost.until);
-  next = std::max(next, now_ + 1us);  // what is immediately due again has to wait for a moment
+  next = std::max(next, now_ + 1us);  // an event that is immediately due again has to wait for a moment
   if (party(Side::venue).logged_on() && party(Side::trader).logged_on()) logged_on_ += next - now_;
   now_ = next;
   trace_.at(now_);
@@ -153,7 +153,7 @@ void World::advance(MonotonicTime until) {
   settle();
 }
 
-// What the world itself does at this time.
+// The world's own events at this time.
 void World::act() {
   std::erase_if(ghosts_, [&](const Ghost& ghost) { return ghost.until <= now_; });
   for (const Side side : {Side::venue, Side::trader}) {
@@ -180,7 +180,7 @@ void World::act() {
   }
 }
 
-// Turns both sides until nothing moves any more at this time.
+// Runs both sides until nothing happens any more at this time.
 void World::settle() {
   constexpr int most = 100'000;
   int still = 0;
@@ -214,7 +214,7 @@ void World::look_at_memory() {
   }
 }
 
-// What was appended is flushed some time later: soon where messages wait for it.
+// Appended records are flushed some time later: soon if messages wait for it.
 void World::plan_flush(Side side) {
   if (!party(side).unflushed()) return;
   const bool slow = slow_until_[index(side)] > now_;
@@ -238,8 +238,8 @@ void World::flush(Side side) {
   }
 }
 
-// A store cannot be opened on a full or failing disk: an operator repairs that first, and sets the clock before
-// sequence numbers, which are of the session that the clock shows.
+// A store cannot be opened on a full or failing disk, so an operator repairs that first. The clock is set before the
+// sequence numbers, which belong to the session that the clock shows.
 void World::repair_host(Side side) {
   party(side).leave_room_on_disk(test::MemoryDisk::never);
   party(side).fail_sync_after(test::MemoryDisk::never);
@@ -295,7 +295,7 @@ void World::inject(Fault fault, Side side) {
   const ConnectionId connection = target.transport()->newest();
   switch (fault) {
     case Fault::split:
-    case Fault::delay: return;  // the transport's own
+    case Fault::delay: return;  // made by the transport
     case Fault::cut: return network.cut(connection);
     case Fault::swallow: ++injected_[static_cast<std::size_t>(fault)]; return network.swallow(connection);
     case Fault::lose: return network.lose(connection);
@@ -334,7 +334,7 @@ void World::inject(Fault fault, Side side) {
   after_end(side);
 }
 
-// A command at random. None that loses messages: those are the operator's own decision, and have no rule to be checked.
+// A random command, but none that loses messages: those are the operator's own decision, and no rule covers them.
 void World::operate(Side side) {
   Party& target = party(side);
   if (!target.has_session()) return;
@@ -359,13 +359,13 @@ void World::operate(Side side) {
     }
     case SessionCommandKind::resend: command.from = SeqNum{1 + dice_.below(in)}; break;
     case SessionCommandKind::reset:
-      // An exchange that breaks off needs an operator at both ends.
+      // An interrupted exchange needs an operator at both ends.
       if (!options_.faults.only(Fault::operate) || !party(Side::venue).logged_on() || !party(Side::trader).logged_on())
         return;
       reset_until_ = now_ + 1s;
       for (const auto& each : parties_) each->allow_reset(true);
       break;
-    case SessionCommandKind::remove: return;  // it needs to be added again: Fault::reload
+    case SessionCommandKind::remove: return;  // would have to be added again: Fault::reload
     case SessionCommandKind::logout: command.text = "operator"; break;
     case SessionCommandKind::show:
     case SessionCommandKind::logon:
@@ -384,15 +384,15 @@ void World::will_end_operations(Side side) {
   operator_done_at_[index(side)] = std::min(operator_done_at_[index(side)], now_ + dice_.between(1s, 5min));
 }
 
-// As `nfx session change` does: the next process begins with the first values again.
+// Like `nfx session change`: the next process starts with the original values.
 void World::change_live_settings(Side side) {
   SessionSettings wanted = party(side).settings();
   redraw_live_settings(wanted, dice_);
   at_console_[index(side)] = [this, side, wanted] { console(side).change(wanted); };
 }
 
-// An operator removes the session, removes and adds it, changes it, or reloads a file that has been changed or
-// has a mistake. What was removed or is not in the file returns when the operations end.
+// An operator removes the session, removes and adds it, changes it, or reloads a file that has been changed or has a
+// mistake. Sessions that were removed or are not in the file return when the operations end.
 void World::reconfigure(Side side) {
   Party& target = party(side);
   Console& at = console(side);
@@ -424,7 +424,7 @@ void World::disturb(Side side) {
   if (options_.faults.has(fault)) inject(fault, side);
 }
 
-// What an operator has ended or held may continue, and what was removed is there again.
+// Sessions that an operator has stopped or held may continue, and removed ones return.
 void World::end_operations(Side side) {
   operator_done_at_[index(side)] = never;
   ConfigFile& file = party(side).file();
@@ -436,8 +436,8 @@ void World::end_operations(Side side) {
     party(side).operate({.kind = kind}, [](NextNumbers, const CommandOutcome&) {});
 }
 
-// Until the file is what runs. What needs the session to have no connection waits for the next process, or the operator
-// ends it.
+// Repeats until the running sessions equal the file. Changes that need the session to be disconnected wait for the next
+// process, or the operator disconnects it.
 void World::finish_reload(Side side) {
   constexpr int most = 20;
   Party& target = party(side);
@@ -446,11 +446,11 @@ void World::finish_reload(Side side) {
     repair_host(side);
     if (console(side).reload(false) || !going_on() || target.process() != process) break;
     if (attempt == most) {
-      // Faults may hinder it outside a calm.
+      // Outside of a calm phase, faults may prevent it.
       if (phase_ == Phase::calm) ledger_.violate(side, "a reload is not complete after 20 attempts");
       break;
     }
-    // More sessions than there are places for.
+    // There are more sessions than places.
     if (attempt == 2 && target.file().others.size() > 1) target.file().others.resize(1);
     if (dice_.coin())
       target.operate({.kind = SessionCommandKind::logout, .text = "operator"}, [](auto, const auto&) {});
@@ -466,7 +466,7 @@ bool World::agree() {
          trader.next().in == venue.next().out && ledger_.missing() == 0;
 }
 
-// No faults and no orders: the sides must find each other, and nothing may be missing.
+// No faults and no orders: the sides must reconnect, and nothing may be missing.
 void World::become_calm() {
   begin(Phase::calm);
   for (const Side side : {Side::venue, Side::trader}) {

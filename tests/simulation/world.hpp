@@ -1,5 +1,5 @@
-// Two machines, a network and time, made from one seed. The same seed makes the same run, event for event.
-// Time goes from event to event: an hour in which nothing happens costs its heartbeats.
+// Two machines, a network and time, from one seed. The same seed gives the same run, event for event. Time advances
+// from event to event: an hour without events only costs its heartbeats.
 //
 //   storm     faults every few seconds, orders all the time
 //   calm      no faults, no orders: both sides must agree in the end, and everything sent must be delivered
@@ -31,7 +31,7 @@ struct RunOptions {
 
 struct RunResult {
   std::optional<std::string> violation;
-  std::string trace;  // the last events, when there is a violation
+  std::string trace;  // the last events, if there is a violation
   std::uint64_t trace_hash = 0;
   std::uint64_t events = 0;
   std::uint64_t turns = 0;
@@ -42,7 +42,7 @@ struct RunResult {
   std::array<std::uint64_t, fault_count> injected{};
   std::uint64_t refused_sends = 0;
   ReloadCounts reloads;
-  std::size_t engine_bytes = 0;       // the most that one held between two iterations
+  std::size_t engine_bytes = 0;       // the most that one side held between two iterations
   std::size_t engine_bytes_most = 0;  // ... and at any time
   std::size_t network_bytes_most = 0;
 };
@@ -99,7 +99,7 @@ class World {
   LoopbackNetwork network_;
   std::array<std::unique_ptr<Party>, 2> parties_;
   std::array<std::unique_ptr<Console>, 2> consoles_;
-  std::array<std::function<void()>, 2> at_console_;  // what an operator does next, which takes time
+  std::array<std::function<void()>, 2> at_console_;  // the next action of an operator, which takes time
   std::vector<Ghost> ghosts_;
   Phase phase_ = Phase::calm;
   std::array<MonotonicTime, 2> order_at_;

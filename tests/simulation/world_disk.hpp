@@ -1,6 +1,6 @@
-// A disk that belongs to the world: what it keeps is not memory of the process that writes it, but the handles of open
-// files are.
-// Thread: one owner. Lifetime: the disk inside outlives it.
+// A disk that belongs to the world: its content is not memory of the writing process, but the handles of open files
+// are.
+// Thread: one owner. Lifetime: the inner disk outlives it.
 #pragma once
 
 #include <memory>

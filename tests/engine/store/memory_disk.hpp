@@ -40,7 +40,7 @@ class MemoryDisk final : public Disk {
 
   static constexpr std::uint64_t never = UINT64_MAX;
 
-  // What goes wrong.
+  // Faults.
 
   void die_at(std::uint64_t changes) { life_ = changes; }
   [[nodiscard]] bool dead() const noexcept { return dead_; }

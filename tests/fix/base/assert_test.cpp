@@ -1,4 +1,4 @@
-// That a failed assertion names its place and condition, and that NFX_ASSERT costs nothing where it is off.
+// A failed assertion names its place and condition, and NFX_ASSERT costs nothing if it is off.
 #include "nexusfix/base/assert.hpp"
 
 #include <gtest/gtest.h>

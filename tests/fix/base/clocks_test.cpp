@@ -1,4 +1,4 @@
-// What is read is the host's time, by both clocks.
+// Both clocks return the host's time.
 #include "base/clocks.hpp"
 
 #include <gtest/gtest.h>

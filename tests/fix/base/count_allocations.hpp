@@ -9,13 +9,13 @@ namespace nfx::test {
 inline thread_local std::size_t allocations = 0;
 }
 
-// Not inlined: the compiler would take the malloc within for a mismatch with delete.
+// Not inlined: the compiler would report the malloc inside as a mismatch with delete.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   ++nfx::test::allocations;
   if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
   throw std::bad_alloc();
 }
-// Otherwise a sanitizer's, whose memory free() must not get.
+// Otherwise a sanitizer's version is used, whose memory free() must not get.
 [[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   ++nfx::test::allocations;
   return std::malloc(size == 0 ? 1 : size);

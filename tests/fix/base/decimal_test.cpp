@@ -160,7 +160,7 @@ TEST(decimal, random_values_survive_writing_and_reading) {
   }
 }
 
-// The reference parser, one character at a time: zeros at the end of the fraction go until the rest fits.
+// The reference parser, one character at a time: drops zeros at the end of the fraction until the rest fits.
 std::optional<Decimal> plainly(std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative) text.remove_prefix(1);
@@ -183,7 +183,7 @@ std::optional<Decimal> plainly(std::string_view text) {
   return Decimal{static_cast<std::int64_t>(negative ? -mantissa : mantissa), static_cast<std::uint8_t>(scale)};
 }
 
-// Value and scale: 1.5 and 1.50 differ here.
+// Compares value and scale: 1.5 and 1.50 differ here.
 bool reads_as_plainly(std::string_view text) {
   const auto value = Decimal::parse(text);
   const auto expected = plainly(text);

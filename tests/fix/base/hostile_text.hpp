@@ -1,4 +1,4 @@
-// Texts for testing parsers that read several characters with one load: next to guard pages, with every byte in every
+// Texts for testing parsers that read several characters with one load: next to guard pages, with every byte at every
 // place, and random ones.
 #pragma once
 
@@ -43,7 +43,7 @@ class GuardedText {
   std::size_t page_ = 0;
 };
 
-// Calls `check` with `text` after each of its characters in turn was replaced by each of the 256 bytes.
+// Calls `check` with `text` after replacing each of its characters in turn by each of the 256 bytes.
 template <typename Check>
 void with_every_byte_everywhere(std::string text, Check check) {
   for (char& place : text) {
@@ -67,7 +67,7 @@ void every_text_of(std::string_view alphabet, std::size_t longest, Check check, 
 // The characters of numbers, their neighbours in ASCII, and bytes with the top bit set.
 inline constexpr std::string_view number_alphabet{"019-.+/: e\0\x7F\x80\xB0\xB9\xAE\xFF", 17};
 
-// Random texts that are nearly numbers: digits, sometimes many leading zeros, and up to three other characters.
+// Random texts that look almost like numbers: digits, sometimes many leading zeros, and up to three other characters.
 class RandomNumberText {
  public:
   [[nodiscard]] std::string_view next(Seeded& random) {

@@ -1,4 +1,4 @@
-// How exactly latencies are counted, and what other threads read.
+// The accuracy of counted latencies, and the view of other threads.
 #include "nexusfix/base/latency_histogram.hpp"
 
 #include <gtest/gtest.h>

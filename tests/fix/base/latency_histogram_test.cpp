@@ -36,7 +36,7 @@ TEST(LatencyHistogram, reads_any_value_back_within_one_percent_and_never_too_low
   for (std::uint64_t v = 1; v < 3'600'000'000'000; v = v + v / 97 + 1) {
     LatencyHistogram histogram;
     histogram.record(v);
-    histogram.record(LatencyHistogram::highest_trackable);  // so that the maximum does not bound the answer
+    histogram.record(LatencyHistogram::highest_trackable);  // so that the maximum does not limit the result
     const std::uint64_t read = histogram.percentile(50);
     ASSERT_GE(read, v);
     ASSERT_LE(static_cast<double>(read - v), 0.01 * static_cast<double>(v)) << v;

@@ -1,4 +1,4 @@
-// What maps memory without taking it: pages, zeros, errors.
+// Mapping memory without using it: pages, zeros, errors.
 #include "nexusfix/base/memory.hpp"
 
 #include <gtest/gtest.h>

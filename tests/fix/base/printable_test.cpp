@@ -1,4 +1,4 @@
-// What terminals could execute or misread is escaped, printable text in any script is not.
+// Characters that a terminal could execute or misread are escaped; printable text in any script is not.
 #include "base/printable.hpp"
 
 #include <gtest/gtest.h>

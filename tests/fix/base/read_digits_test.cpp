@@ -1,4 +1,4 @@
-// Digits read a word at a time, compared with reading single digits.
+// Reading digits a word at a time, compared with reading single digits.
 #include "nexusfix/base/digits.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// same_text() against operator== for every length that it treats in its own way, and every place of a difference.
+// same_text() against operator== for every length that it handles differently, and every place of a difference.
 #include "base/same_text.hpp"
 
 #include <gtest/gtest.h>

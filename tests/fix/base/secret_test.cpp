@@ -1,4 +1,4 @@
-// Secrets: where their bytes are, that they are cleared, and what is left of them.
+// Secrets: where their bytes are, that they are cleared, and the traces they leave.
 #include "nexusfix/base/secret.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 namespace nfx {
 namespace {
 
-// The flags of the mapping that has this address, as the kernel names them: "rd wr mr mw me lo dd".
+// The flags of the mapping at this address, in the kernel's notation: "rd wr mr mw me lo dd".
 std::string flags_at(const void* address) {
   std::ifstream maps{"/proc/self/smaps"};
   const auto wanted = reinterpret_cast<std::uintptr_t>(address);
@@ -32,7 +32,7 @@ std::string flags_at(const void* address) {
   return {};
 }
 
-// qemu-aarch64 of Debian 12 answers 0 to MADV_DONTDUMP and does nothing.
+// qemu-aarch64 in Debian 12 returns 0 for MADV_DONTDUMP and does nothing.
 bool madvise_is_emulated() {
   void* const page = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return false;
@@ -86,7 +86,7 @@ TEST(Secret, has_no_text_once_only_the_digest_is_kept) {
   EXPECT_FALSE(secret.empty());
   EXPECT_EQ(secret.reveal(), "");
   EXPECT_EQ(copy.reveal(), "correct horse");
-  secret.keep_digest();  // of a digest: nothing changes
+  secret.keep_digest();  // it already has a digest, so nothing changes
   EXPECT_TRUE(secret.matches("correct horse"));
 }
 
@@ -135,7 +135,7 @@ TEST(Secret, many_threads_may_make_and_compare_them) {
 
 TEST(ClearText, leaves_nothing_of_the_text) {
   std::string text = "a password that is longer than a short string";
-  text.resize(20);  // what is behind its end is cleared too
+  text.resize(20);  // bytes behind its end are cleared too
   const char* const where = text.data();
   clear_text(text);
   EXPECT_TRUE(text.empty());

@@ -1,4 +1,4 @@
-// The option --seeds FIRST..LAST of programs that run something by seed.
+// The option --seeds FIRST..LAST of programs that run by seed.
 #pragma once
 
 #include <cstdio>
@@ -14,7 +14,7 @@ struct SeedRange {
   [[nodiscard]] unsigned long long count() const noexcept { return last - first + 1; }
 };
 
-// Nothing, and a line on standard error, when the text is not such a range. The exit code is 2 then.
+// Empty if the text is not a range, after printing a line on standard error; the exit code is then 2.
 [[nodiscard]] inline std::optional<SeedRange> read_seeds(const std::string& text) {
   SeedRange seeds;
   int used = 0;

@@ -1,4 +1,4 @@
-// The helpers of any text: what they leave out, and published examples of their digits.
+// The text helpers: the characters they remove, and published examples of their digits.
 #include "base/text.hpp"
 
 #include <gtest/gtest.h>

@@ -264,7 +264,7 @@ TEST(utc_timestamp_writer, follows_the_clock_across_seconds_in_both_directions) 
   }
 }
 
-// The reference writer: the calendar of the standard library, one digit after the other.
+// The reference writer: the standard library's calendar, one digit after the other.
 std::string plain_text_of(UtcTime time, unsigned fraction_digits) {
   const auto second = std::chrono::floor<std::chrono::seconds>(time);
   const auto day = std::chrono::floor<std::chrono::days>(second);

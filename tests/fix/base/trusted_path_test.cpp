@@ -1,4 +1,4 @@
-// A folder or file is trusted only when nobody but this user and root can have chosen it.
+// A folder or file is trusted only if nobody except this user and root can have chosen it.
 #include "base/trusted_path.hpp"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// Digits written a word at a time: text, size, sum, and no write after the space that each function states.
+// Writing digits a word at a time: text, size, sum, and no write beyond the space that each function documents.
 #include "nexusfix/base/digits.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ std::string plain(std::int64_t mantissa, unsigned scale) {
   return negative ? '-' + text : text;
 }
 
-// The text that a writer left in `out`, when its size and sum are right and nothing after `room` was written.
+// The text that a writer left in `out`, if its size and sum are right and nothing after `room` was written.
 template <std::size_t room, typename Write>
 std::string written_by(Write write) {
   std::string out(room + 16, '#');

@@ -1,4 +1,4 @@
-// Dictionaries with contradictions, which are repaired with the places that contradict each other, or above the bounds,
+// Dictionaries with contradictions, which are repaired and reported with the contradicting places, or above the limits,
 // which are refused.
 #include "dictionary/support.hpp"
 #include "nexusfix/dictionary/model.hpp"
@@ -149,7 +149,7 @@ TEST(HostileXml, the_number_of_repairs_kept_in_words_has_a_bound) {
   EXPECT_TRUE(d.repairs().summary()[0].ends_with(" (and 9999 more like this)")) << d.repairs().summary()[0];
 }
 
-// Each name would be compared with each other one: 40,000 times 40,000 without the bound on suggestions.
+// Each name would be compared with every other one: 40,000 times 40,000 without the limit on suggestions.
 TEST(HostileXml, unknown_names_are_explained_in_time_that_grows_with_their_number_only) {
   std::string fields, body;
   for (int i = 0; i < 40'000; ++i) {

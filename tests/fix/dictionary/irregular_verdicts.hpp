@@ -1,5 +1,5 @@
-// What an engine says of these messages with each dictionary of tests/fix/dictionary/irregular. The tests of NexusFIX
-// and of QuickFIX (tests/interop) compare themselves with this table, so that neither is linked with the other. C++14.
+// The verdicts for these messages with each dictionary of tests/fix/dictionary/irregular. The tests of NexusFIX and of
+// QuickFIX (tests/interop) both use this table, so that neither is linked with the other. C++14.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@ namespace irregular {
 
 struct Message {
   const char* name;
-  const char* body;  // after the header; '|' stands for SOH
+  const char* body;  // after the header; '|' means SOH
   bool valid;        // unless an exception says otherwise
 };
 
@@ -45,7 +45,7 @@ const Exception exceptions[] = {
     {"values_in_an_element", "side_unlisted", true, false, "QuickFIX/J's <values> is unknown to QuickFIX"},
 };
 
-// QuickFIX refuses these, or does not end.
+// QuickFIX refuses these, or does not terminate.
 const char* const refused_by_quickfix[] = {
     "component_undefined",    "component_within_itself",    "field_undefined",
     "field_with_two_numbers", "fields_defined_twice_alike", "fields_defined_twice_with_other_values",

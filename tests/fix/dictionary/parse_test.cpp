@@ -1,4 +1,4 @@
-// Reading dictionary files: what they define, and the error messages for wrong ones.
+// Reading dictionary files: their definitions, and the error messages for wrong ones.
 
 #include "dictionary/support.hpp"
 
@@ -7,7 +7,7 @@ namespace {
 
 using dictionary_test::fix44;
 
-// A group in a group in a group: each with a count of its own, as none may contain itself.
+// Nested groups, each with a count of its own, because no group may contain itself.
 std::string counts(int n) {
   std::string fields;
   for (int i = 0; i < n; ++i) {
@@ -238,7 +238,7 @@ TEST(ParseDictionary, finds_groups_too_deep_that_components_hide) {
                  (i == 0 ? "" : "<component name=\"C" + std::to_string(i - 1) + "\" required=\"N\"/>") +
                  "</group></component>" + components;
   }
-  // The deepest ones are resolved first, so that none is deep by itself when the last one adds its level.
+  // The deepest ones are resolved first, so that none is too deep on its own when the last one adds its level.
   std::string body;
   for (int i = 0; i < 8; ++i) body += "<component name=\"C" + std::to_string(i) + "\" required=\"N\"/>";
   EXPECT_EQ(outcome_of(xml({.body = body, .components = components, .fields = counts(9)})), "sound");

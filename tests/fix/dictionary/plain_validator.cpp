@@ -18,7 +18,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 // Any number of digits.
 bool is_count(std::string_view text) { return !text.empty() && std::ranges::all_of(text, is_digit); }
 
-// More entries than any message has where it is long.
+// A longer number means more entries than any message has.
 std::int64_t plain_count(std::string_view text) {
   while (text.size() > 1 && text.starts_with('0')) text.remove_prefix(1);
   return text.size() > 18 ? INT64_MAX : std::stoll(std::string(text));
@@ -96,7 +96,7 @@ bool is_listed(std::string_view text, const FieldDef& field) {
   }
 }
 
-// A violation that must be rejected ends the walk, wherever that is.
+// Ends the walk at a violation that must be rejected.
 struct Rejected {
   Violation violation;
 };
@@ -157,7 +157,7 @@ class PlainValidation {
 
   Mode mode(const Violation& violation) const { return policy_.mode(type_, violation.reason, violation.tag); }
 
-  // Of a field of the message itself, or the structure of a group.
+  // For a field of the message itself, or the structure of a group.
   void report(const Violation& violation, bool is_undefined = false) {
     switch (mode(violation)) {
       case Mode::off: return;
@@ -168,7 +168,7 @@ class PlainValidation {
     }
     throw Rejected{is_undefined ? more_useful_than(violation) : violation};
   }
-  // Of the values in a group: held until the group has been divided.
+  // For values in a group: held back until the group has been divided.
   void report_in_group(const Violation& violation) {
     if (held_) return;
     if (mode(violation) == Mode::lenient) tolerated.push_back(violation);
@@ -207,7 +207,7 @@ class PlainValidation {
     seen.insert(field.tag);
     for (const Violation& each : wrong_value(*member.field, field)) report(each);
   }
-  // In the order in which they are looked for: the next one counts where this one is tolerated.
+  // In the order of the checks: the next one counts if this one is tolerated.
   std::vector<Violation> wrong_value(const FieldDef& def, const Field& field) const {
     std::vector<Violation> wrong;
     if (field.value.empty()) return wrong;
@@ -221,7 +221,7 @@ class PlainValidation {
     }
   }
 
-  // Whether there are as many entries as announced when a repeated member begins the next one.
+  // Whether the number of entries is as declared if a repeated member begins the next one.
   bool repeats_divide(const GroupDef& group, std::size_t first, std::int64_t declared, const Scopes& around) const {
     std::int64_t entries = 0;
     std::set<Tag> seen;
@@ -360,7 +360,7 @@ class PlainValidation {
   const ValidationPolicy& policy_;
   const std::string_view type_;
   std::vector<Field> fields_;
-  std::optional<Violation> held_;  // of the values of a group
+  std::optional<Violation> held_;  // for the values of a group
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The rules of nexusfix/dictionary/validator.hpp, written to be read: values are checked a character at a time, members
-// are searched one after the other, and every field takes the same way. What validate() has to agree with.
+// The rules of nexusfix/dictionary/validator.hpp in readable form: values are checked a character at a time, members
+// are searched one after the other, and every field is handled the same way. validate() must agree with it.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Dictionaries with irregularities that users' files really have: each is read, and what was irregular is noted once.
-// Every file of tests/fix/dictionary/irregular is one irregularity, by its name; QuickFIX reads them too
+// Dictionaries with irregularities from real files of users: each is read, and its irregularity is recorded once. Every
+// file of tests/fix/dictionary/irregular has one irregularity, given by its name; QuickFIX reads them too
 // (tests/interop).
 #include "nexusfix/dictionary/model.hpp"
 
@@ -17,7 +17,7 @@ namespace {
 
 const std::filesystem::path folder = NFX_SOURCE_DIR "/tests/fix/dictionary/irregular";
 
-// What each file is read with. Files that are not named here are sound.
+// The repair for each file. Files that are not listed are sound.
 const std::map<std::string, RepairKind> repaired{
     {"blanks_around_names_and_types", RepairKind::blanks},
     {"blanks_around_values", RepairKind::blanks},
@@ -82,11 +82,13 @@ TEST(Repair, reads_every_irregular_file_and_notes_its_irregularity) {
   EXPECT_TRUE(left.empty()) << "no such file: " << *left.begin();
 }
 
-// QuickFIX is held to the same table.
+// QuickFIX is tested against the same table.
 TEST(Repair, irregular_dictionaries_have_the_verdicts_of_the_table) {
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const std::string name = entry.path().stem().string();
-    if (entry.path().extension() != ".xml" || name == "header_missing") continue;  // no header: all of it is undefined
+    if (entry.path().extension() != ".xml" || name == "header_missing")
+      continue;  // without a header all of it is
+                 // undefined
     SCOPED_TRACE(name);
     const Dictionary d = load_dictionary(entry.path());
     for (const irregular::Message& message : irregular::messages) {

@@ -1,4 +1,4 @@
-// The shipped dictionaries: facts of FIX, and every message that they define, validated.
+// The shipped dictionaries: facts of FIX, and validation of every message that they define.
 #include <array>
 #include <filesystem>
 #include <fstream>
@@ -18,7 +18,7 @@ using dictionary_test::fix42;
 using dictionary_test::fix44;
 using dictionary_test::validate_bytes;
 
-// A text that is a value of the field.
+// A valid text for the field.
 std::string value_of(const FieldDef& field) {
   if (!field.values.empty()) return std::string(field.values.all().front().value);
   switch (format_of(field.type)) {
@@ -50,10 +50,10 @@ struct Plan {
   const MemberDef* left_out = nullptr;
 };
 
-// Groups within groups within groups have one entry: the messages would not end otherwise.
+// Deeply nested groups have one entry, because the messages would not end otherwise.
 void append_members(FieldWriter& out, const Scope& scope, const Plan& plan, int depth = 0) {
   for (const MemberDef& member : scope.members()) {
-    // BeginString, BodyLength, MsgType and CheckSum are the encoder's.
+    // The encoder writes BeginString, BodyLength, MsgType and CheckSum.
     if (member.tag == Tag::BeginString || member.tag == Tag::BodyLength || member.tag == Tag::MsgType ||
         member.tag == Tag::CheckSum || &member == plan.left_out) {
       continue;
@@ -82,7 +82,7 @@ bool written_by_encoder(Tag tag) {
   return tag == Tag::BeginString || tag == Tag::BodyLength || tag == Tag::MsgType || tag == Tag::CheckSum;
 }
 
-// A version, with its transport when that is a separate dictionary.
+// A version, with its transport if that is a separate dictionary.
 struct Version {
   std::string_view name;
   bool over_transport;
@@ -179,7 +179,7 @@ TEST_P(ShippedDictionary, never_accepts_random_fields_without_the_required_ones)
     const MessageDef& message = messages[random() % messages.size()];
     std::string text;
     std::set<Tag> present;
-    // Mostly the message in its right order, with fields omitted and undefined ones added.
+    // Mostly the message in its right order, with some fields omitted and undefined ones added.
     for (const MemberDef& member : message.scope.members()) {
       if (written_by_encoder(member.tag)) continue;
       const FieldDef& field = random() % 64 == 0 ? fields[random() % fields.size()] : *member.field;
@@ -277,7 +277,7 @@ TEST(ShippedFacts, what_fix_5_carries_comes_from_two_files) {
   }
 }
 
-// What a session sends: in every version it must pass its own dictionary.
+// A session's messages must pass the dictionary of every version.
 TEST(ShippedFacts, the_sessions_messages_have_what_each_version_gives_them) {
   for (const Version& version : versions) {
     if (version.name == "FIXT.1.1") continue;
@@ -373,7 +373,7 @@ TEST(ShippedFacts, every_data_field_follows_its_length) {
 
 TEST(ShippedFacts, every_data_field_of_the_standard_pairs_is_data_after_a_length) {
   for (const Version& version : versions) {
-    if (version.name == "FIX.5.0SP2") continue;  // has some of those numbers for other fields
+    if (version.name == "FIX.5.0SP2") continue;  // uses some of these numbers for other fields
     const Dictionary& d = dictionary_of(version);
     for (const FieldDef& field : d.fields()) {
       const Tag data = data_tag_of(field.tag);

@@ -1,4 +1,4 @@
-// What the dictionary tests share: the shipped dictionaries, and messages written with '|' for SOH.
+// Shared by the dictionary tests: the shipped dictionaries, and messages written with '|' for SOH.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ inline const Dictionary& fix44() {
   return dictionary;
 }
 
-// A whole message: `fields` are those after MsgType, each ended by '|'.
+// A whole message: `fields` are the fields after MsgType, each ended by '|'.
 inline std::string message(std::string_view begin_string, std::string_view msg_type, std::string_view fields) {
   std::string raw(fields);
   std::ranges::replace(raw, '|', soh);
@@ -75,8 +75,8 @@ inline std::optional<Violation> validate_body(const Dictionary& dictionary, std:
   return validate_fields(dictionary, msg_type, std::string(header) + std::string(body), policy, report);
 }
 
-// What became of the dictionary that `build` makes: "refused: " and the error, "repaired: " and what was irregular
-// first, or "sound".
+// The result of building a dictionary with `build`: "refused: " and the error, "repaired: " and the first irregularity,
+// or "sound".
 template <class Build>
 std::string outcome_of(const Build& build) {
   try {

@@ -1,4 +1,4 @@
-// Which mode a policy gives to a violation, and how overrides are written.
+// The mode of a policy for a violation, and the syntax of overrides.
 #include "nexusfix/dictionary/validation_policy.hpp"
 
 #include <gtest/gtest.h>

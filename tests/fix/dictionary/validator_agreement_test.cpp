@@ -1,4 +1,4 @@
-// validate() and a validator that takes no shortcut agree on random messages and policies, violation by violation.
+// validate() and a validator without shortcuts agree on random messages and policies, violation by violation.
 #include <array>
 #include <random>
 
@@ -11,8 +11,8 @@ namespace {
 using namespace dictionary_test;
 using Mode = ValidationMode;
 
-// What shipped dictionaries do not have: listed values that their type forbids or that contain the separator, numbers
-// as CheckSum and MsgType, tags beyond what is looked up at first sight, and a member below its count.
+// Cases that shipped dictionaries lack: listed values that their type forbids or that contain the separator, numbers as
+// CheckSum and MsgType, tags beyond the directly indexed ones, and a member with a lower tag than its count.
 constexpr std::string_view unusual_xml = R"(<fix type="FIX" major="4" minor="4" servicepack="0">
   <header>
     <field name="BeginString" required="Y"/><field name="BodyLength" required="Y"/>
@@ -64,7 +64,7 @@ class Generator {
  public:
   Generator(const Dictionary& dictionary, std::uint64_t seed) : dictionary_(dictionary), random_(seed) {}
 
-  // A whole message; most are right in nearly everything.
+  // A whole message; most are valid in nearly everything.
   std::string next() {
     const auto messages = dictionary_.messages();
     const MessageDef& def = messages[below(messages.size())];
@@ -169,7 +169,7 @@ class Generator {
     std::string text = digits(below(12)) + (chance(2) ? "." : "") + digits(below(11));
     return chance(8) ? '-' + text : text;
   }
-  // Near what a time may be, on both sides.
+  // Close to a valid time, on both sides.
   std::string timestamp() {
     const auto two = [this](std::uint64_t limit) {
       const std::uint64_t n = below(limit);
@@ -251,7 +251,7 @@ TEST_P(Agreement, with_a_validator_that_takes_no_shortcut) {
   int accepted = 0, rejected = 0, tolerated = 0;
   for (int i = 0; i < 12'000; ++i) {
     const std::string text = generator.next();
-    if (view.parse(text) != WireError::none) continue;  // data fields without the length before them
+    if (view.parse(text) != WireError::none) continue;  // data fields without the preceding length
     const ValidationPolicy policy = generator.policy();
     const std::optional<Violation> found = validate(view, dictionary, policy, report);
     const PlainVerdict plain = validate_plainly(view, dictionary, policy);

@@ -1,4 +1,4 @@
-// How the modes of a policy handle each violation, and what the report contains.
+// The handling of each violation in the modes of a policy, and the contents of the report.
 #include <ostream>
 #include <random>
 
@@ -52,7 +52,7 @@ Outcome judge_order(std::string_view more, const ValidationPolicy& policy) {
   return judge("D", std::string(order) + std::string(more), policy);
 }
 
-// One fault, which one check finds.
+// A fault that exactly one check finds.
 struct Fault {
   std::string_view name;
   Check check;

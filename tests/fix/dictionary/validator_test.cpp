@@ -1,4 +1,4 @@
-// Each way a message can be wrong, and which of several is reported.
+// Every kind of violation, and which of several is reported.
 #include "dictionary/support.hpp"
 
 namespace nfx {
@@ -9,7 +9,7 @@ using Reason = SessionRejectReason;
 
 constexpr std::string_view order = "11=ID|21=1|40=1|54=1|38=002000.00|55=INTC|60=20240102-03:04:05|";
 
-// Strict in all but one check.
+// Strict except for one check.
 ValidationPolicy without(ValidationMode ValidationChecks::* check) {
   ValidationChecks checks = ValidationPolicy::strict().checks();
   checks.*check = ValidationMode::off;
@@ -206,7 +206,7 @@ TEST(ValidateGroups, reports_a_member_repeated_within_an_entry) {
 }
 
 TEST(ValidateGroups, misses_required_members_of_any_entry) {
-  // FIX 4.4 wants ListSeqNo(67) in every order of a list.
+  // FIX 4.4 requires ListSeqNo(67) in every order of a list.
   constexpr std::string_view list = "66=L|394=1|68=2|73=2|11=a|67=1|55=A|54=1|38=1|";
   EXPECT_EQ(validate_body(fix44(), "E", std::string(list) + "11=b|67=2|55=B|54=1|38=1|"), std::nullopt);
   EXPECT_EQ(validate_body(fix44(), "E", std::string(list) + "11=b|55=B|54=1|38=1|"),

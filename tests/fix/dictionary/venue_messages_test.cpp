@@ -1,4 +1,4 @@
-// Messages laid out as venues document theirs: groups in orders of their own, user-defined fields, many digits. The
+// Messages in the documented layouts of venues: groups in orders of their own, user-defined fields, many digits. The
 // layouts are facts of the public documentation; the messages are composed here. By default all of them are delivered.
 #include <fstream>
 #include <iterator>
@@ -30,7 +30,7 @@ struct VenueMessage {
   std::string_view name;
   std::string_view msg_type;
   std::string_view body;
-  int count = 0;  // of the group whose entries are stated; 0: none
+  int count = 0;  // count field of the group whose entries are checked; 0: none
   std::string_view entries{};
 };
 
@@ -160,8 +160,8 @@ TEST_P(EachVenueMessage, is_delivered_by_default_and_its_group_is_divided) {
   MessageView view;
   ASSERT_EQ(view.parse(bytes), WireError::none);
   ValidationReport report_of;
-  // The last entry ends with its last member that the dictionary has. What these venues leave out and FIX 4.4 requires
-  // is another matter.
+  // The last entry ends with its last member in the dictionary. Fields that these venues omit and FIX 4.4 requires are
+  // another matter.
   ValidationChecks checks;
   checks.required_fields = checks.enum_values = ValidationMode::lenient;
   if (given.name == "coinbase_report") checks.formats = ValidationMode::lenient;
@@ -208,7 +208,7 @@ TEST(GroupOrder, of_members_and_of_the_first_one_is_delivered_with_a_report_and_
   }
 }
 
-// The same list is given to QuickFIX C++ by tests/interop.
+// tests/interop gives the same list to QuickFIX C++.
 TEST(GroupOrder, is_judged_as_stated_beside_quickfix) {
   const std::string order = "11=id-1|21=1|55=MSFT|54=1|60=20240102-03:04:05|38=100|40=2|44=10.25|";
   for (const interop::GroupOrder& each : interop::group_orders) {

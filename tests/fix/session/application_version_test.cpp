@@ -34,7 +34,7 @@ class ApplicationVersion : public ::testing::Test {
     say(*rig_, "35=A|34=1|98=0|108=30|1137=" + std::string{version} + "|");
     rig_->sent.clear();
   }
-  // Whether an order with a field of FIX 5.0 SP2 that FIX 4.4 does not have is delivered.
+  // Whether an order with a field of FIX 5.0 SP2 that FIX 4.4 lacks is delivered.
   bool takes_new_field(std::string_view header) {
     const std::size_t before = rig_->delivered.size();
     say(*rig_, "35=D|34=2|" + std::string{header} + "11=x|55=EUR|54=1|60=20240315-12:00:00|38=1|40=1|1138=1|");

@@ -1,4 +1,4 @@
-// Out-of-order messages, and requesting the missing ones.
+// Out-of-order messages, and requests for the missing ones.
 #include <gtest/gtest.h>
 
 #include "nexusfix/session/session.hpp"
@@ -66,7 +66,7 @@ TEST(Gap, drops_what_the_full_queue_cannot_hold_and_reports_it_and_loses_nothing
   EXPECT_EQ(rig.session.queued(), 3U);
   EXPECT_TRUE(rig.noticed(Notice::queue_full));
   EXPECT_EQ(rig.take(), "35=2|34=2|7=2|16=0|");
-  // The peer sends all again; what was queued is delivered from the queue, the rest from the wire.
+  // The peer sends everything again: queued messages are delivered from the queue, the others from the wire.
   for (int seq = 2; seq <= 8; ++seq) {
     say(rig, "35=D|34=" + std::to_string(seq) + "|43=Y|" + original_time(rig) + "11=n" + std::to_string(seq) + "|");
   }
@@ -102,7 +102,7 @@ TEST(Gap, retry_is_due_exactly_after_the_timeout_without_progress) {
   EXPECT_EQ(rig.session.next_deadline(), rig.now.monotonic + std::chrono::seconds{4});
   rig.advance(std::chrono::seconds{3});
   say(rig, "35=0|34=2|43=Y|" + original_time(rig));
-  rig.advance(std::chrono::seconds{1});  // progress was made: waits once more
+  rig.advance(std::chrono::seconds{1});  // there was progress, so it waits once more
   EXPECT_TRUE(rig.sent.empty());
   rig.advance(std::chrono::milliseconds{3999});
   EXPECT_TRUE(rig.sent.empty());
@@ -216,7 +216,7 @@ TEST(Gap, queued_message_is_not_judged_by_the_time_it_had_to_wait) {
   EXPECT_TRUE(rig.session.logged_on());
 }
 
-// Otherwise two sides that miss each other's heartbeats request each other's ResendRequests for ever.
+// Otherwise two sides that miss each other's heartbeats would request each other's ResendRequests for ever.
 TEST(Gap, resend_request_answered_ahead_of_its_turn_is_received_when_the_gap_before_it_is_closed) {
   SessionRig rig{acceptor_config()};
   log_on_acceptor(rig);
@@ -224,7 +224,7 @@ TEST(Gap, resend_request_answered_ahead_of_its_turn_is_received_when_the_gap_bef
   EXPECT_EQ(rig.take(), "35=2|34=2|7=2|16=0|");
   say(rig, "35=2|34=4|7=2|16=0|");
   rig.sent.clear();
-  // The peer answers our request with what it had sent when that came.
+  // The peer answers our request with the messages it had sent when the request arrived.
   say(rig, "35=4|34=2|43=Y|" + original_time(rig) + "36=4|123=Y|");
   EXPECT_EQ(rig.session.next_inbound(), SeqNum{5});
   say(rig, "35=0|34=5|");

@@ -1,5 +1,5 @@
-// A peer that sends anything, in any state: the session may log out or disconnect, but never violates an invariant.
-// Actions::push aborts the program when a step adds more actions than fit, so this also shows that none does.
+// A peer that sends anything in any state: the session may log out or disconnect, but never violates an invariant.
+// Actions::push aborts the program if a step adds more actions than fit, so this test also shows that none does.
 #include <gtest/gtest.h>
 
 #include "base/seeded.hpp"
@@ -17,7 +17,7 @@ class HostilePeer {
   void run() {
     for (int i = 0; i < 150 && rig_.store_resets < 1000; ++i) {
       if (rig_.closed) rig_.connect();
-      // Mostly a session that logs on, and sometimes an output space that is nearly full.
+      // Usually a session that logs on, and sometimes an output space that is nearly full.
       rig_.output_space = below(12) == 0 ? below(400) : 8192;
       switch (below(12)) {
         case 0: rig_.advance(std::chrono::milliseconds{below(40'000)}); break;

@@ -1,4 +1,4 @@
-// The checks of a Logon before there is a session, and that a session checks the same.
+// The checks of a Logon before a session exists; a session makes the same checks.
 #include "session/logon_check.hpp"
 
 #include <gtest/gtest.h>
@@ -107,7 +107,7 @@ TEST(LogonCheck, finds_what_a_session_finds_and_a_session_does_what_it_says) {
   }
 }
 
-// Also of times so far apart that their difference in nanoseconds overflows.
+// Also for times so far apart that their difference in nanoseconds overflows.
 TEST(LogonCheck, states_by_how_many_seconds_the_clocks_differ) {
   const SessionConfig config = acceptor_config();
   const Instant now{.utc = parse_utc_timestamp("20240315-12:00:00.250")->time, .monotonic = {}};

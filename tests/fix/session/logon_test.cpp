@@ -1,4 +1,4 @@
-// Logon and sequence number resets of both roles: what they send, accept and refuse.
+// Logon and sequence number resets in both roles: sent, accepted and refused messages.
 #include <gtest/gtest.h>
 
 #include "session/session_fixture.hpp"
@@ -171,7 +171,7 @@ TEST(Reset, by_both_sides_at_once_ends_with_both_at_two) {
   log_on_acceptor(rig);
   rig.reset();
   rig.sent.clear();
-  // The peer sent its own reset before it received this session's: each side takes the other's for the answer.
+  // The peer sent its own reset before it received this session's: each side takes the other's as the answer.
   say(rig, "35=A|34=1|98=0|108=30|141=Y|");
   EXPECT_TRUE(rig.sent.empty());
   EXPECT_EQ(rig.session.next_inbound(), SeqNum{2});

@@ -19,8 +19,8 @@ struct Side {
   SessionRig rig;
   std::deque<Packet> inbox;  // in order of arrival
   MonotonicTime last_arrival{};
-  std::vector<std::string> wrote;  // bodies that the application has sent
-  std::vector<std::string> read;   // bodies that were delivered to it
+  std::vector<std::string> wrote;  // bodies sent by the application
+  std::vector<std::string> read;   // bodies delivered to it
   std::uint64_t last_read_seq = 0;
 };
 
@@ -123,7 +123,7 @@ class Network {
     }
   }
 
-  // A connection keeps the order; a lost message is one that was damaged on the way.
+  // A connection keeps the order; a lost message is one that was damaged in transit.
   void post(Side& receiver, std::string bytes, bool hostile) {
     if (hostile && below(25) == 0) bytes[bytes.size() - 2] = bytes[bytes.size() - 2] == '7' ? '8' : '7';
     const Duration delay = std::chrono::milliseconds{hostile ? below(600) : 10};

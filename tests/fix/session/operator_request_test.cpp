@@ -1,4 +1,4 @@
-// Requests of an operator to a session: sequence numbers compared and set, resets, messages requested again, hold.
+// Operator requests to a session: compare and set sequence numbers, resets, requesting messages again, hold.
 #include <gtest/gtest.h>
 
 #include "session/session_fixture.hpp"

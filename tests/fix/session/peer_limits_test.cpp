@@ -1,4 +1,4 @@
-// What a session lets its peer cost: messages of any kind against the throttle, resends, resets, garbage.
+// Limits on a peer's costs: messages of any kind against the throttle, resends, resets, garbage.
 #include <gtest/gtest.h>
 
 #include "nexusfix/dictionary/load.hpp"

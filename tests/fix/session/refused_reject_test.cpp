@@ -1,4 +1,4 @@
-// Messages that no answer may follow, and messages that are too large: neither may go on for ever.
+// Messages that must not be answered, and messages that are too large: neither may repeat for ever.
 #include <gtest/gtest.h>
 
 #include "nexusfix/dictionary/load.hpp"
@@ -41,7 +41,7 @@ TEST(ReceivedReject, with_a_fault_reaches_the_application_and_the_log) {
   EXPECT_EQ(rig.rejects.size(), 1U);
 }
 
-// Two of this engine, each with a dictionary that the other's Rejects do not match.
+// Two of our engines, each with a dictionary that the other's Rejects do not match.
 TEST(ReceivedReject, does_not_start_a_conversation_between_two_sides_that_reject_everything) {
   SessionConfig picky = checked(acceptor_config());
   picky.validation.set("3", {}, ValidationMode::strict);
@@ -105,7 +105,7 @@ TEST(OurLogon, rejected_by_the_peer_shows_its_text_and_tag) {
 
 class TooLarge : public testing::Test {
  protected:
-  // What the engine hands over: the first fields of a message that it did not store.
+  // The engine's input: the first fields of a message that it did not store.
   void receive(std::string_view fields) {
     std::string bytes = peer_message(rig, fields);
     bytes.resize(bytes.find("\00110=") + 1);

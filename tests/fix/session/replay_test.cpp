@@ -1,4 +1,4 @@
-// Answering ResendRequests, where output space, order or exact bytes matter.
+// Answering ResendRequests when output space, order or exact bytes matter.
 #include <gtest/gtest.h>
 
 #include "session/session_fixture.hpp"

@@ -1,5 +1,5 @@
-// A reset of both sequence numbers that this side asks for: answered, carried out without an answer, refused, asked for
-// again, and taken back.
+// A reset of both sequence numbers requested by this side: answered, carried out without an answer, refused, requested
+// again, and withdrawn.
 #include <gtest/gtest.h>
 
 #include "nexusfix/session/session_message.hpp"
@@ -195,7 +195,7 @@ TEST(AskedReset, of_an_acceptor_that_was_restarted_answers_above_what_the_peer_m
   EXPECT_TRUE(rig.session.logged_on());
   EXPECT_EQ(rig.take(), "35=A|34=64|98=0|108=30|");
   EXPECT_EQ(rig.take(), "35=2|34=65|7=1|16=0|");
-  // The peer misses what it has not got, none of which is an application message.
+  // The peer requests the messages it has not received, none of which is an application message.
   say(rig, "35=2|34=3|7=2|16=0|");
   EXPECT_EQ(rig.take(), "35=4|34=2|43=Y|36=66|123=Y|");
 }

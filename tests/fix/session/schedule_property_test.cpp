@@ -1,5 +1,5 @@
 // Every result of a schedule compared with a naive model: an observer that reads the zone's clocks every minute for two
-// years, opens and closes the session when they show the time, and does so once although they show it twice.
+// years. It opens and closes the session when they show the time, and does so only once if they show it twice.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -80,7 +80,7 @@ std::string describe(const ScheduleConfig& c) {
   return text;
 }
 
-// What happens at each minute of the week that the clocks may show.
+// The event at each minute of the week that the clocks may show.
 struct Event {
   bool open = false, close = false, allow = false, forbid = false, reset = false;
 };
@@ -115,7 +115,7 @@ struct State {
   bool logon = false;
   sys_seconds begin{};        // of the session, while it is open
   sys_seconds logon_begin{};  // of the logon window, while it is open
-  sys_seconds since{};        // when the sequence numbers last restarted, as far as it was observed
+  sys_seconds since{};        // when the sequence numbers last restarted, as far as observed
 
   friend bool operator==(const State&, const State&) = default;
   friend std::ostream& operator<<(std::ostream& out, const State& s) {
@@ -134,7 +134,7 @@ class Watchman {
         always_open_(!config.start_time),
         has_logon_(config.logon_time || config.logout_time || config.logon_day || config.logout_day) {}
 
-  // The clocks show `local` at `now`. Skipped minutes pass immediately; those shown before are ignored.
+  // The clocks show `local` at `now`. Skipped minutes pass immediately; repeated ones are ignored.
   State look(sys_seconds now, local_seconds local) {
     bool opened = false, allowed = false, reset = false;
     while (shown_ < local) {
@@ -173,7 +173,8 @@ class Watchman {
   sys_seconds since_{};
 };
 
-// The schedule's results at the same time. What began before the observation is omitted: the observer cannot know it.
+// The schedule's results at the same time. Events before the observation are omitted, because the observer cannot know
+// them.
 State answers(const Schedule& schedule, sys_seconds now, sys_seconds watched_from) {
   State state;
   if (const auto session = schedule.session_at(now)) {
@@ -191,11 +192,11 @@ State answers(const Schedule& schedule, sys_seconds now, sys_seconds watched_fro
 
 struct Years {
   TimeZone zone;
-  sys_seconds from;  // two weeks before, the observer starts
+  sys_seconds from;  // two weeks earlier, the start of the observer
   sys_seconds to;
 };
 
-// What a schedule predicts must equal what it reports at that time.
+// The schedule's prediction must equal its report at that time.
 void expect_future(const Schedule& schedule, sys_seconds now) {
   if (const auto next = schedule.next_session(now)) {
     ASSERT_GT(next->begin, now);
@@ -265,7 +266,7 @@ TEST_P(TwoYears, random_schedule_agrees_with_a_watchman_at_every_minute) {
 
 INSTANTIATE_TEST_SUITE_P(ScheduleProperty, TwoYears, testing::Range(std::size_t{0}, std::size_t{5}));
 
-// The weeks around changes of the clocks, with many more schedules.
+// The weeks around clock changes, with many more schedules.
 TEST(ScheduleProperty, random_schedules_agree_with_a_watchman_around_changes) {
   const Years table[] = {
       {new_york(), at_utc(2026, 3, 5), at_utc(2026, 3, 12)},   {new_york(), at_utc(2026, 10, 29), at_utc(2026, 11, 5)},

@@ -1,4 +1,4 @@
-// Sessions in local time: daily, weekly, over midnight, over week ends, over changes of the clocks.
+// Sessions in local time: daily, weekly, over midnight, over week ends, over clock changes.
 #include "nexusfix/session/schedule.hpp"
 
 #include <gtest/gtest.h>
@@ -273,7 +273,7 @@ TEST(Schedule, weekly_session_has_a_break_every_day_and_keeps_its_sequence_numbe
   EXPECT_EQ(schedule.next_logon_window(at_utc(2026, 3, 2, 22, 30)),
             window(at_utc(2026, 3, 2, 23), at_utc(2026, 3, 3, 22)));
   EXPECT_TRUE(schedule.same_session(at_utc(2026, 3, 2, 1), at_utc(2026, 3, 6, 21)));
-  // Friday's window opens when the session is over, and Saturday's as well.
+  // Friday's window opens after the session ends, and so does Saturday's.
   EXPECT_FALSE(schedule.logon_allowed(at_utc(2026, 3, 6, 23, 30)));
   EXPECT_EQ(schedule.next_logon_window(at_utc(2026, 3, 6, 22)), window(at_utc(2026, 3, 8, 22), at_utc(2026, 3, 9, 21)));
 }

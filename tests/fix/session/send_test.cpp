@@ -1,4 +1,4 @@
-// What a session sends for the application and about it: formats, refusals, texts.
+// Messages that a session sends for the application, and its errors: formats, refusals, texts.
 #include <gtest/gtest.h>
 
 #include "session/session_fixture.hpp"

@@ -1,4 +1,4 @@
-// Session messages completed at the moment of sending, and those received that the program sees.
+// Session messages completed at the moment of sending, and received ones that the program sees.
 #include "nexusfix/session/session_message.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ struct Hook final : SessionMessageHook {
   void on_sending(SessionMessage& message) noexcept override { complete(message); }
 };
 
-// A message on its own, with a body of these fields.
+// A separate message with these body fields.
 struct Draft {
   explicit Draft(std::string_view fields, std::size_t space = SessionMessage::max_body)
       : text(with_soh(fields)), body_space(space) {}

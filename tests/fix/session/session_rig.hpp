@@ -1,5 +1,5 @@
-// One Session with its environment: a clock that the test moves, a store, an output space and a framer. All actions are
-// carried out in order and recorded for the test.
+// One Session with its environment: a clock that the test advances, a store, an output space and a framer. All actions
+// are carried out in order and recorded for the test.
 #pragma once
 
 #include <algorithm>
@@ -84,7 +84,7 @@ class SessionRig {
       }
     }
   }
-  // A message that the caller did not store whole.
+  // A message that the caller did not store completely.
   void receive_too_large(const MessageView& head, std::string_view limit) {
     step([&](Actions& out) { session.on_too_large(head, limit, now, out); });
     drain_queue();
@@ -134,7 +134,7 @@ class SessionRig {
     return step([&](Actions& out) { return session.reject_business(view, reason, text, now, out); });
   }
 
-  // One call of continue_replay with the present output space; true when it sent anything.
+  // One call of continue_replay with the present output space; true if it sent anything.
   bool replay_step() {
     const std::size_t before = sent.size();
     const std::size_t most_of_others = most_actions;
@@ -157,14 +157,14 @@ class SessionRig {
     return bytes;
   }
 
-  // What was sent, oldest first; take_sent() removes and returns one message.
+  // Sent messages, oldest first; take_sent() removes and returns one.
   std::string take_sent() {
     if (sent.empty()) return {};
     std::string first = std::move(sent.front());
     sent.pop_front();
     return first;
   }
-  // The fields of the next message sent, without 8 9 10 49 52 56 122.
+  // The fields of the next sent message, without 8 9 10 49 52 56 122.
   std::string take() {
     const std::string bytes = take_sent();
     if (bytes.empty()) return "nothing";
@@ -192,7 +192,7 @@ class SessionRig {
   std::deque<std::string> sent;
   std::deque<std::string> delivered;
   std::deque<std::string> rejects;
-  std::vector<std::string> session_messages;  // types of those that the program would see
+  std::vector<std::string> session_messages;  // types of messages that the program would see
   std::vector<RigNotice> notices;
   bool closed = true;
   LogonRefusalReason refusal{};  // of the last disconnect
@@ -202,7 +202,7 @@ class SessionRig {
   int logged_out_count = 0;
   int store_resets = 0;
   std::size_t most_actions = 0;         // of one event
-  std::size_t most_replay_actions = 0;  // of one call of continue_replay, or of an event when that had more
+  std::size_t most_replay_actions = 0;  // of one call of continue_replay, or of an event if that had more
 
  private:
   template <class Event>

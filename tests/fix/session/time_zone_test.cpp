@@ -106,7 +106,7 @@ TEST(TimeZone, latest_local_stands_still_while_an_hour_comes_again) {
   EXPECT_EQ(zone.latest_local(at_utc(2026, 11, 1, 7)), at_local(2026, 11, 1, 2));
 }
 
-// The rule that schedules rely on: a local time's instant is the first at which the clocks have shown it or more.
+// The rule for schedules: a local time's instant is the first one at which the clocks have shown it or a later time.
 TEST(TimeZone, instant_of_a_local_time_is_the_first_at_which_it_was_reached) {
   for (const TimeZone& zone : {new_york(), london(), lord_howe(), sao_paulo(), apia()}) {
     const sys_seconds begin = zone.periods()[1].from - days{2};

@@ -71,7 +71,7 @@ TEST(Deadline, of_a_late_timer_still_does_everything_due_once) {
   EXPECT_EQ(rig.take(), "35=1|34=3|112=TEST|");
   EXPECT_TRUE(rig.sent.empty());
   EXPECT_FALSE(rig.closed);
-  // The TestRequest was sent only now: the peer gets its time to answer.
+  // The TestRequest was sent only now, so the peer has its time to answer.
   EXPECT_GT(rig.session.next_deadline(), rig.now.monotonic);
 }
 

@@ -1,4 +1,4 @@
-// Time zones as tables, each for the years that its tests use, and helpers to write times.
+// Time zones as tables, each for the years of its tests, and helpers to write times.
 #pragma once
 
 #include <chrono>

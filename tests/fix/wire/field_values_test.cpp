@@ -75,7 +75,7 @@ TEST(parse_int, knows_the_limit_after_any_number_of_zeros) {
     const std::string front(zeros, '0');
     EXPECT_EQ(parse_int(front + "999999999999999999"), 999999999999999999);
     EXPECT_EQ(parse_int(front + "1000000000000000000").error(), FieldError::out_of_range);
-    // Multiples of 2^64, which are 0 for a sum that wraps.
+    // Multiples of 2^64, which are 0 if a sum wraps.
     EXPECT_EQ(parse_int(front + "18446744073709551616").error(), FieldError::out_of_range);
     EXPECT_EQ(parse_int(front + "340282366920938463463374607431768211456").error(), FieldError::out_of_range);
     EXPECT_EQ(parse_int(front + "1844674407370955161600000001").error(), FieldError::out_of_range);

@@ -264,7 +264,7 @@ TEST(field_writer, random_fields_equal_plain_text_and_their_sum_is_tracked) {
 
 TEST(field_writer, finds_soh_at_every_place_of_a_text_of_every_length) {
   for (std::size_t size = 1; size <= 40; ++size) {
-    // At the end of its own block, so that a sanitizer reports a read after the text.
+    // At the end of a separate block, so that a sanitizer reports a read after the text.
     const std::vector<char> clean(size, 'a');
     for (std::size_t place = 0; place < size; ++place) {
       std::vector<char> text = clean;

@@ -1,4 +1,4 @@
-// FIX text in tests: '|' stands for SOH, and BodyLength and CheckSum are computed here, not by the code under test.
+// FIX text in tests: '|' means SOH, and BodyLength and CheckSum are computed here, not by the code under test.
 #pragma once
 
 #include <algorithm>

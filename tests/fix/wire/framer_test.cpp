@@ -144,7 +144,7 @@ TEST(framer, gives_up_when_no_check_sum_comes_within_the_maximum) {
 }
 
 // The frames of a stream that arrives in pieces: one letter per byte, c for complete, g for garbled. The last letter of
-// a frame is a capital, so that two adjacent messages differ from one.
+// a frame is a capital, to distinguish two adjacent messages from one.
 std::string classify(std::string_view stream, const std::vector<std::size_t>& cuts, std::size_t max) {
   std::string result;
   std::size_t arrived = 0;

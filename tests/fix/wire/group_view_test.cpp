@@ -99,7 +99,7 @@ TEST(group_view, ends_with_the_message) {
 }
 
 TEST(group_view, a_nested_group_ends_with_its_entry) {
-  // The first party's count announces two sub ids, but only one follows before the next party.
+  // The first party's count declares two sub ids, but only one follows before the next party.
   const Parsed p{test::frame("35=D|453=2|448=A|802=2|523=a1|448=B|802=1|523=b1|803=5|55=x|")};
   EXPECT_EQ(describe(p.view), "A(a1) B(b1)");
   EXPECT_EQ((*p.view.group(party_ids).begin()).group(sub_ids).declared_size(), 2);
@@ -199,7 +199,7 @@ class group_in_another_order : public testing::TestWithParam<Reordered> {};
 INSTANTIATE_TEST_SUITE_P(
     , group_in_another_order,
     testing::Values(
-        // Another member begins the entries, each of them or some.
+        // Another member begins some or all entries.
         Reordered{"453=2|452=1|448=A|447=D|452=3|448=B|55=x|", "452 448 447 | 452 448"},
         Reordered{"453=2|452=1|448=A|448=B|447=D|55=x|", "452 448 | 448 447"},
         Reordered{"453=3|452=1|448=A|448=B|452=3|448=C|452=4|", "452 448 | 448 452 | 448 452"},
@@ -211,7 +211,7 @@ INSTANTIATE_TEST_SUITE_P(
         Reordered{"453=2|452=1|448=A|447=D|452=3|9001=x|447=D|448=B|55=x|", "452 448 447 | 452 9001 447 448"},
         Reordered{"453=2|452=1|448=A|9001=x|448=B|447=D|55=x|", "452 448 9001 | 448 447"},
         Reordered{"453=2|448=A|452=1|9001=x|452=3|9001=y|448=B|9002=z|55=x|", "448 452 9001 | 452 9001 448"},
-        // Where no reading has the announced number of entries, the tag that began the first one divides.
+        // If no interpretation has the declared number of entries, the tag that began the first one divides.
         Reordered{"453=1|452=1|448=A|452=3|448=B|55=x|", "452 448 | 452 448"},
         Reordered{"453=3|452=1|448=A|452=3|448=B|55=x|", "452 448 | 452 448"},
         Reordered{"453=2|448=A|452=1|452=3|448=B|452=4|55=x|", "448 452 452 | 448 452"},

@@ -31,7 +31,7 @@ std::string plain_header(const HeaderTexts& t, const MessageHeader& header) {
   return with_soh(text) + std::string{t.more_fields};
 }
 
-// Writes with `room` characters and compares; also that nothing after them is written.
+// Writes with `room` characters and compares; also checks that nothing after them is written.
 void expect_header(HeaderTemplate& header_template, const HeaderTexts& t, const MessageHeader& header,
                    std::size_t room) {
   const std::string expected = plain_header(t, header);
@@ -123,7 +123,7 @@ TEST(header_template, puts_the_front_right_before_the_body) {
     for (const std::size_t length : {0u, 1u, 9u, 10u, 99u, 100u, 101u, 999u, 1000u, 99'999u, 9'999'999u}) {
       const std::string expected = "8=" + std::string{begin_string} + with_soh("|9=" + std::to_string(length) + "|");
       ASSERT_EQ(header.front_size(length), expected.size());
-      // Exactly as much space before the body as needed: a message may begin where its buffer begins.
+      // Exactly the space needed before the body: a message may begin where its buffer begins.
       std::vector<char> buffer(expected.size() + 8, '#');
       std::uint32_t sum = 0;
       char* const body = buffer.data() + expected.size();

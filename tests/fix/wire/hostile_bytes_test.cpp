@@ -35,7 +35,7 @@ std::string market_data(int entries) {
 
 constexpr std::size_t block_border_sizes[] = {63, 64, 65, 127, 128, 129, 191, 192, 193, 255, 256, 257, 511, 512, 513};
 
-// A message of exactly that many bytes, so that its last block is full, one byte short of it, or holds one byte.
+// A message with exactly this many bytes, so that its last block is full, one byte short, or has one byte.
 std::string message_of_size(std::size_t size) {
   const std::string start = test::with_soh("35=0|49=BUYER|58=");
   const std::size_t around = std::string_view{"8=FIX.4.4|9=|10=000|"}.size();
@@ -144,9 +144,9 @@ TEST_P(hostile_bytes, no_truncation_of_a_message_is_a_message) {
   }
 }
 
-// A flipped bit of the body changes the sum by a power of two below 256, which is never a multiple of 256. One in the
-// digits of CheckSum leaves the sum of the body as it was but not the digits, and one in "10=" or the last SOH leaves
-// no CheckSum at the end. So none can be accepted.
+// A flipped bit of the body changes the sum by a power of two below 256, which is never a multiple of 256. A flipped
+// bit in the digits of CheckSum changes the digits but not the sum, and one in "10=" or the last SOH leaves no CheckSum
+// at the end. So none can be accepted.
 TEST_P(hostile_bytes, no_single_flipped_bit_goes_unnoticed) {
   MessageView view;
   for (const std::string& sample : samples()) {

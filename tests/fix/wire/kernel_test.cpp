@@ -46,7 +46,7 @@ Outcome index_into(auto index_fields, std::string_view message, std::uint32_t ca
   return outcome;
 }
 
-// The results of every kernel of this machine for the message, narrow and wide: they must be equal.
+// The results of every kernel of this machine for the message, narrow and wide; they must be equal.
 Outcome index(std::string_view message, std::uint32_t capacity = 64) {
   bool needs_wide = false;
   const Outcome wide =
@@ -120,7 +120,7 @@ Outcome index_plainly(std::string_view message, std::uint32_t capacity = 64) {
   return outcome;
 }
 
-// The lowest and highest numbers, and those of FIX 5.0 SP2 far away from all others, in every kernel.
+// The lowest and highest numbers, and FIX 5.0 SP2's numbers far away from all others, in every kernel.
 TEST(Kernels, every_length_field_lets_its_data_hold_soh_and_equals) {
   std::size_t pairs = 0;
   for (std::int32_t tag = 1; tag <= 65535; ++tag) {
@@ -202,7 +202,7 @@ TEST(kernel, scans_to_the_first_soh_at_every_length_and_place) {
     std::string bytes(size, '\x02');
     EXPECT_EQ(scan_soh_scalar(bytes) - bytes.data(), static_cast<std::ptrdiff_t>(size));
     for (std::size_t at = size; at-- > 0;) {
-      bytes[at] = '\x01';  // the following ones stay: the first counts
+      bytes[at] = '\x01';  // later ones remain: the first counts
       EXPECT_EQ(scan_soh_scalar(bytes) - bytes.data(), static_cast<std::ptrdiff_t>(at));
       EXPECT_EQ(scan_soh(bytes), scan_soh_scalar(bytes));
     }

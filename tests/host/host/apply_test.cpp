@@ -1,4 +1,4 @@
-// Apply on a rehearsed host: what is changed, in which order, and what stops it.
+// Apply on a rehearsed host: its changes, their order, and the conditions that stop it.
 #include "host/apply.hpp"
 
 #include <gtest/gtest.h>
@@ -282,7 +282,7 @@ TEST_F(Apply, installed_files_come_and_go_with_their_folders) {
   FaultyWriter counting{host};
   (void)install(plan, artefacts, host.files(), counting, options);
   EXPECT_EQ(counting.operations, 0U);
-  // Also after a reboot, which is what they are for.
+  // Also after a reboot, for which they are made.
   host.put("/proc/sys/kernel/random/boot_id", "second-boot\n");
   EXPECT_EQ(put_back(host).exit, HostExit::ok);
   host.put("/proc/sys/kernel/random/boot_id", "first-boot\n");
@@ -360,7 +360,7 @@ TEST_F(Verify, the_hash_on_the_command_line_tells_a_boot_with_another_plan) {
   host.put("/proc/cmdline", "isolcpus=3 nohz_full=3 nexusfix.plan=" + plan.hash + '\n');
   host.put("/sys/devices/system/cpu/isolated", "3\n");
   host.put("/sys/devices/system/cpu/nohz_full", "3\n");
-  host.put("/proc/sys/kernel/timer_migration", "1\n");  // as wanted where the isolated CPUs are nohz_full
+  host.put("/proc/sys/kernel/timer_migration", "1\n");  // the wanted value if the isolated CPUs are nohz_full
   EXPECT_EQ(check(host).exit, HostExit::ok);
   host.put("/proc/cmdline", "isolcpus=3 nexusfix.plan=" + plan.hash + '\n');
   host.put("/sys/devices/system/cpu/nohz_full", "(null)\n");

@@ -1,4 +1,4 @@
-// The files for booting: their content, and the scripts run on folders in place of a host.
+// The boot files: their content, and the scripts, run on folders instead of a host.
 #include "host/boot_artefacts.hpp"
 
 #include <gtest/gtest.h>
@@ -97,7 +97,7 @@ struct Machine {
   }
 };
 
-// A folder that plays the root of a host, and goes when the test does.
+// A folder that represents the root of a host, removed with the test.
 class Host {
  public:
   void write(const std::string& path, const std::string& content, bool executable = false) const {
@@ -222,7 +222,7 @@ TEST(BootParameters, do_not_touch_mitigations) {
   EXPECT_FALSE(boot_parameters(machine.plan, machine.topology, machine.facts).contains("mitigations"));
 }
 
-// Which CPUs each file names: isolated, housekeeping, or both with the engine's own.
+// The CPUs that each file names: isolated, housekeeping, or both with the engine's own.
 struct Said {
   std::set<std::string> patterns;
   CpuSet cpus;
@@ -370,7 +370,7 @@ TEST(BootScripts, do_not_run_what_device_names_say) {
     EXPECT_FALSE(result.output.contains("yntax")) << script << ": " << result.output;
   }
   EXPECT_FALSE(fs::exists(host.folder.file("hit")));
-  // It is found by that name, after the three queues before it.
+  // It is found by its name, after the three queues before it.
   EXPECT_EQ(host.read("/proc/irq/60/smp_affinity_list"), "1\n");
 }
 
@@ -439,7 +439,7 @@ class TuneNics : public ::testing::Test {
     host.write("/sys/bus/pci/devices/0000:01:00.0/net/enp1s0/mtu", "1500\n");
     host.write("/sys/class/net/enp1s0/mtu", "1500\n");
   }
-  // Maximum and present number of queues.
+  // Maximum and current number of queues.
   [[nodiscard]] std::string calls(int maximum, int present) const {
     host.write(
         "/bin/ethtool",
@@ -516,7 +516,7 @@ TEST(BootArtefacts, systemd_understands_the_units) {
   if (!have("systemd-analyze")) GTEST_SKIP() << "there is no systemd-analyze";
   const Host host;
   host.write_all(Machine{});
-  // Commands of units are looked up outside of the folder.
+  // Commands of units are searched outside of the folder.
   const std::string service = host.read("/etc/systemd/system/nexusfix-interrupts.service");
   host.write("/units/nexusfix-interrupts.service",
              std::regex_replace(service, std::regex{"/usr/local/lib/nexusfix/[a-z-]+"}, "/bin/true"));

@@ -1,4 +1,4 @@
-// The doctor on descriptions of hosts, good and bad: tests/host/host/hosts/<name>, what each is about in its what.txt.
+// The doctor on descriptions of good and bad hosts: tests/host/host/hosts/<name>; what.txt describes each.
 #include <gtest/gtest.h>
 
 #include <algorithm>

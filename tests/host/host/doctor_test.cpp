@@ -1,4 +1,4 @@
-// The doctor's table of checks, and its behaviour on small made-up hosts.
+// The doctor's table of checks, and its behaviour on small invented hosts.
 #include "nexusfix/host/doctor.hpp"
 
 #include <gtest/gtest.h>
@@ -70,8 +70,8 @@ TEST(DoctorChecks, are_at_least_45_and_each_is_described) {
   EXPECT_EQ(find_check("isolation.nothing"), nullptr);
 }
 
-// A reason that a reader can look up or repeat: a setting, a file, an error code, a page of the kernel's documentation,
-// or a command of nfx. A text with none of these must be marked as not measured.
+// A reason that a reader can look up or reproduce: a setting, a file, an error code, a page of the kernel's
+// documentation, or a command of nfx. A text without any of these must be marked as not measured.
 TEST(DoctorChecks, give_a_reason_that_can_be_looked_up_or_say_that_it_was_not_measured) {
   const std::regex named{R"([A-Z]{2,}_[A-Z_]+|\bE[A-Z]{3,}\b|[a-z]+[a-z0-9]*[._=][a-z0-9]+|--[a-z]+|\./dev bench)"};
   const std::regex figure{"p99|percentile|[0-9],[0-9]{3} us|was measured|[0-9] %"};
@@ -188,10 +188,10 @@ TEST_F(Doctor, a_task_name_that_is_no_text_does_not_break_json) {
 }
 
 TEST_F(Doctor, a_copy_of_this_host_is_examined_as_the_host_itself) {
-  // What changes between two samples: who runs, and counters.
+  // Properties that change between two samples: running tasks, and counters.
   const std::set<std::string_view> moving{"isolation.other_tasks", "isolation.kernel_threads", "virtualisation.steal",
                                           "interrupts.pending", "interrupts.effective_affinity"};
-  // Who else changes settings of the host at this moment is not our subject: then there are three different looks.
+  // Other programs may change settings of the host at this moment; then all three attempts differ.
   for (int attempt = 0; attempt < 3; ++attempt) {
     const fs::path copy = root_.path() / ("copy" + std::to_string(attempt));
     const auto before = lines(examined("/"), moving);

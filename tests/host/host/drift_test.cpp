@@ -1,4 +1,4 @@
-// Each kind of alert: when it is raised, and when not.
+// Each kind of alert: when it is raised, and when it is not.
 #include "host/drift.hpp"
 
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 namespace nfx {
 namespace {
 
-// Two CPUs, CPU 1 isolated, one busy-polling thread there; a second passes, in which only what a test adds
-// happens.
+// Two CPUs, CPU 1 isolated, with one busy-polling thread; a second passes, in which only the events added by a test
+// happen.
 class DriftTest : public testing::Test {
  protected:
   DriftTest() {

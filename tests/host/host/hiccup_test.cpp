@@ -1,4 +1,4 @@
-// Recording of stalls with a made-up clock, and one short real measurement.
+// Recording of stalls with an artificial clock, and one short real measurement.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -153,7 +153,7 @@ TEST(HiccupRecorderTest, a_stop_ends_the_measurement_with_the_next_reading) {
   EXPECT_EQ(recorder.result().readings, 1U);
 }
 
-// Random stalls, and the same counted the plain way.
+// Random stalls, compared with a simple count.
 TEST(HiccupRecorderTest, agrees_with_a_plain_count_of_random_gaps) {
   std::uint64_t seed = 7;
   const auto random = [&seed] { return (seed = seed * 6364136223846793005U + 1442695040888963407U) >> 33; };

@@ -20,7 +20,7 @@
 
 namespace nfx::rehearsal {
 
-// In memory where possible: records are synced to the disk line by line, here thousands of times.
+// In memory if possible, because records are synced to the disk line by line, here thousands of times.
 [[nodiscard]] inline std::filesystem::path place_of_folders() {
   return ::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : std::filesystem::temp_directory_path();
 }
@@ -156,7 +156,7 @@ inline PlacementPlan plan_for(CpuSet isolated_cpus, int priority = 0) {
   return plan;
 }
 
-// Not an std::exception: nothing but a test may catch it.
+// Not an std::exception, so that only a test can catch it.
 struct Died {};
 
 class FaultyWriter final : public HostWriter {
@@ -165,11 +165,11 @@ class FaultyWriter final : public HostWriter {
 
   explicit FaultyWriter(const Host& host) : under_(host.files()) {}
 
-  std::size_t die_before = never;  // the process is gone, and the operation was not done
-  std::size_t die_after = never;   // it was done, and not reported
+  std::size_t die_before = never;  // the process has died, and the operation was not done
+  std::size_t die_after = never;   // the operation was done, and not reported
   std::size_t fail_at = never;
   int error = EIO;
-  std::string refused_file;  // by its end
+  std::string refused_file;  // the end of its path
   std::size_t operations = 0;
 
   int write(std::string_view file, std::string_view bytes) override {

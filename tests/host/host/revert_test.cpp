@@ -1,4 +1,4 @@
-// Revert restores what apply changed, also after a crash in between.
+// Revert restores the changes of apply, also after a crash in between.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -24,7 +24,7 @@ struct Revert : ::testing::Test {
   PlacementPlan plan = plan_for({3}, 50);
 
   [[nodiscard]] std::filesystem::path record() const { return state.path() / "record" / runtime_record; }
-  // False: it died.
+  // False if it died.
   bool apply(const Host& host, HostWriter& writer) const {
     try {
       (void)apply_runtime(plan, host.facts(), host.files(), writer, {.record = record()});
@@ -41,7 +41,7 @@ struct Revert : ::testing::Test {
     FolderWriter writer{host.files()};
     return revert(host.files(), writer, record());
   }
-  // As if it had died while it wrote the next line.
+  // As if it had died while writing the next line.
   void begin_a_line() const {
     if (std::filesystem::exists(record())) std::ofstream{record(), std::ios::app} << "{\"kind\":\"write_fi";
   }

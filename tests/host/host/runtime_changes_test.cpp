@@ -1,4 +1,4 @@
-// Which changes a plan needs on a host.
+// The changes that a plan requires on a host.
 #include <gtest/gtest.h>
 
 #include <algorithm>

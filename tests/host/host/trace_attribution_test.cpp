@@ -1,4 +1,4 @@
-// The cause of a stall, from written traces.
+// The cause of a stall, from hand-written traces.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -12,7 +12,7 @@ namespace nfx {
 namespace {
 
 constexpr std::uint64_t us = 1'000;
-constexpr int own = 500;  // the thread that measures
+constexpr int own = 500;  // the measuring thread
 
 // Times in the fixtures are CLOCK_MONOTONIC_RAW; 100 s is time 0.
 TickClock raw_clock() { return {.origin_raw_ns = 100'000'000'000, .why_not_tsc = {}}; }
@@ -153,7 +153,7 @@ TEST(AttributionTest, events_of_other_cpus_are_no_cause) {
 }
 
 TEST(AttributionTest, a_gap_far_longer_than_its_events_is_not_theirs) {
-  // After the hypervisor gave the CPU back, the overdue tick comes first.
+  // After the hypervisor returned the CPU, the overdue tick comes first.
   const NoiseCause stall = cause(tick, 0, 1'006);
   EXPECT_EQ(stall.kind, NoiseKind::unexplained);
   EXPECT_EQ(stall.unaccounted_ns, 1'003 * us);

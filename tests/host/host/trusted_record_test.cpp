@@ -1,5 +1,5 @@
-// Root does what a record says. A record that another user may have written is not used, and whatever a record says,
-// nothing is written but what apply changes.
+// Revert runs as root and follows a record. A record that another user may have written is not used, and whatever a
+// record says, only the paths that apply changes are written.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -128,7 +128,7 @@ TEST_F(TrustedRecord, a_record_of_another_user_or_in_their_folder_is_not_used) {
   ASSERT_EQ(::chown(record.c_str(), 0, 0), 0);
   ASSERT_EQ(::chown(state.path().c_str(), another_user, another_user), 0);
   EXPECT_NE(refusal().find("belongs to user 4711"), std::string::npos);
-  // Nor is one written there.
+  // No record is written there either.
   FolderWriter writer{host.files()};
   EXPECT_THROW((void)apply_runtime(plan_for({3}), host.facts(), host.files(), writer,
                                    {.record = state.path() / "deeper" / runtime_record}),

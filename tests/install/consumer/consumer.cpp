@@ -1,5 +1,5 @@
-// A first program with an installed NexusFIX: load a dictionary, parse a message, name what it is. The arguments are
-// the path of the dictionary that has to be found, and its name of MsgType 0.
+// A first program with an installed NexusFIX: loads a dictionary, parses a message, prints its name. The arguments are
+// the path of the dictionary that must be found, and its name of MsgType 0.
 #include <cstdio>
 #include <nexusfix/control/client.hpp>
 #include <nexusfix/dictionary/load.hpp>

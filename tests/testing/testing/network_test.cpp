@@ -1,4 +1,4 @@
-// Engines on a network in memory: what run() and advance() do, and what they refuse.
+// Engines on a network in memory: the effects of run() and advance(), and the calls they refuse.
 #include "nexusfix/testing/network.hpp"
 
 #include <gtest/gtest.h>

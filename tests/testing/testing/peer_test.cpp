@@ -1,4 +1,4 @@
-// A counterparty whose messages the test writes: how it logs on, what it sends, receives and refuses.
+// A counterparty whose messages the test writes: how it logs on, and what it sends, receives and refuses.
 #include "nexusfix/testing/network.hpp"
 
 #include <gtest/gtest.h>
@@ -314,7 +314,7 @@ TEST(Peers, that_listen_later_than_the_engine_connects_are_found_after_its_delay
   EXPECT_EQ(error_of([&] { venue.connect(); }), "VENUE->DESK: this peer listens: the engine connects to it");
 }
 
-// A full network: the engine's send() says so, and nothing is lost.
+// A full network: the engine's send() reports it, and nothing is lost.
 TEST(Peers, that_do_not_read_are_back_pressure_and_lose_nothing_when_they_read_again) {
   Network network{{.stream_buffer = 4096}};
   Recorder desk;

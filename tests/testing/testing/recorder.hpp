@@ -1,4 +1,4 @@
-// An application that records what it is called with, and answers as the test says.
+// An application that records its callbacks, and answers as the test requires.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@ namespace nfx::testing {
 
 using namespace std::chrono_literals;
 
-// Sessions without a dictionary: messages of these tests have few fields.
+// Sessions without a dictionary, because messages of these tests have few fields.
 inline SessionSettings plain_acceptor(std::string sender, std::string target, std::uint16_t port = default_port) {
   SessionSettings settings = acceptor(std::move(sender), std::move(target), port);
   settings.dictionary = nullptr;
@@ -44,7 +44,7 @@ struct Recorder : Application {
   std::function<Duration(Instant)> turn;
 };
 
-// The text of the TestError that the call throws; "" when it throws none.
+// The text of the TestError that the call throws; "" if it throws none.
 template <typename Call>
 std::string error_of(Call&& call) {
   try {
