@@ -44,8 +44,8 @@ struct UtcTimestamp {
 // Empty when the text is anything else or names a day that does not exist. Cost: one pass, no allocation.
 [[nodiscard]] std::optional<UtcTimestamp> parse_utc_timestamp(std::string_view text) noexcept;
 
-// The same to the nanosecond; false where that is empty. g++ 12 returns an optional by way of memory and reads it
-// before all of its parts are there, which takes longer than the rest.
+// The same to the nanosecond; false if parse_utc_timestamp() would return nothing. g++ 12 returns an optional through
+// memory and reads it before all of its parts are stored, which takes longer than the rest.
 [[nodiscard]] bool read_utc_time(std::string_view text, UtcTime& time) noexcept;
 
 // Longest text write_utc_timestamp produces: 17 characters, a point and nine digits.

@@ -394,7 +394,7 @@ class SpscRing {
       const std::size_t at = indexes_.written();
       // The slot holds the value of the round before.
       NFX_ASSERT(slots_[at & mask].filled.load(std::memory_order_relaxed) == (at < Capacity ? 0 : at + 1 - Capacity));
-      indexes_.advance(1);  // first: a thread that sees a value taken also sees that it was there, see size()
+      indexes_.advance(1);  // first, so that a thread that sees a value taken also sees it counted, see size()
       slots_[at & mask].filled.store(at + 1, std::memory_order_release);
     } else {
       indexes_.publish(1);

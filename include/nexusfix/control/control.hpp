@@ -26,10 +26,10 @@ class Control {
   [[nodiscard]] virtual std::uint16_t http_port() const noexcept = 0;
 };
 
-// By [control] of the engine's configuration. Null: nothing is configured there. Throws ConfigError, also in a build
-// without Boost.Beast (package libboost-dev). `file` is the configuration's: the paths of added sessions are relative
-// to its folder, and those that name no store have journals next to it, as nfx::run has it. Without a file, paths are
-// relative to the working folder, and such sessions are in memory.
+// Configured by [control] of the engine's configuration; null if it configures nothing. Throws ConfigError, also in a
+// build without Boost.Beast (package libboost-dev). `file` is the configuration file: paths of added sessions are
+// relative to its folder, and added sessions without a store have journals beside it, as with nfx::run. Without a file,
+// paths are relative to the working folder, and such sessions are in memory.
 [[nodiscard]] std::unique_ptr<Control> make_control(Engine& engine, const std::string& file = {});
 
 [[nodiscard]] bool control_supported() noexcept;

@@ -367,7 +367,7 @@ class OpenGroups {
                                           std::span<const Tag> required) noexcept;
   // A further field of this entry.
   void in_entry(std::uint32_t fields, std::size_t depth, std::uint32_t entry, Tag group, Tag tag) noexcept;
-  // The required field at this place of the open entry is there.
+  // The open entry has the required field at this place.
   void given(std::size_t depth, std::size_t place) noexcept {
     if (depth_ >= depth) levels_[depth - 1].given |= std::uint64_t{1} << place;
   }

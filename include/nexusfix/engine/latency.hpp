@@ -1,9 +1,8 @@
-// What an engine measures of itself at all times: the stages of each session's messages, the iterations of each poll
-// thread, and the slowest hundred moments of each window of time with the host's counters of that time.
-// Engine::latency() and Engine::slowest() return it.
-// Thread: values; a LatencySet has one writer, and any thread copies it. Units: nanoseconds. Cost: 15 KiB for each
-// session in a report; a poll thread is not disturbed. A session takes the same once it has connected, on pages that
-// are used with its first application message. Lifetime: a report owns its texts. Errors: none.
+// Latencies that an engine always measures: the stages of each session's messages, the iterations of each poll thread,
+// and the slowest hundred moments of each window of time with the host's counters of that time. Engine::latency() and
+// Engine::slowest() return them.
+// Thread: values. Cost: 15 KiB for each session in a report; a poll thread is not disturbed. A session takes the same
+// once it has connected, on pages that are used with its first application message.
 #pragma once
 
 #include <array>
@@ -102,7 +101,7 @@ inline constexpr std::size_t timed_window_count = static_cast<std::size_t>(Laten
   return lengths[static_cast<std::size_t>(window)];
 }
 
-// Of one poll thread.
+// The latencies of one poll thread.
 struct LoopLatency {
   LatencyCounts handling;  // from the first bytes of an iteration until its answers are sent
   LatencyCounts poll_gap;  // between two iterations, of which the first did not wait for the network
@@ -123,7 +122,7 @@ struct ThreadLatency {
 
 struct LatencyReport {
   UtcTime from{}, to{};                  // to: when it was made, or the window ended
-  std::vector<SessionLatency> sessions;  // that have connected; of a window, those that recorded anything in it
+  std::vector<SessionLatency> sessions;  // sessions that have connected; for a window, sessions with a latency in it
   std::vector<ThreadLatency> threads;    // one for each poll thread
 };
 
@@ -144,7 +143,7 @@ enum class SlowCause : std::uint8_t {
 // "disk", "none known"; "?" beyond the last.
 [[nodiscard]] std::string_view to_string(SlowCause cause) noexcept;
 
-// What the kernel counted of the poll thread and its CPU between two samples around the moment, which are at most some
+// The kernel's counters of the poll thread and its CPU between two samples around the moment, which are at most some
 // 200 ms further apart than the moment is long.
 struct HostEvidence {
   Duration between{};  // the two samples

@@ -77,14 +77,14 @@ struct AffinityResult {
 struct CpuAffinity {
   // Pins the calling thread; when this returns it runs there.
   [[nodiscard]] static AffinityResult pin_to_core(int cpu) noexcept;
-  // Of the calling thread, or of another one by its number in the kernel.
+  // The mask of the calling thread, or of another one by its number in the kernel.
   [[nodiscard]] static AffinityResult set(const CpuSet& cpus, int tid = 0) noexcept;
   [[nodiscard]] static CpuSet get();
   [[nodiscard]] static AffinityResult set_fifo_priority(int priority) noexcept;  // 0: the ordinary scheduler
   static void name_thread(std::string_view name) noexcept;                       // the first 15 characters
-  // Of a thread that no message waits for, until it ends: a nice value of 19. A poll thread that wakes on its CPU then
-  // runs immediately, and not after what remains of a time slice of some milliseconds. Where CPUs are full, it has a
-  // seventieth of the time of another thread of the process. Threads that it makes inherit the nice value.
+  // Lowers the priority of a background thread until it ends: a nice value of 19. A poll thread that wakes on its CPU
+  // then runs immediately, without waiting for the rest of a time slice of some milliseconds. On busy CPUs it gets a
+  // seventieth of the time of another thread of the process. Threads that it starts inherit the nice value.
   static void give_way() noexcept;
 
   // FNV-1a, 64 bits, over SenderCompID, the byte 0x1F, TargetCompID.

@@ -1,5 +1,5 @@
-// What a configuration requests of the placement: which threads there are, how they wait, and what they want to be
-// near. Thread: a value, filled in before anything runs.
+// The placement that a configuration requests: the threads, how they wait, and which devices they should be near.
+// Thread: a value, filled in before anything runs.
 #pragma once
 
 #include <array>
@@ -29,14 +29,14 @@ enum class ThreadRole : std::uint8_t {
   ui,         // shows and measures
 };
 
-// What the threads belong to. A program's come to their place with Engine::enter_role.
+// The owner and kind of the threads. A program's threads move to their CPUs with Engine::enter_role.
 enum class RoleKind : std::uint8_t {
   engine,
   critical,  // the program's, from a message to an order
   other,     // the program's, which a message never waits for: never on a core of its own
 };
 
-// What each role is called: in [placement.NAME], and before the number in the names of its threads.
+// The name of each role: in [placement.NAME], and before the number in the names of its threads.
 struct ThreadRoleRow {
   ThreadRole role;
   std::string_view name;

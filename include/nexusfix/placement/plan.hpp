@@ -41,7 +41,7 @@ struct ThreadPlacement {
   ThreadRole role = ThreadRole::poll;
   std::uint32_t index = 0;  // within the role
   ThreadWait wait = ThreadWait::block;
-  CpuSet cpus;  // the thread's mask: one CPU for those that are pinned, the housekeeping CPUs for others
+  CpuSet cpus;  // the thread's mask: one CPU for a pinned thread, the housekeeping CPUs for others
   int priority = 0;
   int numa_node = -1;
   std::string reason;

@@ -42,7 +42,7 @@ enum class RecordingKind : std::uint8_t {
   line = 4,            // the text describes line and connection; repeated in each segment
   dropped = 5,         // RecordingDrops: packets received since the record before, which the recorder had no space for
   kernel_dropped = 6,  // RecordingDrops: packets of this line that the kernel dropped, as noticed here
-  clock = 7,           // without bytes: a live feed's timers ran here, as those of a replay have to
+  clock = 7,           // without bytes: a live feed's timers ran here, and a replay's must run here too
   opened = 8,          // a connection is open; the bytes, if any, are what its handshake was made of
   closed = 9,          // it has ended
 };
@@ -118,7 +118,7 @@ class Recorder {
   bool datagram(const ReceivedFrom& from, std::string_view bytes, bool cut = false) noexcept;
   bool stream(const ReceivedFrom& from, std::string_view bytes) noexcept;
 
-  // What a live feed did at a time, without bytes that were received: clock, opened or closed.
+  // An event of a live feed at this time without received bytes: clock, opened or closed.
   bool mark(RecordingKind kind, const ReceivedFrom& from, std::string_view bytes = {}) noexcept;
 
   // Not for each packet. A line's text is recorded now and in each segment.
@@ -142,8 +142,8 @@ class Recorder {
 };
 
 // A recorder with a thread that writes its files: for programs that record and need no flusher for anything else.
-// Thread: made and destroyed by one; the recorder's is that which receives. The destructor ends the thread, then
-// writes, syncs and closes in order. Errors: those of Recorder, and std::system_error when the host refuses a thread.
+// Thread: created and destroyed by one; the recorder belongs to the receiving thread. The destructor ends the thread,
+// then writes, syncs and closes in order. Errors: as Recorder, and std::system_error if the host refuses a thread.
 class RecordingThread {
  public:
   explicit RecordingThread(const RecorderOptions& options);
@@ -176,7 +176,7 @@ struct RecordingScan {
   std::uint64_t missing = 0;            // numbers between the two that no record has
   std::uint64_t bytes_from_memory = 0;  // that only the shared memory of a killed recorder had
   std::uint64_t recorders = 0;          // processes that wrote it
-  std::uint64_t killed = 0;             // of these, those that did not end in order
+  std::uint64_t killed = 0;             // number of them that did not end in order
   std::uint64_t position = 0;           // after the last record: reading can continue from here
 };
 
@@ -192,7 +192,7 @@ using RecordVisitor = std::function<bool(const RecordedPacket&)>;
 [[nodiscard]] RecordingScan read_recording(Disk& disk, const ReadRecordingOptions& options,
                                            const RecordVisitor& visit = {});
 
-// Of a record of kind dropped or kernel_dropped.
+// For a record of kind dropped or kernel_dropped.
 [[nodiscard]] RecordingDrops drops_in(const RecordedPacket& packet) noexcept;
 
 }  // namespace nfx::market

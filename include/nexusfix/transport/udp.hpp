@@ -125,7 +125,7 @@ inline constexpr auto counter_rows<UdpCounters> = std::to_array<CounterRow<UdpCo
 });
 static_assert(rows_are_complete<UdpCounters>());
 
-// A line as it was opened.
+// An open line.
 struct UdpLine {
   std::string name;
   UdpAddress address;                 // with the port that was chosen
