@@ -16,8 +16,7 @@ struct OutputFileOptions {
   bool overwrite = false;              // otherwise an existing file is an error
   bool secret = false;                 // readable only by its owner, and by the group if one is given
   std::optional<unsigned> group = {};  // group of a secret file, if this user may set it
-  bool printable = false;  // lines of text: characters that are not printable are escaped on standard output; otherwise
-                           // standard output must not be a terminal
+  bool printable = false;  // lines of text, escaped on standard output; otherwise that must not be a terminal
 };
 
 class OutputFile {

@@ -44,8 +44,7 @@ struct Shared {
   std::string finding;
   std::map<std::uint64_t, Deal> deals;
   std::unordered_map<std::uint64_t, std::pair<std::uint64_t, std::uint32_t>> sent;  // transfer and page, by first word
-  std::map<std::uint64_t, std::uint64_t> delivered;                                 // number of records by the sender's
-                                                                                    // session
+  std::map<std::uint64_t, std::uint64_t> delivered;                                 // records by the sender's session
   std::uint64_t pages = 0;
   std::uint64_t records = 0;
   std::uint64_t losses = 0;

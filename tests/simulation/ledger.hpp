@@ -166,8 +166,7 @@ class Ledger {
     std::uint64_t kept_out = 1;       // both sequence numbers when its store last worked
     std::uint64_t kept_in = 1;
     std::vector<ClockSetting> clock;
-    std::optional<MonotonicTime> room_since = MonotonicTime::min();  // since when its disk has space; empty while it
-                                                                     // has none
+    std::optional<MonotonicTime> room_since = MonotonicTime::min();  // since when its disk has space; empty if full
     std::vector<Receipt> receipts;
     std::vector<Rejection> rejections;                    // sent by this side in the current iteration
     std::unordered_map<std::uint64_t, SentLogon> logons;  // sent Logons, by a hash of the bytes

@@ -85,9 +85,7 @@ class Party final : public Application, public Observer, public SessionStores {
   [[nodiscard]] std::uint64_t process() const noexcept { return process_; }      // its number
   [[nodiscard]] bool stopping() const noexcept { return stopping_; }
   [[nodiscard]] std::size_t number() const noexcept { return number_; }
-  [[nodiscard]] std::size_t numbers_used() const noexcept {
-    return numbers_used_;
-  }  // upper bound of all session numbers
+  [[nodiscard]] std::size_t numbers_used() const noexcept { return numbers_used_; }  // all numbers are below it
   [[nodiscard]] bool is_own(std::string_view name) const noexcept { return name == name_; }
   void add_session(const SessionSettings& settings, AddedSession as);  // throws like PollLoop::add()
   void changed_to(const SessionSettings& settings) { settings_ = settings; }

@@ -30,8 +30,7 @@ class Dictionaries {
   [[nodiscard]] const Dictionary* shipped(std::string_view version_name);
   [[nodiscard]] const Dictionary* over_transport(std::string_view version_name);
 
-  std::map<std::string, Dictionary, std::less<>> given_;                     // by BeginString, with ApplVerID if there
-                                                                             // is one
+  std::map<std::string, Dictionary, std::less<>> given_;                     // by BeginString and ApplVerID if any
   std::map<std::string, std::unique_ptr<Dictionary>, std::less<>> shipped_;  // by version; null: none exists
 };
 

@@ -66,8 +66,7 @@ std::size_t other_separator_size(std::string_view text) noexcept {
   if (size == 0 || size == std::string_view::npos || size > max_separator_size) return 0;
   if (text.size() > size + 2 && !is_digit(text[size + 2]) && text[size + 2] != '*') return 0;
   const std::string_view separator = text.substr(0, size);
-  const bool escaped = separator.contains('\\') || separator.contains('%');  // ends with the digits of an escaped
-                                                                             // character
+  const bool escaped = separator.contains('\\') || separator.contains('%');  // ends with an escape's digits
   if ((is_digit(separator.back()) && !escaped) || separator.contains('=')) return 0;
   const bool has_line_end = separator.contains('\n') || separator.contains('\r');
   return has_line_end && !std::ranges::all_of(separator, is_blank) ? 0 : size;

@@ -17,8 +17,7 @@ namespace nfx::app {
 // Counts of the readable and unreadable parts of a log.
 struct LogCount {
   std::uint64_t messages = 0;
-  std::uint64_t corrected = 0;  // how many of them had a wrong BodyLength or CheckSum, as in logs that mask or shorten
-                                // values
+  std::uint64_t corrected = 0;  // how many had a wrong BodyLength or CheckSum, as in logs with masked values
   std::uint64_t unreadable = 0;
 };
 

@@ -25,8 +25,7 @@ struct SessionChange {
 
   std::string name{};
   Kind kind = Kind::change;
-  ChangeNeeds needs = ChangeNeeds::nothing;  // needed now: a change that needs a disconnect needs nothing if there is
-                                             // no connection
+  ChangeNeeds needs = ChangeNeeds::nothing;  // needed now: without a connection no disconnect is needed
   std::string why{};                         // the reason, if the keys do not show it
   std::vector<KeyChange> keys{};
 };

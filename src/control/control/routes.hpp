@@ -93,8 +93,7 @@ struct RouteOptions {
   // Runs on the worker's thread, because it reads files of any size, or must be ordered with adding and replacing
   // sessions.
   bool on_worker = false;
-  std::string_view reads{};                    // "messages": the audit log records who starts to read a session's
-                                               // messages
+  std::string_view reads{};                    // "messages": the audit log records who starts to read messages
   const SessionCommandRow* command = nullptr;  // the command, for a route of one
 };
 

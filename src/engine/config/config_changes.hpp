@@ -16,8 +16,7 @@ namespace nfx {
 
 // A key that is set in the file.
 struct GivenKey {
-  std::string value{};  // as TOML on one line; most secrets are replaced by names that are equal only for equal
-                        // secrets; never print it
+  std::string value{};  // as TOML on one line; secrets mostly as names, equal only if the secrets are; never print it
   std::string shown{};  // printable form, with secrets as "***"
   std::string place{};  // "engine.toml:12"
 };

@@ -19,8 +19,7 @@ void finish_tls(const SessionDraft& draft) {
 
 }  // namespace
 
-SessionDraft::SessionDraft() = default;  // out of line, because g++ 12 reports the settings as uninitialised when this
-                                         // is inlined
+SessionDraft::SessionDraft() = default;  // out of line: if inlined, g++ 12 reports uninitialised settings
 
 void finish(SessionDraft& draft) {
   SessionConfig& session = draft.settings.session;

@@ -137,8 +137,7 @@ class LogLane {
   std::atomic<std::uint64_t> spilled_{0};
   std::atomic<std::uint64_t> blocked_{0};
   bool spilling_ = false;  // all records go to the spill until the worker has emptied it
-  alignas(cache_line) std::uint64_t dropped_reported_ = 0;  // for the worker: number of dropped records already
-                                                            // reported in the log
+  alignas(cache_line) std::uint64_t dropped_reported_ = 0;  // for the worker: drops already reported in the log
   bool front_spilled_ = false;                              // whether front() found its record in the spill
 };
 

@@ -60,8 +60,7 @@ class CpuCounterFiles {
 
 struct ThreadCounters {
   int cpu = 0;
-  std::uint64_t run_ns = 0;  // up to the last timer tick; without stolen time if the kernel has
-                             // CONFIG_PARAVIRT_TIME_ACCOUNTING
+  std::uint64_t run_ns = 0;  // up to the last timer tick; CONFIG_PARAVIRT_TIME_ACCOUNTING excludes stolen time
   std::uint64_t wait_ns = 0;
   std::uint64_t involuntary_switches = 0;
   std::uint64_t migrations = 0;

@@ -18,8 +18,7 @@ namespace nfx {
 
 struct FlusherThreadOptions {
   std::function<void()> begin{};        // called first, for example to place the thread on its CPUs
-  std::function<void(Instant)> also{};  // called after each iteration: other work that must stay off the threads of
-                                        // feed and sessions
+  std::function<void(Instant)> also{};  // after each iteration: other work kept off the feed's or sessions' threads
   Duration longest_wait = std::chrono::milliseconds{200};  // between two iterations
 };
 

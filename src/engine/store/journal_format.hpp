@@ -34,8 +34,7 @@ enum class RecordKind : std::uint8_t {
   none = 0,           // no record: the end of the written part
   message = 1,        // sent under `seq`, with the message as body; the next outbound number is seq + 1
   next_inbound = 2,   // the next expected inbound number is `seq`
-  next_outbound = 3,  // the next outbound number is `seq`: messages that are not stored were sent, or the number was
-                      // set
+  next_outbound = 3,  // the next outbound number is `seq`: messages were sent but not stored, or the number was set
   reset = 4,          // both sequence numbers are 1 and no message is stored; time is the start of the epoch
   opened = 5,         // a process started writing; seq is its pid
   closed = 6,         // ... and closed the journal in order
@@ -53,8 +52,7 @@ enum class RecordFlag : std::uint8_t {
 
 struct RecordHeader {
   std::uint32_t size;  // header and body, without the padding; written last
-  std::uint32_t crc;   // CRC-32C over the header from `seq` on and the body, seeded with the low 32 bits of the
-                       // position
+  std::uint32_t crc;   // CRC-32C over the header from `seq` on and the body, seeded with the position's low 32 bits
   std::uint64_t seq;
   std::int64_t time_ns;  // UTC since 1970
   RecordKind kind;

@@ -103,8 +103,7 @@ class Repair {
     for (std::size_t i = 0; i < found.holes.size(); ++i) {
       const Hole& hole = found.holes[i];
       const std::string bytes = copy_ != nullptr ? copies[i] : filler(hole);
-      NFX_REQUIRE(hole.begin < hole.end &&
-                  bytes.size() == hole.end - hole.begin);  // fills exactly the unreadable bytes
+      NFX_REQUIRE(hole.begin < hole.end && bytes.size() == hole.end - hole.begin);  // fills exactly the hole
       const std::uint64_t offset = damage.offset + (hole.begin - damage.position);
       value_or_throw(file->write(offset, bytes));
       say(damage.file + ", offset " + std::to_string(offset) + ": " + std::to_string(bytes.size()) + " bytes " +

@@ -20,8 +20,7 @@
 namespace nfx::detail {
 
 inline constexpr std::size_t scan_piece = 1024 * 1024;      // maximum bytes per read or write
-inline constexpr std::size_t first_scan_piece = 64 * 1024;  // the first piece of a file; each later one is twice as
-                                                            // large
+inline constexpr std::size_t first_scan_piece = 64 * 1024;  // first piece of a file; each later one is twice as large
 inline constexpr std::string_view segment_suffix = ".nfxj";
 inline constexpr std::string_view archive_folder = "archive";
 inline constexpr std::string_view lock_name = "lock";

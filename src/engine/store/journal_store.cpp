@@ -224,8 +224,7 @@ struct JournalStore::State {
   }
 
   void cut(const JournalStore& store, UtcTime now) noexcept {
-    NFX_ASSERT(next_segment_ready() &&
-               ring->begun.load(std::memory_order_acquire) == cuts);  // the last cut was processed
+    NFX_ASSERT(next_segment_ready() && ring->begun.load(std::memory_order_acquire) == cuts);  // the last cut is taken
     NFX_ASSERT(segment.begin <= head && head <= segment.reserved);
     // Zero until a reset is recorded, which is then the first record of this segment.
     ring->cut = {head, std::max<std::uint64_t>(recorded_inbound, 1), std::max<std::uint64_t>(recorded_outbound, 1),

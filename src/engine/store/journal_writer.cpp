@@ -174,8 +174,7 @@ bool JournalWriter::write_all() noexcept {
 }
 
 bool JournalWriter::sync_file() noexcept {
-  NFX_ASSERT(file_dirty_ || durable_ == written_);  // a file without unsynced bytes is durable up to the written
-                                                    // position
+  NFX_ASSERT(file_dirty_ || durable_ == written_);  // a file without unsynced bytes is durable as far as written
   if (!file_dirty_) return true;
   const JournalPosition at = written_;
   NFX_ASSERT(durable_ <= at);

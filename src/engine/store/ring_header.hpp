@@ -54,13 +54,11 @@ struct RingHeader {
   // Written by the flusher.
   alignas(cache_line) std::atomic<JournalPosition> written;
   std::atomic<JournalPosition> durable;
-  alignas(cache_line) std::atomic<std::uint64_t> spares;  // number created for this process: another cut is possible
-                                                          // while cuts < spares
+  alignas(cache_line) std::atomic<std::uint64_t> spares;  // for this process; cuts < spares allows another cut
   std::atomic<std::uint64_t> spare_capacity;              // of the last spare
   std::atomic<std::uint64_t> begun;                       // segments begun for cuts
   std::atomic<JournalPosition> oldest;                    // older positions can no longer be read
-  std::atomic<JournalPosition> reserved;                  // space in the file of the last started segment, up to this
-                                                          // position
+  std::atomic<JournalPosition> reserved;                  // the last started segment's file has space up to here
   std::atomic<std::uint64_t> spare_reserved;              // bytes of the last spare
   std::atomic<std::uint64_t> provided;                    // bytes of the ring that have pages
   alignas(cache_line) std::atomic<int> failed;  // errno of the first failed write or sync; every append reads it

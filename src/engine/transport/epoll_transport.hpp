@@ -33,8 +33,7 @@ struct EpollOptions {
   std::size_t accept_limit = 16;  // per listener and poll
   int listen_backlog = 128;
   Duration linger_time = std::chrono::seconds(2);         // time that close() continues to deliver in the background
-  std::size_t linger_bytes = 256 * 1024;                  // ... and the most input of the peer that it drops before it
-                                                          // resets
+  std::size_t linger_bytes = 256 * 1024;                  // ... and how much peer input it drops before it resets
   Duration accept_pause = std::chrono::milliseconds(50);  // after accept found no descriptor or memory
 };
 

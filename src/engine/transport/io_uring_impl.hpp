@@ -22,8 +22,7 @@ class IoUringImpl;
 struct IoUringConnection : TcpConnection {
   std::uint32_t tag = 0;
   bool reading = false;     // a request to receive, or to report input, is outstanding
-  bool writing = false;     // a request that completes when there is space, or when the connect has ended, is
-                            // outstanding
+  bool writing = false;     // a request that completes when there is space, or when the connect ends, is outstanding
   bool cancelling = false;  // the request to receive is being cancelled
   bool fed = false;         // the request has delivered bytes
   bool queued = false;      // in starved_ or to_start_

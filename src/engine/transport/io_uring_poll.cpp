@@ -178,9 +178,7 @@ std::size_t IoUringImpl::end_stream(const SinkRef& sink, Connection& connection,
 std::size_t IoUringImpl::serve_broken(const SinkRef& sink) {
   std::size_t handled = 0;
   for (std::size_t i = connections_.broken.size(); i-- > 0;) {
-    if (i >= connections_.broken.size())
-      continue;  // callbacks shortened the list; the next poll serves the moved
-                 // entry
+    if (i >= connections_.broken.size()) continue;  // callbacks shortened the list; next poll serves the entry
     Connection* connection = connections_.find(connections_.broken[i]);
     NFX_ASSERT(connection != nullptr);
     if (connection->held || connection->ended || !connection->kept.empty()) continue;

@@ -157,8 +157,7 @@ class LoopbackTransport {
   template <TransportSink Sink>
   std::size_t serve(Sink& sink, Connection& connection) {
     const ConnectionId id = id_of(connection);
-    const std::shared_ptr<detail::LoopbackLink> link = connection.link;  // kept alive if a callback closes the
-                                                                         // connection
+    const std::shared_ptr<detail::LoopbackLink> link = connection.link;  // kept alive if a callback closes it
     if (connection.state == State::connecting) {
       if (link == nullptr || link->reset) return report_close(sink, connection, link == nullptr);
       connection.state = State::open;

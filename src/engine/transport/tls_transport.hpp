@@ -206,8 +206,7 @@ class TlsTransport {
     bool accepted = false;
     bool held = false;         // held by the user
     bool inner_held = false;   // held by us
-    bool parked = false;       // the stream has more input, and waits for the next poll, for buffer space, or for the
-                               // user
+    bool parked = false;       // the stream has more input, and waits for the next poll, buffer space, or the user
     bool ready = false;        // in ready_
     bool timed = false;        // in timed_
     bool waiting = false;      // in waiting_

@@ -62,8 +62,7 @@ struct Status {
   std::uint64_t session = 0;       // the sender's
   std::uint64_t peer_session = 0;  // the receiver's, as the sender knows it; 0: unknown
   std::uint64_t version = 0;       // number of this status on this rail since it was opened, from 1 on
-  std::uint64_t statuses = 0;      // the receiver's statuses that arrived over this rail, up to this version without a
-                                   // gap
+  std::uint64_t statuses = 0;      // the receiver's statuses that arrived over this rail without a gap, up to this one
   std::uint64_t consumed = 0;      // numbers of pages and records that arrived over this rail
   std::uint64_t arrived = 0;       // the receiver's records that arrived, up to this one without a gap
   std::uint64_t acknowledged = 0;  // by the application, of its records

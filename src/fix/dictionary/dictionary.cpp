@@ -55,8 +55,7 @@ const EnumValue* EnumValues::find(std::string_view value) const noexcept {
 
 TagIndex::TagIndex(std::size_t size) {
   const std::size_t slots = std::bit_ceil(std::max<std::size_t>(2 * size, 2));
-  NFX_ASSERT(std::has_single_bit(slots) && slots >= 2 * size && slots > size);  // so that every search finds an empty
-                                                                                // slot
+  NFX_ASSERT(std::has_single_bit(slots) && slots >= 2 * size && slots > size);  // a search finds an empty slot
   slots_.resize(slots);
   shift_ = 32 - static_cast<std::uint32_t>(std::countr_zero(slots));
 }

@@ -17,8 +17,7 @@ namespace {
 constexpr std::size_t max_fields = 60'000;  // positions have 16 bits
 constexpr std::size_t max_messages = 10'000;
 constexpr std::size_t max_component_depth = 32;       // components within components
-constexpr std::size_t max_steps_per_scope = 100'000;  // maximum number of elements visited to resolve one message's
-                                                      // components
+constexpr std::size_t max_steps_per_scope = 100'000;  // maximum number of elements visited to resolve one message
 
 class Resolver {
  public:

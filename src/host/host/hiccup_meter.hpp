@@ -60,8 +60,7 @@ struct CpuHiccups {
   std::uint64_t duration_ns = 0;
   std::uint64_t readings = 0;
   std::vector<std::uint64_t> window_worst_ns;  // per window; a stall across several counts in each
-  std::vector<HiccupGap> gaps;                 // stalls above the threshold, by begin; the longest ones if there are
-                                               // too many
+  std::vector<HiccupGap> gaps;                 // stalls above the threshold, by begin; if too many, the longest
   std::uint64_t gaps_not_kept = 0;
   std::uint64_t gaps_ns_not_kept = 0;
   std::array<std::uint64_t, hiccup_limits_ns.size()> over{};  // by hiccup_limits_ns

@@ -27,8 +27,7 @@ enum class CpuRole : std::uint8_t { isolated, housekeeping, other };
 struct CpuActivity {
   int cpu = 0;
   CpuRole role = CpuRole::other;
-  std::vector<std::size_t> threads;  // indexes into WatchInterval::threads: threads that are or were last on this CPU;
-                                     // sums follow
+  std::vector<std::size_t> threads;  // into WatchInterval::threads: threads that are or were last on it; sums follow
   double busy_percent = 0;           // share of time not idle, including the hypervisor's share
   double steal_percent = 0;
   double stall_us = 0;

@@ -50,8 +50,7 @@ class ControlledProgram : public ::testing::Test {
   [[nodiscard]] ControlReply ask(std::string_view method, std::string target, std::string body = {},
                                  std::string if_match = {}) const {
     const auto reply = ask_control(
-        {.socket = folder.file("control.sock"),
-         .timeout = std::chrono::seconds{120}},  // long enough for a busy machine
+        {.socket = folder.file("control.sock"), .timeout = std::chrono::seconds{120}},  // for busy machines
         {.method = method, .target = std::move(target), .body = std::move(body), .if_match = std::move(if_match)});
     EXPECT_TRUE(reply) << (reply ? "" : reply.error());
     return reply ? *reply : ControlReply{};

@@ -86,9 +86,7 @@ TEST(Repair, reads_every_irregular_file_and_notes_its_irregularity) {
 TEST(Repair, irregular_dictionaries_have_the_verdicts_of_the_table) {
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const std::string name = entry.path().stem().string();
-    if (entry.path().extension() != ".xml" || name == "header_missing")
-      continue;  // without a header all of it is
-                 // undefined
+    if (entry.path().extension() != ".xml" || name == "header_missing") continue;  // without header, all is undefined
     SCOPED_TRACE(name);
     const Dictionary d = load_dictionary(entry.path());
     for (const irregular::Message& message : irregular::messages) {

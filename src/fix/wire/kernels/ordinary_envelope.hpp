@@ -34,8 +34,7 @@ namespace {
 // Whether the message ends with "<SOH>10=ddd<SOH>", and its bytes without the last seven have this sum.
 [[gnu::always_inline]] inline bool is_right_check_sum(const char* end, std::uint8_t sum_of_all) noexcept {
   constexpr std::uint64_t form = 0x01'30'30'30'3D'30'31'01;
-  constexpr std::uint64_t up_to = 0x7F'76'76'76'7F'7F'7F'7F;  // carries into the top bit above 0, or above 9 for a
-                                                              // digit
+  constexpr std::uint64_t up_to = 0x7F'76'76'76'7F'7F'7F'7F;  // carries into the top bit above 0, or 9 for a digit
   const std::uint64_t tail = digits::load<std::uint64_t>(end - 8) ^ form;
   if ((((tail + up_to) | tail) & digits::top_bits) != 0) return false;
   const auto three = static_cast<std::uint32_t>(tail >> 32);  // the digits of the sum, first digit lowest

@@ -56,8 +56,7 @@ class Restorer {
   void content(const Change& change) {
     if (change.goes_with_group && everything_) return;
     auto now = files_.read(change.path);
-    if (!now && (now.error() == ENOENT || now.error() == ENODEV || now.error() == ENOTDIR))
-      return;  // removed together with its device
+    if (!now && (now.error() == ENOENT || now.error() == ENODEV || now.error() == ENOTDIR)) return;  // device is gone
     if (now && *now == change.seen) return;
     if (const int error = writer_.write(change.path, change.undo); error != 0)
       return left(change.path, "cannot be written: " + text_of(error));
