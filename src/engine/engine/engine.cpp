@@ -30,6 +30,7 @@
 #include "engine/start_checks.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/engine/observer.hpp"
+#include "nexusfix/engine/stop_listener.hpp"
 #include "placement/thread_name.hpp"
 #include "store/disk.hpp"
 #include "transport/tls_context.hpp"
@@ -64,6 +65,7 @@ struct Engine::Parts {
   Parts(EngineConfig checked, Callbacks program)
       : config(std::move(checked)),
         callbacks(std::move(program)),
+        stop_listener(dynamic_cast<StopListener*>(callbacks.application)),
         placement(config, load_this_machine, [] { return read_host_facts(HostFiles{}); }),
         transport(choose_transport(config)),
         addresses(config),
@@ -75,6 +77,7 @@ struct Engine::Parts {
 
   EngineConfig config;
   const Callbacks callbacks;
+  StopListener* const stop_listener;                  // null: the application is none
   std::atomic<std::uint64_t> callback_exceptions{0};  // of callbacks that no poll thread calls; before the logs
   EnginePlacement placement;
   TransportChoice transport;
@@ -372,8 +375,9 @@ void Engine::wake_when_readable(int descriptor, std::uint32_t poll_thread) {
 }
 
 void Engine::stop() noexcept {
+  const bool delayed = parts_->stop_listener != nullptr && parts_->stop_listener->delays_stop(*this);
   for (const auto& thread : parts_->threads) {
-    thread->stop.store(true, std::memory_order_release);
+    if (!delayed) thread->stop.store(true, std::memory_order_release);
     thread->wake();
   }
 }
