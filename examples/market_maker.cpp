@@ -17,12 +17,11 @@ namespace {
 // A bid and an ask of 10 each, 0.02 from the microprice. Prices are in billionths.
 const Quoter quoter{{.half_spread = {20'000'000}, .quantity = 10, .most_position = 50}};
 
-TraderOptions limits_for(const char* symbol) {
-  return {.instrument = {symbol},
-          .risk = {.orders_per_second = 1000, .burst = 1000, .max_event_age = std::chrono::seconds{1}},
-          .limits = {.tick = {10'000'000}, .collar = {1'000'000'000}, .max_position = 100},
-          .own_orders_by_number = true};
-}
+const TraderOptions limits{.risk = {.orders_per_second = 1000, .burst = 1000, .max_event_age = std::chrono::seconds{1}},
+                           .instruments = {{.tick = {10'000'000}, .collar = {1'000'000'000}, .max_position = 100}},
+                           .own_orders_by_number = true};
+
+FixHandlerOptions feed_of(const char* symbol) { return {.instruments = {{symbol}}}; }
 
 // Every request, how many passed the limits and were refused, and the position.
 void print(auto& maker) {
@@ -32,14 +31,15 @@ void print(auto& maker) {
 }
 
 int run_live(const char* config, const char* symbol, const char* recording) {
-  Trader maker{limits_for(symbol), FixSessionVenue{{.symbol = symbol}}, quoter};
+  Trader maker{feed_of(symbol), limits, FixSessionVenue{{.symbol = symbol}}, quoter};
   trade(maker, nfx::load_config(config), recording);
   print(maker);
   return 0;
 }
 
 int run_backtest(const char* recording, const char* symbol) {
-  Trader maker{limits_for(symbol), SimulatedVenue{{.queue = QueueModel::by_order, .fills_by_trade = true}}, quoter};
+  Trader maker{feed_of(symbol), limits, SimulatedVenue{{.queue = QueueModel::by_order, .fills_by_trade = true}},
+               quoter};
   const RecordingScan scan = backtest(maker, {.folder = recording});
   print(maker);
   std::puts(scan.reason.c_str());

@@ -1,10 +1,11 @@
 // Market data and orders on one thread: feeds, recordings and their books, models, limits, and a FIX session that
-// trades. Link nexusfix::market. Own feeds over sockets also include their handler, such as
-// <nexusfix/live/itch_handler.hpp>.
+// trades. Link nexusfix::market.
 #pragma once
 
 #include "nexusfix/engine/program.hpp"
-#include "nexusfix/live/trader.hpp"
+#include "nexusfix/live/itch_handler.hpp"
+#include "nexusfix/live/session_trader.hpp"
+#include "nexusfix/live/websocket_handler.hpp"
 #include "nexusfix/market/dbn.hpp"
 #include "nexusfix/market/feed_books.hpp"
 #include "nexusfix/market/itch_parser.hpp"

@@ -3,18 +3,19 @@
 // Also a recording in DBN, in pieces that end within records, into books.
 #include <memory>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "checks.hpp"
 #include "market/dbn_bytes.hpp"
 #include "market/itch_generator.hpp"
 #include "market/mold_packets.hpp"
+#include "nexusfix/live/itch_handler.hpp"
+#include "nexusfix/live/trader.hpp"
 #include "nexusfix/market/dbn.hpp"
-#include "nexusfix/market/itch_feed.hpp"
 #include "nexusfix/market/order_book.hpp"
 #include "nexusfix/strategy/models.hpp"
 #include "nexusfix/strategy/order_messages.hpp"
-#include "nexusfix/strategy/pipeline.hpp"
 #include "strategy/stages.hpp"
 
 namespace nfx::test {
@@ -26,48 +27,42 @@ using market::test::Bytes;
 
 constexpr std::uint16_t stocks = 100;
 
-struct Books {
-  OrderBooks books{{.instruments = stocks + 1, .orders = 1 << 16, .orders_expected = 1 << 16, .expected_from = 0}};
-  std::uint64_t requests = 0;
-  std::uint64_t connects = 0;
-
-  strategy::Pipeline<strategy::MicropriceModel, strategy::OnlyFor<strategy::Quoter>> pipeline{
-      {.risk = {.orders_per_second = 1'000'000, .burst = 100'000},
-       .instruments = std::vector<strategy::InstrumentLimits>(stocks + 1)},
-      strategy::MicropriceModel{},
-      {InstrumentId{1}, strategy::Quoter{}}};
-  strategy::OrderMessages messages{{.symbol = "STCK", .price_scale = 4}};
-  strategy::StageRecorder<> stages{{.pending = 1024}};
-  Instant now{};
-  std::uint64_t orders = 0;
-
-  void event(const Event& event) {
-    stages.message_begins(event.receive_time, event.sequence);
-    const auto index = InstrumentIndex{std::to_underlying(event.instrument)};
-    books.apply(index, event);
-    stages.reached(strategy::Stage::book);
-    strategy::OwnOrders::VenueReport answer{};
-    pipeline.on(books.book(index), index, event, FeedState::live, now,
-                [&](const strategy::Intent& intent, const strategy::OwnOrder& order) {
-                  const bool is_new = intent.action == strategy::Action::place;
-                  if (!messages.message(intent, order, now.utc)) return false;
-                  stages.reached(strategy::Stage::encode);
-                  answer = {.number = is_new ? order.number : order.change,
-                            .kind = is_new ? strategy::ReportKind::accepted : strategy::ReportKind::canceled};
-                  return true;
-                });
-    stages.message_ends();
-    if (answer.number != strategy::OrderNumber{}) {
-      ++orders;
-      pipeline.report(answer);
-    }
-    if (stages.room() == 0) stages.collect({.ticks = cycle_count(), .utc = now.utc, .ns_per_tick = 1});
+// Encodes orders; the venue's answer to each is there at the next event.
+class AnsweringVenue : public NoSimulation {
+ public:
+  bool send(const strategy::Intent& intent, const strategy::OwnOrder& order, UtcTime now) noexcept {
+    if (!messages_.message(intent, order, now)) return false;
+    const bool is_new = intent.action == strategy::Action::place;
+    answer_ = {.number = is_new ? order.number : order.change,
+               .kind = is_new ? strategy::ReportKind::accepted : strategy::ReportKind::canceled};
+    ++orders_;
+    return true;
   }
-  void request(const MoldRequest&) { ++requests; }
-  void snapshot_connect() { ++connects; }
-  void snapshot_send(std::span<const std::byte>) {}
-  void snapshot_close() {}
+  void reports(UtcTime, auto&& sink) noexcept {
+    if (answer_.number != strategy::OrderNumber{}) sink(std::exchange(answer_, {}));
+  }
+  [[nodiscard]] std::uint64_t orders() const noexcept { return orders_; }
+
+ private:
+  strategy::OrderMessages messages_{{.symbol = "STCK", .price_scale = 4}};
+  strategy::OwnOrders::VenueReport answer_{};
+  std::uint64_t orders_ = 0;
 };
+
+struct Stamps : NoObserver {
+  strategy::StageRecorder<> stages{{.pending = 1024}};
+
+  void parsed(const Event& event) noexcept {
+    if (stages.room() == 0) stages.collect({.ticks = cycle_count(), .utc = event.receive_time, .ns_per_tick = 1});
+    stages.message_begins(event.receive_time, event.sequence);
+  }
+  void booked() noexcept { stages.reached(strategy::Stage::book); }
+  void encoded() noexcept { stages.reached(strategy::Stage::encode); }
+  void done() noexcept { stages.message_ends(); }
+};
+
+using Quotes = strategy::OnlyFor<strategy::Quoter>;
+using ItchTrader = Trader<ItchHandlerOptions, OrderBooks, AnsweringVenue, Stamps, strategy::MicropriceModel, Quotes>;
 
 std::vector<Bytes> packets_of_a_day(const MoldSession& session) {
   ItchGenerator day{{.seed = 5, .messages = 60'000, .stocks = stocks}};
@@ -161,35 +156,43 @@ void check_market_paths() {
   check_dbn();
   const MoldSession session = market::test::session_of("HOT");
   const std::vector<Bytes> packets = packets_of_a_day(session);
-  const auto all = std::make_unique<Books>();
-  Books& books = *all;
-  ItchFeedOptions options;
-  options.mold.request_attempts = 1;
-  options.snapshot_login = {"user", "secret", "", 1};
-  auto feed = std::make_unique<ItchFeed<Books>>(options, books);
-  Instant now{UtcTime{1s}, MonotonicTime{1s}};
-  // Pages of the books are mapped, and instruments get their ladders, at first use.
+  ItchHandlerOptions options;
+  options.feed.mold.request_attempts = 1;
+  options.feed.snapshot_login = {"user", "secret", "", 1};
+  const TraderOptions limits{.risk = {.orders_per_second = 1'000'000, .burst = 100'000},
+                             .instruments = std::vector<strategy::InstrumentLimits>(stocks + 1),
+                             .books = {.orders = 1 << 16, .orders_expected = 1 << 16, .expected_from = 0}};
+  const auto trader = std::make_unique<ItchTrader>(options, limits, AnsweringVenue{}, strategy::MicropriceModel{},
+                                                   Quotes{InstrumentId{1}, strategy::Quoter{}});
+  UtcTime now{1s};
+  const auto take = [&](std::uint16_t line, const Bytes& packet) {
+    trader->set_now({now, FeedClock::of(now)});
+    trader->take({.kind = InputKind::datagram,
+                  .line = line,
+                  .at = now,
+                  .bytes = {reinterpret_cast<const char*>(packet.data()), packet.size()}});
+  };
+  // Pages of the books are taken, and instruments get their ladders, when they are first used.
   const std::size_t warm = packets.size() / 2;
   TrapCounts counts;
   for (std::size_t i = 0; i < packets.size(); ++i) {
-    now.monotonic += 10us;
-    books.now = now;
+    now += 10us;
     if (i < warm) {
-      feed->packet(MoldLine::a, packets[i], now);
+      take(ItchLines::a, packets[i]);
       continue;
     }
     const Trap trap;
     // Every tenth packet is late on both lines, so that it is a gap at first.
     const bool late = i % 10 == 0 && i + 1 < packets.size();
-    if (late) feed->packet(MoldLine::a, packets[i + 1], now);
-    feed->tick(now);
-    feed->packet(MoldLine::a, packets[i], now);
-    feed->packet(MoldLine::b, packets[i], now);
+    if (late) take(ItchLines::a, packets[i + 1]);
+    trader->take({.at = now});
+    take(ItchLines::a, packets[i]);
+    take(ItchLines::b, packets[i]);
     counts.add(trap.counts());
   }
-  check(feed->state() == FeedState::live && books.books.anomalies() == 0, "the books followed the feed");
+  check(trader->state() == FeedState::live && trader->books().anomalies() == 0, "the books followed the feed");
   check_counts(counts, "an ITCH feed with gaps, its books, models and orders");
-  check(books.orders > 50, "the models sent orders");
+  check(trader->venue().orders() > 50, "the models sent orders");
 }
 
 }  // namespace nfx::test

@@ -64,7 +64,7 @@ class LiveFix final : public RunningFeed {
       : description_(parts.description),
         books_(books_of(description_, parts.options.every), parts.hashes),
         handler_(description_.fix(), books_, ports_),
-        feed_({.lag_max = std::chrono::milliseconds{parts.options.max_lag_ms}}, ports_, handler_, books_,
+        feed_({.lag_max = std::chrono::milliseconds{parts.options.max_lag_ms}}, ports_, handler_, books_.newest(),
               parts.recorder),
         engine_(config_of(parts.options), feed_) {
     if (parts.recorder != nullptr) {
@@ -111,7 +111,7 @@ class LiveFix final : public RunningFeed {
   FixSessionPorts ports_;
   FeedBooks books_;
   FixHandler handler_;
-  FixSessionFeed feed_;
+  FixSessionFeed<FixHandler> feed_;
   Engine engine_;
 };
 

@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "base/clocks.hpp"
-#include "config/schedule_config.hpp"
 #include "market/feeds.hpp"
 #include "market/itch_generator.hpp"
 #include "market/market.hpp"
@@ -13,20 +12,12 @@
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/live/itch_handler.hpp"
 #include "nexusfix/live/live_feed.hpp"
-#include "nexusfix/session/schedule.hpp"
 #include "nexusfix/transport/udp.hpp"
 #include "publish/itch_publisher.hpp"
 
 namespace nfx::app::market {
 
 using namespace nfx::market;
-
-UtcTime midnight_in_new_york(UtcTime now) {
-  const TimeZone zone = load_time_zone("America/New_York");
-  const auto local = zone.local(std::chrono::floor<std::chrono::seconds>(now));
-  const std::chrono::local_seconds midnight = std::chrono::floor<std::chrono::days>(local);
-  return zone.to_utc(midnight).time;
-}
 
 Endpoint parse_endpoint(const std::string& option, const std::string& text) {
   const auto endpoint = Endpoint::parse(text);
@@ -80,36 +71,14 @@ ItchFeedOptions feed_options(const FeedDescription& description, const LiveOptio
   return made;
 }
 
-// A feed without servers makes no requests. Lost messages are then repaired by a snapshot, or not at all.
-class Ports final : public FeedPorts {
- public:
-  Ports(FeedSockets& sockets, const LiveOptions& options) : sockets_(sockets), options_(options) {}
-  void connect(std::uint16_t line) noexcept override {
-    if (!options_.snapshot.empty()) sockets_.connect(line);
-  }
-  bool send(std::uint16_t line, std::string_view bytes) noexcept override {
-    const bool there = line == ItchLines::request ? !options_.rerequest.empty() : !options_.snapshot.empty();
-    return there && sockets_.send(line, bytes);
-  }
-  void close(std::uint16_t line) noexcept override {
-    if (!options_.snapshot.empty()) sockets_.close(line);
-  }
-  void random(std::span<std::uint8_t> out) noexcept override { sockets_.random(out); }
-
- private:
-  FeedSockets& sockets_;
-  const LiveOptions& options_;
-};
-
 class LiveItch final : public RunningFeed {
  public:
   explicit LiveItch(const RunningFeedParts& parts)
       : description_(parts.description),
         sockets_(sockets_of(parts.options)),
-        ports_(sockets_, parts.options),
         books_(books_of(description_, parts.options.every), parts.hashes),
-        handler_(feed_options(description_, parts.options), books_, ports_),
-        live_({.lag_max = std::chrono::milliseconds{parts.options.max_lag_ms}}, sockets_, handler_, books_,
+        handler_({feed_options(description_, parts.options)}, books_, sockets_),
+        live_({.lag_max = std::chrono::milliseconds{parts.options.max_lag_ms}}, sockets_, handler_, books_.newest(),
               parts.recorder) {
     if (parts.recorder == nullptr) return;
     const UtcTime now = read_utc();
@@ -160,10 +129,9 @@ class LiveItch final : public RunningFeed {
  private:
   FeedDescription description_;
   mutable FeedSockets sockets_;
-  Ports ports_;
   FeedBooks books_;
   ItchHandler<FeedBooks> handler_;
-  LiveFeed<ItchHandler<FeedBooks>, FeedBooks> live_;
+  LiveFeed<ItchHandler<FeedBooks>> live_;
 };
 
 class PublishItch final : public Publishing {
@@ -238,7 +206,7 @@ const FeedRow itch_feed{
     },
     .replay = [](const FeedDescription& description, FeedBooks& books) -> std::unique_ptr<ReplayedFeed> {
       return std::make_unique<ReplayedHandler<ItchHandler<FeedBooks>>>(
-          ItchFeedOptions{.midnight = description.midnight}, books);
+          ItchHandlerOptions{{.midnight = description.midnight}}, books);
     },
     .publish = [](const PublishOptions& options) -> std::unique_ptr<Publishing> {
       return std::make_unique<PublishItch>(options);

@@ -118,7 +118,7 @@ class LiveWebsocket final : public RunningFeed {
         sockets_(sockets_of(parts.options, urls_)),
         books_(books_of(description_, parts.options.every), parts.hashes),
         handler_(feed_options(description_, urls_, parts.options.subscribe), books_, sockets_),
-        live_({.lag_max = std::chrono::milliseconds{parts.options.max_lag_ms}}, sockets_, handler_, books_,
+        live_({.lag_max = std::chrono::milliseconds{parts.options.max_lag_ms}}, sockets_, handler_, books_.newest(),
               parts.recorder) {
     if (parts.recorder == nullptr) return;
     const UtcTime now = read_utc();
@@ -157,7 +157,7 @@ class LiveWebsocket final : public RunningFeed {
   FeedSockets sockets_;
   FeedBooks books_;
   WebsocketHandler handler_;
-  LiveFeed<WebsocketHandler, FeedBooks> live_;
+  LiveFeed<WebsocketHandler> live_;
 };
 
 class PublishWebsocket final : public Publishing {

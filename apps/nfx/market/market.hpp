@@ -32,8 +32,6 @@ namespace nfx::app::market {
 // ITCH file without a date: "09:30:00.500000000" since midnight.
 [[nodiscard]] std::string time_text(UtcTime time);
 
-// The last midnight in New York, from which ITCH messages count their time. Throws ConfigError without time zone data.
-[[nodiscard]] UtcTime midnight_in_new_york(UtcTime now);
 // "127.0.0.1:9880". Throws ConfigError.
 [[nodiscard]] Endpoint parse_endpoint(const std::string& option, const std::string& text);
 

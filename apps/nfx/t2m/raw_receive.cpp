@@ -22,42 +22,49 @@ namespace {
 
 class RawDatagrams final : public Receiver {
  public:
-  RawDatagrams(Reader& reader, UdpReceiver& socket, const Messages& messages, FeedKind feed)
-      : reader_(reader), socket_(socket), messages_(messages), feed_(feed) {
-    NFX_REQUIRE(row_of(feed).datagrams);
+  explicit RawDatagrams(const ReceiverParts& parts)
+      : mode_(parts.options.mode),
+        socket_(*parts.sockets.udp()),
+        messages_(parts.messages),
+        feed_(parts.options.messages.feed),
+        measurement_(feed_, messages_) {
+    NFX_REQUIRE(row_of(feed_).datagrams);
   }
 
-  bool turn() override {
+  void receive(PublisherProcess& publisher, demo::VenueProcess*) override {
+    begin(measurement_, publisher);
+    receive_alone(measurement_, mode_, [this] { return turn(); }, [this](Duration longest) { socket_.wait(longest); });
+  }
+  [[nodiscard]] Measurement& measurement() noexcept override { return measurement_; }
+  void add_to(RunResult& result) const override { result.anomalies = measurement_.misfits(); }
+
+ private:
+  bool turn() {
     iovec space{bytes_.data(), bytes_.size()};
     msghdr message{};
     message.msg_iov = &space;
     message.msg_iovlen = 1;
     message.msg_control = control_.data();
     message.msg_controllen = control_.size();
-    reader_.poll_begins();
+    measurement_.poll_begins();
     const ssize_t size = ::recvmsg(socket_.descriptor(0), &message, MSG_DONTWAIT);
     if (size < 0) {
       if (errno != EAGAIN && errno != EINTR)
         throw std::system_error{errno, std::generic_category(), "recvmsg on the run's socket"};
-      reader_.nothing_came();
+      measurement_.poll_ends({});
       return false;
     }
-    reader_.read_returned();
+    measurement_.read_returned();
     const UtcTime kernel = stamp_of(message);
     const std::uint64_t number = number_of(static_cast<std::size_t>(size));
-    reader_.packet(kernel == UtcTime{} ? StampSource::none : StampSource::kernel);
-    reader_.path().unread(kernel, number);
+    measurement_.count(kernel == UtcTime{} ? StampSource::none : StampSource::kernel);
+    measurement_.unread(kernel, number);
     const auto sent = messages_.packets();
     if (number == 0 || number > sent.size() || sent[number - 1].size != static_cast<std::size_t>(size))
-      reader_.path().count_misfit();
-    reader_.read_done(read_clocks());
+      measurement_.count_misfit();
+    measurement_.poll_ends(read_clocks());
     return true;
   }
-  void wait(Duration longest) noexcept override { socket_.wait(longest); }
-  [[nodiscard]] int descriptor() noexcept override { return socket_.descriptor(0); }
-  [[nodiscard]] bool ready() const noexcept override { return true; }
-
- private:
   static UtcTime stamp_of(msghdr& message) noexcept {
     for (cmsghdr* at = CMSG_FIRSTHDR(&message); at != nullptr; at = CMSG_NXTHDR(&message, at)) {
       if (at->cmsg_level != SOL_SOCKET || at->cmsg_type != SCM_TIMESTAMPING) continue;
@@ -77,19 +84,19 @@ class RawDatagrams final : public Receiver {
     return std::endian::native == std::endian::little ? number : std::byteswap(number);
   }
 
-  Reader& reader_;
+  WaitMode mode_;
   UdpReceiver& socket_;
   const Messages& messages_;
   FeedKind feed_;
+  Measurement measurement_;
   std::array<std::byte, 2048> bytes_{};
   alignas(cmsghdr) std::array<char, 256> control_{};
 };
 
 }  // namespace
 
-std::unique_ptr<Receiver> make_raw_receiver(Reader& reader, UdpReceiver& socket, const Messages& messages,
-                                            FeedKind feed) {
-  return std::make_unique<RawDatagrams>(reader, socket, messages, feed);
+std::unique_ptr<Receiver> make_raw_receiver(const ReceiverParts& parts) {
+  return std::make_unique<RawDatagrams>(parts);
 }
 
 }  // namespace nfx::app::t2m

@@ -1,5 +1,5 @@
-// Receives what the publisher sends until the run is over: by datagrams, by websocket as `nfx market live` does, or by
-// FIX on the session that takes the orders too.
+// Receives what the publisher sends until the run is over: by a Trader on the sockets of a live feed, in the poll loop
+// of the session that its orders take if there are any; by FIX on the session that has the market data too.
 // Thread: the calling one. Errors: std::runtime_error when there is no connection to the publisher or the venue.
 #pragma once
 
@@ -7,40 +7,45 @@
 #include <memory>
 
 #include "demo/venue_process.hpp"
-#include "nexusfix/transport/udp.hpp"
+#include "nexusfix/live/live_feed.hpp"
+#include "nexusfix/recording/recording.hpp"
 #include "t2m/publisher.hpp"
-#include "t2m/reader.hpp"
+#include "t2m/run.hpp"
+#include "t2m/stamps.hpp"
 
 namespace nfx::app::t2m {
 
-// Where market data comes from, but by FIX.
 class Receiver {
  public:
   virtual ~Receiver() = default;
-  // Whether something came.
-  virtual bool turn() = 0;
-  // Sleeps until something comes.
-  virtual void wait(Duration longest) noexcept = 0;
-  // Readable when something has come. For a thread that sleeps.
-  [[nodiscard]] virtual int descriptor() noexcept = 0;
-  // It is connected and has subscribed.
-  [[nodiscard]] virtual bool ready() const noexcept = 0;
+  // `venue` is null where it is the publisher, or there are no orders.
+  virtual void receive(PublisherProcess& publisher, demo::VenueProcess* venue) = 0;
+  [[nodiscard]] virtual Measurement& measurement() noexcept = 0;
+  // What became of the books and the orders.
+  virtual void add_to(RunResult& result) const = 0;
 };
 
-// All outlive the receiver.
-[[nodiscard]] std::unique_ptr<Receiver> make_datagram_receiver(Reader& reader, UdpReceiver& socket);
-// The baseline: recvmsg() alone, for a feed of datagrams. One that was not sent like this is an anomaly of the path.
-[[nodiscard]] std::unique_ptr<Receiver> make_raw_receiver(Reader& reader, UdpReceiver& socket, const Messages& messages,
-                                                          FeedKind feed);
-[[nodiscard]] std::unique_ptr<Receiver> make_websocket_receiver(Reader& reader, const MessageOptions& options,
-                                                                std::uint16_t port);
+// All outlive the receiver. `recorder` may be null; otherwise it gets every input, so that a replay has the same books
+// and orders. The sockets are those of a feed by sockets.
+struct ReceiverParts {
+  const RunOptions& options;
+  const Messages& messages;
+  nfx::market::FeedSockets& sockets;
+  nfx::market::Recorder* recorder = nullptr;
+};
+[[nodiscard]] std::unique_ptr<Receiver> make_receiver(const ReceiverParts& parts);
+// The baseline: recvmsg() alone, for a feed of datagrams. One that was not sent like this is a misfit.
+[[nodiscard]] std::unique_ptr<Receiver> make_raw_receiver(const ReceiverParts& parts);
 
-// On the calling thread alone.
-void receive_alone(Reader& reader, Receiver& receiver, WaitMode mode, PublisherProcess& publisher);
-// In the poll loop of the session that the orders take.
-void receive_in_engine(Reader& reader, Receiver& receiver, WaitMode mode, PublisherProcess& publisher,
-                       demo::VenueProcess& venue);
-// By FIX: the venue is the publisher, and its session takes the orders if there are any.
-void receive_by_fix(Reader& reader, const RunOptions& options, PublisherProcess& publisher);
+// What both kinds do on the calling thread alone: turn() has whether something came, wait() sleeps until then.
+template <class Turn, class Wait>
+void receive_alone(Measurement& measurement, WaitMode mode, Turn&& turn, Wait&& wait) {
+  for (std::uint32_t turns = 1;; ++turns) {
+    if (turn()) continue;
+    mode == WaitMode::block ? wait(Duration{10'000'000}) : cpu_pause();
+    if ((mode == WaitMode::block || turns % 4096 == 0) && measurement.over(read_clocks().monotonic)) return;
+  }
+}
+void begin(Measurement& measurement, PublisherProcess& publisher);
 
 }  // namespace nfx::app::t2m

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "market/description_words.hpp"
-#include "market/feed_description.hpp"
 #include "nexusfix/config/engine_config.hpp"
+#include "nexusfix/live/session_trader.hpp"
 #include "nexusfix/recording/recording.hpp"
-#include "t2m/reader.hpp"
+#include "t2m/feeds.hpp"
 #include "t2m/run.hpp"
 
 namespace nfx::app::t2m {
@@ -17,75 +17,30 @@ namespace {
 
 using namespace nfx::market;
 
-class Replay {
+class AnyReplay {
  public:
-  explicit Replay(const Described& of)
-      : options_(options_of(of)),
-        messages_(with_midnight(options_, of.midnight)),
-        reader_(options_, messages_, nullptr) {
-    const app::market::FeedDescription description{.feed = std::string{row_of(of.feed).name},
-                                                   .scale = of.feed == FeedKind::ws ? 8u : 0u,
-                                                   .tickers = of.feed == FeedKind::ws,
-                                                   .names = names_of(of.feed, of.names)};
-    if (of.feed == FeedKind::ws) websocket_.emplace(description.websocket(), reader_.path(), ports_);
-    if (of.feed == FeedKind::fix) fix_.emplace(description.fix(), reader_.path(), ports_);
-  }
+  virtual ~AnyReplay() = default;
+  virtual void take(const RecordedPacket& packet) = 0;
+  virtual void add_to(ReplayResult& result) const = 0;
+};
 
-  void take(const RecordedPacket& packet) {
-    const auto input = input_of(packet);
-    if (!input) return;
-    if (input->line == session_line) return of_session(*input);
-    if (websocket_) {
-      give(*websocket_, *input);
-    } else if (fix_) {
-      give(*fix_, *input);
-    } else {
-      reader_.path().packet(std::as_bytes(std::span{input->bytes}), input->at, now_);
-    }
+template <class Feed>
+class Replay final : public AnyReplay {
+ public:
+  Replay(const Described& of, const Feed& feed)
+      : trader_(feed, trader_options(of.feed, of.names), ReplayVenue{}, NoObserver{}, SlowModel{}, quotes(of.feed)) {}
+
+  void take(const RecordedPacket& packet) override { replay_.take(packet); }
+  void add_to(ReplayResult& result) const override {
+    const auto& sent = trader_.pipeline().gate().counters();
+    result.orders = sent.orders + sent.replacements + sent.cancels;
+    result.order_hash = hash_of(trader_.sent());
+    result.book_hash = trader_.book_hash();
   }
-  [[nodiscard]] Reader& reader() noexcept { return reader_; }
 
  private:
-  static RunOptions options_of(const Described& of) {
-    RunOptions options;
-    options.messages.feed = of.feed;
-    options.messages.names = of.names;
-    options.messages.messages = 100;  // of which only the symbols matter
-    return options;
-  }
-  static Messages with_midnight(const RunOptions& options, UtcTime midnight) {
-    Messages messages{options.messages};
-    messages.set_midnight(midnight);
-    return messages;
-  }
-  template <class Handler>
-  void give(Handler& handler, const FeedInput& input) {
-    if (input.kind == InputKind::received) reader_.path().input_begins(input.at, now_, handler.state());
-    handler.take(input);
-  }
-  void of_session(const FeedInput& input) {
-    switch (input.kind) {
-      case InputKind::clock:
-        reader_.path().tick(now_);  // of the poll that ends with it
-        now_ = reader_.at(input.at);
-        return;
-      case InputKind::received:
-        if (view_.parse(input.bytes) == WireError::none) (void)reader_.session_message(view_, input.at);
-        return;
-      case InputKind::opened: return reader_.orders().replay(true);
-      case InputKind::closed: return reader_.orders().replay(false);
-      case InputKind::datagram: return;
-    }
-  }
-
-  RunOptions options_;
-  Messages messages_;
-  Reader reader_;
-  NoPorts ports_;
-  std::optional<WebsocketHandler> websocket_;
-  std::optional<FixHandler> fix_;
-  MessageView view_;
-  Instant now_{};
+  RunTrader<Feed, ReplayVenue, NoObserver> trader_;
+  TraderReplay<RunTrader<Feed, ReplayVenue, NoObserver>> replay_{trader_};
 };
 
 }  // namespace
@@ -110,11 +65,13 @@ std::optional<Described> read_description(std::string_view text) {
 
 ReplayResult replay(const std::string& recording) {
   ReplayResult result;
-  std::unique_ptr<Replay> replay;
+  std::unique_ptr<AnyReplay> replay;
   const RecordingScan scan = read_recording({.folder = recording}, [&](const RecordedPacket& packet) {
     if (!replay && packet.kind == RecordingKind::line && packet.from.line == session_line) {
       if (const auto of = read_description(packet.bytes)) {
-        replay = std::make_unique<Replay>(*of);
+        replay = with_feed(of->feed, of->names, of->midnight, [&](auto feed) -> std::unique_ptr<AnyReplay> {
+          return std::make_unique<Replay<decltype(feed)>>(*of, feed);
+        });
         result.feed = of->feed;
       }
     }
@@ -123,9 +80,7 @@ ReplayResult replay(const std::string& recording) {
     return true;
   });
   if (!replay) throw ConfigError(recording + ": not a recording of 'nfx t2m run --record'");
-  result.orders = replay->reader().orders().count();
-  result.order_hash = replay->reader().orders().hash();
-  result.book_hash = replay->reader().path().book_hash();
+  replay->add_to(result);
   result.complete = scan.end == RecordingEnd::closed && scan.missing == 0;
   result.end = scan.reason;
   return result;

@@ -13,12 +13,13 @@
 #include "demo/venue_process.hpp"
 #include "isolation.hpp"
 #include "nexusfix/config/engine_config.hpp"
+#include "nexusfix/live/live_feed.hpp"
+#include "nexusfix/live/websocket_handler.hpp"
 #include "nexusfix/placement/plan.hpp"
 #include "nexusfix/transport/udp.hpp"
 #include "noisy_processes.hpp"
 #include "placement/place_thread.hpp"
 #include "store/flusher_thread.hpp"
-#include "t2m/reader.hpp"
 #include "t2m/receive.hpp"
 #include "t2m/replay.hpp"
 
@@ -72,8 +73,9 @@ Placed place(const RunOptions& options, const Isolation* isolation) {
   return placed;
 }
 
-void add_figures(RunResult& result, Reader& reader, HostWatch& watch) {
-  const strategy::StageRecorder<>& stages = reader.stages();
+void add_figures(RunResult& result, Receiver& receiver, HostWatch& watch) {
+  Measurement& measurement = receiver.measurement();
+  const strategy::StageRecorder<>& stages = measurement.stages();
   for (const strategy::StageRow& row : strategy::stage_rows) {
     const LatencyHistogram& histogram = *stages.histogram(row.stage);
     if (histogram.count() != 0) result.stages.push_back(figures_of(row.stage, histogram));
@@ -84,12 +86,17 @@ void add_figures(RunResult& result, Reader& reader, HostWatch& watch) {
     result.slowest.push_back({slow, watch.during(slow.kernel, end)});
   }
   result.not_kept = stages.lost();
-  result.anomalies = reader.path().anomalies();
-  result.book_hash = reader.path().book_hash();
-  result.orders = reader.path().pipeline().gate().counters();
-  result.order_hash = reader.orders().hash();
-  result.packets_stamped_by_kernel = reader.by_kernel();
+  result.packets_stamped_by_kernel = measurement.by_kernel();
   result.host = watch.total();
+  receiver.add_to(result);
+}
+
+nfx::market::FeedSocketsOptions stream_of(std::uint16_t port) {
+  using nfx::market::WebsocketLines;
+  nfx::market::FeedSocketsOptions options;
+  for (const std::uint16_t line : {WebsocketLines::stream, WebsocketLines::snapshot})
+    options.tcp.push_back({.line = line, .server = {"127.0.0.1", port}});
+  return options;
 }
 
 void warn_of_host(RunResult& result) {
@@ -139,11 +146,15 @@ RunResult run_once(const RunOptions& options) {
 
   Messages messages{options.messages};
   messages.set_midnight(std::chrono::floor<std::chrono::days>(read_clocks().utc));
-  UdpReceiver socket{{{.name = "A", .address = {"127.0.0.1", 0, ""}, .receive_buffer = 8 << 20}}};
-  const bool by_fix = options.messages.feed == FeedKind::fix;
-  PublisherProcess publisher{messages, options.messages, socket.lines()[0].address, placed.others};
+  std::optional<nfx::market::FeedSockets> sockets;
+  nfx::market::FeedSocketsOptions datagrams;
+  datagrams.udp.push_back({.udp = {.name = "A", .address = {"127.0.0.1", 0, ""}, .receive_buffer = 8 << 20}});
+  sockets.emplace(datagrams);
+  const FeedKind feed = options.messages.feed;
+  PublisherProcess publisher{messages, options.messages, sockets->udp()->lines()[0].address, placed.others};
+  if (feed == FeedKind::ws) sockets.emplace(stream_of(publisher.port()));
   std::optional<demo::VenueProcess> venue;
-  if (options.orders && !by_fix) {
+  if (options.orders && feed != FeedKind::fix) {
     venue.emplace(demo::VenueOptions{
         .session = demo::demo_session(Role::acceptor), .idle = IdleMode::block, .max_requests = most_requests});
   }
@@ -155,7 +166,8 @@ RunResult run_once(const RunOptions& options) {
   if (!options.record.empty()) {
     const UtcTime now = read_clocks().utc;
     recorder.emplace(posix_disk(), nfx::market::RecorderOptions{.folder = options.record}, flusher, now);
-    recorder->describe({now, StampSource::none, session_line}, describe(options.messages, messages.midnight()));
+    recorder->describe({now, StampSource::none, nfx::market::session_line},
+                       describe(options.messages, messages.midnight()));
   }
   {
     std::optional<FlusherThread> writer;
@@ -168,33 +180,21 @@ RunResult run_once(const RunOptions& options) {
       if (const AffinityResult pinned = place_thread(placed.receiver); !pinned)
         throw std::runtime_error("the receiver cannot be pinned: " + pinned.message());
     }
-    const auto reader = std::make_unique<Reader>(options, messages, recorder ? &*recorder : nullptr);
-    if (by_fix) {
-      receive_by_fix(*reader, options, publisher);
-    } else {
-      const FeedKind feed = options.messages.feed;
-      const auto receiver = options.raw ? make_raw_receiver(*reader, socket, messages, feed)
-                            : feed == FeedKind::ws
-                                ? make_websocket_receiver(*reader, options.messages, publisher.port())
-                                : make_datagram_receiver(*reader, socket);
-      if (venue) {
-        receive_in_engine(*reader, *receiver, options.mode, publisher, *venue);
-      } else {
-        receive_alone(*reader, *receiver, options.mode, publisher);
-      }
-    }
-    reader->finish();
+    const ReceiverParts parts{options, messages, *sockets, recorder ? &*recorder : nullptr};
+    const auto receiver = options.raw ? make_raw_receiver(parts) : make_receiver(parts);
+    receiver->receive(publisher, venue ? &*venue : nullptr);
+    receiver->measurement().finish();
     (void)CpuAffinity::set(before);
     watch.stop();
-    add_figures(result, *reader, watch);
-    received = reader->path().scheduled();
+    add_figures(result, *receiver, watch);
+    received = receiver->measurement().scheduled();
   }
   const MonotonicTime end = read_clocks().monotonic + patience;
   while (!publisher.ended() && read_clocks().monotonic < end) ::usleep(1000);
   if (!publisher.report()) throw std::runtime_error("the publisher ended without its report");
   result.publisher = *publisher.report();
   // Not every datagram of ITCH has an event.
-  if (publisher.port() == 0 && !options.raw) received = socket.counters(0).datagrams;
+  if (publisher.port() == 0 && !options.raw) received = sockets->udp()->counters(0).datagrams;
   result.missing = result.publisher.sent - std::min(result.publisher.sent, received);
   if (recorder && recorder->counters().dropped != 0) {
     result.warnings.push_back(std::to_string(recorder->counters().dropped) +

@@ -16,12 +16,12 @@
 #include "harness/machine.hpp"
 #include "harness/program.hpp"
 #include "harness/report.hpp"
-#include "nexusfix/live/websocket_handler.hpp"
 #include "nexusfix/session/session.hpp"
 #include "nexusfix/strategy/models.hpp"
 #include "nexusfix/strategy/order_messages.hpp"
 #include "publish/websocket_peer.hpp"
-#include "t2m/market_path.hpp"
+#include "t2m/feeds.hpp"
+#include "t2m/stamps.hpp"
 
 namespace {
 
@@ -33,8 +33,11 @@ using nfx::Instant;
 using nfx::LatencyHistogram;
 using nfx::UtcTime;
 using nfx::app::t2m::FeedKind;
-using nfx::app::t2m::MarketPath;
 using nfx::app::t2m::Messages;
+using nfx::app::t2m::Quotes;
+using nfx::app::t2m::quotes;
+using nfx::app::t2m::Stamps;
+using nfx::app::t2m::with_feed;
 using nfx::market::append_frame;
 using nfx::market::FeedInput;
 using nfx::market::InputKind;
@@ -89,8 +92,8 @@ Day make_day(FeedKind feed, const Options& options) {
   return day;
 }
 
-// A logged-on session whose orders are encoded into memory.
-class EncodedOrders {
+// A session that has logged on, whose orders are encoded into memory.
+class EncodedOrders : public nfx::market::NoSimulation {
  public:
   EncodedOrders() : session_(config_of(nfx::Role::initiator)) {
     Actions out{output_};
@@ -109,10 +112,10 @@ class EncodedOrders {
     if (!session_.logged_on()) throw std::runtime_error("the session did not log on");
   }
 
-  bool send(const Intent& intent, const OwnOrder& order, Instant now) noexcept {
-    const auto message = messages_.message(intent, order, now.utc);
+  bool send(const Intent& intent, const OwnOrder& order, UtcTime now) noexcept {
+    const auto message = messages_.message(intent, order, now);
     Actions out{output_};
-    if (!message || !session_.send(*message, now, out)) return false;
+    if (!message || !session_.send(*message, {now, nfx::market::FeedClock::of(now)}, out)) return false;
     sent_ = order.request();
     kind_ = intent.action == Action::place     ? ReportKind::accepted
             : intent.action == Action::replace ? ReportKind::replaced
@@ -154,29 +157,23 @@ class EncodedOrders {
   std::uint64_t bytes_ = 0;
 };
 
-PipelineOptions pipeline_options(std::uint16_t names) {
-  return {.risk = {.orders_per_second = 1'000'000, .burst = 100'000},
-          .instruments = std::vector<InstrumentLimits>(names + 1u)};
-}
-
-// A websocket opened in memory.
-template <class Path>
-class Tickers final : public nfx::market::FeedPorts {
+// The server of a websocket in memory.
+class MemoryServer final : public nfx::market::FeedPorts {
  public:
-  Tickers(std::uint16_t names, UtcTime at, Path& path) : handler_(options(names), path, *this) {
-    const FeedInput input{.at = at};
-    handler_.take(input);  // connects
+  // Opens the websocket of this handler.
+  template <class Trader>
+  void open(Trader& trader, UtcTime at) {
+    trader.use(*this);
+    trader.take(FeedInput{.at = at});  // connects
     const std::string random(16, 'x');
-    handler_.take({InputKind::opened, nfx::StampSource::program, WebsocketLines::stream, 1, at, random});
+    trader.take(FeedInput{InputKind::opened, nfx::StampSource::program, WebsocketLines::stream, 1, at, random});
     nfx::market::WebsocketPeer server;
     server.received(sent_);
     std::string_view target;
     if (server.next(target) != nfx::market::WebsocketPeerEvent::upgrade) throw std::runtime_error("no handshake");
-    take(server.answer(), at);
-    if (handler_.counters().opened != 1) throw std::runtime_error("the websocket did not open");
-  }
-  void take(std::string_view bytes, UtcTime at) {
-    handler_.take({InputKind::received, nfx::StampSource::kernel, WebsocketLines::stream, 1, at, bytes});
+    const std::string answer{server.answer()};
+    trader.take(FeedInput{InputKind::received, nfx::StampSource::kernel, WebsocketLines::stream, 1, at, answer});
+    if (trader.handler().counters().opened != 1) throw std::runtime_error("the websocket did not open");
   }
 
   void connect(std::uint16_t) noexcept override {}
@@ -188,59 +185,67 @@ class Tickers final : public nfx::market::FeedPorts {
   void random(std::span<std::uint8_t> out) noexcept override { std::ranges::fill(out, std::uint8_t{7}); }
 
  private:
-  static nfx::market::WebsocketFeedOptions options(std::uint16_t names) {
-    nfx::market::WebsocketFeedOptions made;
-    made.host = made.snapshot_host = "memory";
-    for (const std::string& name : nfx::app::t2m::names_of(FeedKind::ws, names))
-      made.instruments.push_back({name, nfx::market::JsonBook::ticker, 8});
-    return made;
-  }
   std::string sent_;
-  nfx::market::WebsocketHandler handler_;
 };
 
-template <class Stages, class Model>
+template <class Feed, class Stages, class Model>
 struct Rig {
-  Rig(const Day& day, Model model, Stages with = {})
-      : stages(std::move(with)),
-        path({.feed = day.feed, .names = day.names, .midnight = midnight}, stages, orders, pipeline_options(day.names),
-             nullptr, std::move(model)) {
-    if (day.feed == FeedKind::ws) tickers.emplace(day.names, day.packets.front().due, path);
+  static constexpr bool by_websocket = std::is_same_v<Feed, nfx::market::WebsocketFeedOptions>;
+
+  Rig(const Day& day, const Feed& feed, Model model, Stages stages = {})
+      : trader(feed, options(day), {}, Stamps<Stages>{std::move(stages)}, std::move(model)) {
+    if constexpr (by_websocket) server.open(trader, day.packets.front().due);
   }
   [[gnu::always_inline]] void packet(const Day& day, const Day::Packet& each) {
-    if (tickers) {
-      path.input_begins(each.due, {each.due, nfx::MonotonicTime{each.due.time_since_epoch()}});
-      return tickers->take({reinterpret_cast<const char*>(day.bytes.data() + each.offset), each.size}, each.due);
-    }
-    path.packet({day.bytes.data() + each.offset, each.size}, each.due,
-                {each.due, nfx::MonotonicTime{each.due.time_since_epoch()}});
+    trader.set_now({each.due, nfx::MonotonicTime{each.due.time_since_epoch()}});
+    const char* const bytes = reinterpret_cast<const char*>(day.bytes.data()) + each.offset;
+    trader.take(FeedInput{by_websocket ? InputKind::received : InputKind::datagram,
+                          nfx::StampSource::kernel,
+                          0,
+                          by_websocket ? 1u : 0u,
+                          each.due,
+                          {bytes, each.size}});
   }
-  Stages stages;
-  EncodedOrders orders;
-  MarketPath<Stages, EncodedOrders, Model> path;
-  std::optional<Tickers<MarketPath<Stages, EncodedOrders, Model>>> tickers;
+  [[nodiscard]] EncodedOrders& orders() noexcept { return trader.venue(); }
+  [[nodiscard]] Stages& stages() noexcept { return trader.observer().stages(); }
+
+  MemoryServer server;
+  nfx::market::Trader<Feed, typename nfx::market::FeedOf<Feed>::Books, EncodedOrders, Stamps<Stages>, Model> trader;
+
+ private:
+  static nfx::market::TraderOptions options(const Day& day) {
+    nfx::market::TraderOptions made = nfx::app::t2m::trader_options(day.feed, day.names);
+    made.risk = {.orders_per_second = 1'000'000, .burst = 100'000};
+    made.sent_max = 0;
+    return made;
+  }
 };
 
-using Quotes = OnlyFor<Quoter>;
-Quotes quotes(FeedKind feed) {
-  return {nfx::market::InstrumentId{nfx::app::t2m::row_of(feed).first_instrument}, Quoter{}};
+// Calls with a rig of the day's feed.
+template <class Stages, class Model, class Call>
+auto with_rig(const Day& day, Model model, Stages stages, Call&& call) {
+  return with_feed(day.feed, day.names, midnight, [&](const auto& feed) {
+    using AnyRig = Rig<std::remove_cvref_t<decltype(feed)>, Stages, Model>;
+    return call(*std::make_unique<AnyRig>(day, feed, std::move(model), std::move(stages)));
+  });
 }
 
 // Times each datagram alone; with `orders_only`, only datagrams that caused an order.
 template <class Model>
 LatencyHistogram time_packets(const Day& day, Model model, bool orders_only, const CycleClock& clock, double own_cost) {
-  LatencyHistogram histogram;
-  const auto rig = std::make_unique<Rig<NoStages, Model>>(day, std::move(model));
-  for (std::size_t i = 0; i < day.packets.size(); ++i) {
-    const std::uint64_t begin = ticks_before();
-    rig->packet(day, day.packets[i]);
-    const std::uint64_t end = ticks_after();
-    const bool counted = i >= day.first_measured && (!orders_only || rig->orders.waiting());
-    rig->orders.answer(rig->path.pipeline());
-    if (counted) histogram.record(clock.ps_between(begin, end, own_cost));
-  }
-  if (rig->path.anomalies() != 0) throw WrongAnswerError("events did not fit the books");
-  return histogram;
+  return with_rig(day, std::move(model), NoStages{}, [&](auto& rig) {
+    LatencyHistogram histogram;
+    for (std::size_t i = 0; i < day.packets.size(); ++i) {
+      const std::uint64_t begin = ticks_before();
+      rig.packet(day, day.packets[i]);
+      const std::uint64_t end = ticks_after();
+      const bool counted = i >= day.first_measured && (!orders_only || rig.orders().waiting());
+      rig.orders().answer(rig.trader.pipeline());
+      if (counted) histogram.record(clock.ps_between(begin, end, own_cost));
+    }
+    if (rig.trader.books().anomalies() != 0) throw WrongAnswerError("events did not fit the books");
+    return histogram;
+  });
 }
 
 // Times all datagrams together, in nanoseconds each, with or without stamps and histograms.
@@ -250,49 +255,64 @@ struct Together {
 };
 template <class Stages>
 Together time_all(const Day& day, Stages stages, double ns_per_tick) {
-  const auto rig = std::make_unique<Rig<Stages, NoModel>>(day, NoModel{}, std::move(stages));
-  std::chrono::steady_clock::time_point begin;
-  std::chrono::duration<double, std::nano> histograms{};
-  std::size_t i = 0;
-  for (; i < day.packets.size(); ++i) {
-    if (i == day.first_measured) begin = std::chrono::steady_clock::now();
-    if (i % 8 == 0) {  // as if a read had returned eight
-      rig->stages.poll_begins();
-      rig->stages.read_returned();
+  return with_rig(day, NoModel{}, std::move(stages), [&](auto& rig) -> Together {
+    std::chrono::steady_clock::time_point begin;
+    std::chrono::duration<double, std::nano> histograms{};
+    for (std::size_t i = 0; i < day.packets.size(); ++i) {
+      if (i == day.first_measured) begin = std::chrono::steady_clock::now();
+      if (i % 8 == 0) {  // as if a read had returned eight
+        rig.stages().poll_begins();
+        rig.stages().read_returned();
+      }
+      rig.packet(day, day.packets[i]);
+      if (rig.stages().room() >= 64) continue;
+      const auto collecting = std::chrono::steady_clock::now();
+      rig.stages().collect({.ticks = nfx::cycle_count(), .utc = day.packets[i].due, .ns_per_tick = ns_per_tick});
+      if (i >= day.first_measured) histograms += std::chrono::steady_clock::now() - collecting;
     }
-    rig->packet(day, day.packets[i]);
-    if (rig->stages.room() >= 64) continue;
-    const auto collecting = std::chrono::steady_clock::now();
-    rig->stages.collect({.ticks = nfx::cycle_count(), .utc = day.packets[i].due, .ns_per_tick = ns_per_tick});
-    if (i >= day.first_measured) histograms += std::chrono::steady_clock::now() - collecting;
-  }
-  const std::chrono::duration<double, std::nano> time = std::chrono::steady_clock::now() - begin;
-  const auto count = static_cast<double>(day.packets.size() - day.first_measured);
-  return {time.count() / count, histograms.count() / count};
+    const std::chrono::duration<double, std::nano> time = std::chrono::steady_clock::now() - begin;
+    const auto count = static_cast<double>(day.packets.size() - day.first_measured);
+    return {time.count() / count, histograms.count() / count};
+  });
 }
 
-// The models' view and the orders must equal a second path's, and the books of both feeds must be equal.
+struct BestPrices {
+  std::optional<nfx::market::Level> bid, ask;
+  friend bool operator==(const BestPrices&, const BestPrices&) = default;
+};
+// What a day ends with, by the feed's instruments.
+struct DayEnd {
+  std::vector<BestPrices> prices;
+  std::uint64_t orders = 0;
+  std::uint64_t order_bytes = 0;
+};
+DayEnd end_of(const Day& day) {
+  return with_rig(day, quotes(day.feed), NoStages{}, [&](auto& rig) {
+    for (const Day::Packet& each : day.packets) {
+      rig.packet(day, each);
+      rig.orders().answer(rig.trader.pipeline());
+    }
+    const auto& books = rig.trader.books();
+    if (books.anomalies() != 0) throw WrongAnswerError("events did not fit the books");
+    if (day.feed == FeedKind::ws && rig.trader.observer().scheduled() != day.packets.size())
+      throw WrongAnswerError("a book ticker did not come to the model");
+    DayEnd end{.prices = {}, .orders = rig.orders().count(), .order_bytes = rig.orders().mean_bytes()};
+    for (std::uint32_t i = nfx::app::t2m::row_of(day.feed).first_instrument; i < books.instruments(); ++i) {
+      const auto& book = books.book(nfx::market::InstrumentIndex{i});
+      end.prices.push_back({book.best(nfx::market::Side::bid), book.best(nfx::market::Side::ask)});
+    }
+    return end;
+  });
+}
+
+// The books of both feeds are the same, and there are orders.
 void check(const Day& itch, const Day& dbn) {
-  const auto a = std::make_unique<Rig<NoStages, Quotes>>(itch, quotes(itch.feed));
-  const auto b = std::make_unique<Rig<NoStages, Quotes>>(dbn, quotes(dbn.feed));
-  for (auto [day, rig] : {std::pair{&itch, a.get()}, std::pair{&dbn, b.get()}}) {
-    for (const Day::Packet& each : day->packets) {
-      rig->packet(*day, each);
-      rig->orders.answer(rig->path.pipeline());
-    }
-    if (rig->path.anomalies() != 0) throw WrongAnswerError("events did not fit the books");
-  }
-  for (std::uint32_t i = 1; i <= itch.names; ++i) {
-    const auto index = nfx::market::InstrumentIndex{i};
-    const auto one = a->path.books().book(index), other = b->path.books().book(index);
-    for (const auto side : {nfx::market::Side::bid, nfx::market::Side::ask}) {
-      if (one.best(side) != other.best(side)) throw WrongAnswerError("the books of ITCH and DBN differ");
-    }
-  }
-  if (a->orders.count() == 0) throw WrongAnswerError("the quoter sent nothing");
+  const DayEnd one = end_of(itch), other = end_of(dbn);
+  if (one.prices != other.prices) throw WrongAnswerError("the books of ITCH and DBN differ");
+  if (one.orders == 0) throw WrongAnswerError("the quoter sent nothing");
   std::printf("checked   %zu datagrams of ITCH, %zu of DBN: the same best prices; %llu orders of %llu bytes\n",
-              itch.packets.size(), dbn.packets.size(), static_cast<unsigned long long>(a->orders.count()),
-              static_cast<unsigned long long>(a->orders.mean_bytes()));
+              itch.packets.size(), dbn.packets.size(), static_cast<unsigned long long>(one.orders),
+              static_cast<unsigned long long>(one.order_bytes));
 }
 
 // The text after `key` in a book ticker as billionths; it has two decimals.
@@ -307,25 +327,19 @@ std::int64_t price_in(std::string_view ticker, std::string_view key) {
 
 // Each message must have reached the model, and each book must have the prices of its name's last message.
 void check(const Day& ws) {
-  const auto rig = std::make_unique<Rig<NoStages, Quotes>>(ws, quotes(ws.feed));
+  const DayEnd end = end_of(ws);
   std::vector<std::string_view> last(ws.names);
-  for (const Day::Packet& each : ws.packets) {
-    rig->packet(ws, each);
-    rig->orders.answer(rig->path.pipeline());
+  for (const Day::Packet& each : ws.packets)
     last[each.name] = {reinterpret_cast<const char*>(ws.bytes.data() + each.offset), each.size};
-  }
-  if (rig->path.anomalies() != 0) throw WrongAnswerError("events did not fit the books");
-  if (rig->path.scheduled() != ws.packets.size()) throw WrongAnswerError("a book ticker did not come to the model");
   for (std::uint16_t name = 0; name < ws.names; ++name) {
-    const auto bid = rig->path.ticker(name).best(nfx::market::Side::bid);
-    const auto ask = rig->path.ticker(name).best(nfx::market::Side::ask);
+    const auto& [bid, ask] = end.prices[name];
     if (!bid || !ask || bid->price.nano != price_in(last[name], "\"b\":\"") ||
         ask->price.nano != price_in(last[name], "\"a\":\"")) {
       throw WrongAnswerError("a book is not that of the last book ticker");
     }
   }
   std::printf("checked   %zu book tickers: the prices of the last ones; %llu orders\n", ws.packets.size(),
-              static_cast<unsigned long long>(rig->orders.count()));
+              static_cast<unsigned long long>(end.orders));
 }
 
 int run(const Options& options) {

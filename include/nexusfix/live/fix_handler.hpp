@@ -7,6 +7,7 @@
 // `max_fields` of a message that is read from bytes.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -18,6 +19,7 @@
 #include "nexusfix/live/live_feed.hpp"
 #include "nexusfix/market/feed_books.hpp"
 #include "nexusfix/market/fix_feed.hpp"
+#include "nexusfix/market/order_book.hpp"
 #include "nexusfix/wire/message_view.hpp"
 
 namespace nfx {
@@ -90,6 +92,14 @@ class FixHandler final : private FeedOutput {
 
 static_assert(FeedHandler<FixHandler>);
 
+template <>
+struct FeedOf<FixHandlerOptions> {
+  template <class Output>
+  using Handler = FixHandler;
+  using Books = OrderBooks;
+  static constexpr bool orders_unique = false;
+};
+
 // Gives a configuration space for snapshots of whole books: fields, message size and send buffers.
 void make_room_for_snapshots(EngineConfig& config);
 
@@ -105,18 +115,50 @@ class FixSessionPorts : public NoPorts {
   SessionHandle* session_ = nullptr;
 };
 
-// A program that also sends orders derives from it, or passes these callbacks on.
+// A program that also sends orders passes these callbacks on, as SessionTrader does. `Handler`: a FixHandler, or what
+// takes the same inputs.
+template <FeedHandler Handler>
 class FixSessionFeed : public Application {
  public:
-  // `recorder` may be null. `ports` are those of the handler.
-  FixSessionFeed(const LiveFeedOptions& options, FixSessionPorts& ports, FixHandler& handler, const FeedBooks& books,
+  // All outlive this. `ports` are those of the handler, `newest` is of the books that it fills. `recorder` may be null.
+  FixSessionFeed(const LiveFeedOptions& options, FixSessionPorts& ports, Handler& handler, const NewestEvent& newest,
                  Recorder* recorder)
-      : ports_(ports), handler_(handler), books_(books), recorder_(recorder), lag_(options.lag_max) {}
+      : ports_(ports), handler_(handler), newest_(newest), recorder_(recorder), lag_(options.lag_max) {}
 
-  void on_logon(SessionHandle& session) override;
-  Handled on_message(SessionHandle& session, const MessageView& message) override;
-  void on_logout(SessionHandle& session, std::string_view reason) override;
-  Duration on_turn(Instant now) override;
+  void on_logon(SessionHandle& session) override {
+    ports_.use(&session);
+    ++connection_;
+    logged_on_ = true;
+    take(input(InputKind::opened, session.now().utc));
+  }
+  Handled on_message(SessionHandle& session, const MessageView& message) override {
+    FeedInput received = input(InputKind::received, session.now().utc, message.bytes());
+    if (const auto stamp = session.received_at()) {
+      received.at = *stamp;
+      received.stamp = StampSource::kernel;
+    }
+    note(received);
+    handler_.take(received, message);
+    lag_.update(newest_, session.now().utc, counters_);
+    note_state();
+    return Handled::done;
+  }
+  void on_logout(SessionHandle& session, std::string_view reason) override {
+    reason_ = reason;
+    if (!logged_on_) return;  // a Logon that was refused
+    logged_on_ = false;
+    ports_.use(nullptr);
+    take(input(InputKind::closed, session.now().utc));
+  }
+  Duration on_turn(Instant now) override {
+    if (FeedClock::of(now.utc) >= handler_.due_at()) {
+      ++counters_.clock_inputs;
+      take(input(InputKind::clock, now.utc));
+    }
+    const MonotonicTime due = handler_.due_at();
+    if (due == MonotonicTime::max()) return Duration::max();
+    return std::max(due - FeedClock::of(now.utc), Duration::zero());
+  }
 
   [[nodiscard]] FeedState state() const noexcept {
     const FeedState state = handler_.state();
@@ -128,13 +170,29 @@ class FixSessionFeed : public Application {
   [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
 
  private:
-  [[nodiscard]] FeedInput input(InputKind kind, UtcTime at, std::string_view bytes = {}) const noexcept;
-  void take(const FeedInput& input);
-  void note_state() noexcept;
+  [[nodiscard]] FeedInput input(InputKind kind, UtcTime at, std::string_view bytes = {}) const noexcept {
+    return {kind, StampSource::program, FixLines::session, connection_, at, bytes};
+  }
+  void note(const FeedInput& given) {
+    ++counters_.inputs;
+    if (recorder_ != nullptr) record(*recorder_, given);
+  }
+  void take(const FeedInput& given) {
+    note(given);
+    handler_.take(given);
+    note_state();
+  }
+  void note_state() noexcept {
+    const bool live = state() == FeedState::live;
+    if (live == live_) [[likely]]
+      return;
+    ++(live ? counters_.became_live : counters_.stopped_live);
+    live_ = live;
+  }
 
   FixSessionPorts& ports_;
-  FixHandler& handler_;
-  const FeedBooks& books_;
+  Handler& handler_;
+  const NewestEvent& newest_;
   Recorder* recorder_;
   FeedLag lag_;
   LiveCounters counters_;

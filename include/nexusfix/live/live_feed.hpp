@@ -102,8 +102,19 @@ concept FeedHandler = requires(H& handler, const H& constant, const FeedInput& i
   { constant.state() } -> std::same_as<FeedState>;
 };
 
+// The handler of a feed and its kind of books, by the type of the handler's options: one row beside each handler.
+//   template <class Output> using Handler   a FeedHandler, made of the options, an Output with event(), and FeedPorts
+//   Books                                   OrderBooks or LevelBooks
+//   orders_unique                           see BookLimits
+template <class Options>
+struct FeedOf;
+
+// A line of recordings that no handler has: what live/session_trader.hpp adds for its own replay.
+inline constexpr std::uint16_t session_line = 0xFFFE;
+
 // The input that this record was; empty for others, such as a line's name.
 [[nodiscard]] constexpr std::optional<FeedInput> input_of(const RecordedPacket& packet) noexcept {
+  if (packet.from.line == session_line) return std::nullopt;
   const auto made = [&](InputKind kind) {
     return FeedInput{kind, packet.from.stamp, packet.from.line, packet.from.connection, packet.from.at, packet.bytes};
   };
@@ -152,6 +163,7 @@ struct FeedTcpLine {
   }
 };
 
+// Lines that are not here exist for no handler: what it sends there is dropped, and no connection opens.
 struct FeedSocketsOptions {
   std::vector<FeedUdpLine> udp;
   std::vector<FeedTcpLine> tcp;
@@ -204,6 +216,8 @@ class FeedSockets final : public FeedPorts {
   [[nodiscard]] std::uint16_t line_of(std::uint16_t udp_line) const noexcept { return udp_lines_[udp_line].line; }
   // Readable when a connection has something: for a program that sleeps in another loop. Not for one that busy-polls.
   [[nodiscard]] int descriptor() noexcept;
+  // That of the connections and those of the UDP lines, for Engine::wake_when_readable.
+  [[nodiscard]] std::vector<int> descriptors() noexcept;
   [[nodiscard]] const FeedSocketCounters& counters() const noexcept { return counters_; }
   // Why the last connection could not be opened or ended, in a sentence.
   [[nodiscard]] const std::string& last_failure() const noexcept { return failure_; }
@@ -253,6 +267,7 @@ struct LiveCounters {
 struct LiveFeedOptions {
   Duration lag_max = std::chrono::seconds{1};  // 0: never outdated
   Duration wait_max = std::chrono::milliseconds{100};
+  bool record_polls = false;  // the time of each poll that found something, on session_line
 };
 
 // Whether a feed's newest event is too old, and the changes of its state.
@@ -280,29 +295,29 @@ class FeedLag {
   bool outdated_ = false;
 };
 
-// `Books` has newest(), a NewestEvent.
-template <FeedHandler Handler, class Books>
+template <FeedHandler Handler>
 class LiveFeed {
  public:
-  // All outlive this. `recorder` may be null.
-  LiveFeed(const LiveFeedOptions& options, FeedSockets& sockets, Handler& handler, const Books& books,
+  // All outlive this. `newest`: of the books that the handler fills. `recorder` may be null.
+  LiveFeed(const LiveFeedOptions& options, FeedSockets& sockets, Handler& handler, const NewestEvent& newest,
            Recorder* recorder)
       : options_(options),
         sockets_(sockets),
         handler_(handler),
-        books_(books),
+        newest_(newest),
         recorder_(recorder),
         lag_(options.lag_max) {}
 
   // Takes what has arrived; waits for it up to `longest` if there is nothing. Returns how many inputs there were.
   std::size_t poll(UtcTime now, Duration longest = Duration::zero()) {
+    polled_ = now;
     if (FeedClock::of(now) >= handler_.due_at()) [[unlikely]] {
       ++counters_.clock_inputs;
       give({.kind = InputKind::clock, .stamp = StampSource::program, .at = now});
     }
     if (longest > Duration::zero()) longest = shortened(longest, now);
     const std::size_t count = sockets_.poll([this](const FeedInput& input) { give(input); }, longest);
-    if (count != 0) lag_.update(books_.newest(), now, counters_);
+    if (count != 0) lag_.update(newest_, now, counters_);
     const bool live = state() == FeedState::live;
     if (live != live_) [[unlikely]] {
       ++(live ? counters_.became_live : counters_.stopped_live);
@@ -319,25 +334,32 @@ class LiveFeed {
   [[nodiscard]] bool outdated() const noexcept { return lag_.outdated(); }
   [[nodiscard]] const FeedLag& lag() const noexcept { return lag_; }
   [[nodiscard]] const LiveCounters& counters() const noexcept { return counters_; }
-
- private:
-  void give(const FeedInput& input) {
-    ++counters_.inputs;
-    if (recorder_ != nullptr) record(*recorder_, input);
-    handler_.take(input);
-  }
+  // How long the thread may sleep unless something comes.
   [[nodiscard]] Duration shortened(Duration longest, UtcTime now) const noexcept {
     const Duration due = std::max(handler_.due_at(), MonotonicTime{}) - FeedClock::of(now);
     return std::clamp(due, Duration::zero(), std::min(longest, options_.wait_max));
   }
 
+ private:
+  void give(const FeedInput& input) {
+    ++counters_.inputs;
+    if (recorder_ != nullptr) [[unlikely]] {
+      if (options_.record_polls && polled_ != recorded_poll_)
+        recorder_->mark(RecordingKind::clock, {recorded_poll_ = polled_, StampSource::program, session_line});
+      record(*recorder_, input);
+    }
+    handler_.take(input);
+  }
+
   LiveFeedOptions options_;
   FeedSockets& sockets_;
   Handler& handler_;
-  const Books& books_;
+  const NewestEvent& newest_;
   Recorder* recorder_;
   FeedLag lag_;
   LiveCounters counters_;
+  UtcTime polled_{};
+  UtcTime recorded_poll_{};
   bool live_ = false;
 };
 

@@ -1,58 +1,82 @@
-// A strategy for one instrument of a venue that publishes its books by FIX: connects the feed's handler, the books, the
-// models, their risk limits and their orders. It runs on a Venue: the one of trade(), a FIX session of an engine that
-// has market data and orders; or the simulated one, to which backtest() gives what a live session recorded.
-// Thread: one owner, live the session's poll thread; it sets the time before each input. Cost: that of FixHandler,
-// FeedBooks and Pipeline; an order is that of OrderMessages and a system call; no allocation after construction, except
-// by the simulated venue. Lifetime: trader and recorder outlive the application. Errors: counters and states of the
-// parts; send() is false for what did not leave. Bounds: sent() has the first `sent_max` requests; the counters of the
-// risk gate have all.
+// From the inputs of a feed to orders, run to completion: the feed's handler, books, models, their risk limits and
+// orders. The same code runs live (live/session_trader.hpp), in a replay of what was recorded, in a backtest, and in
+// `nfx t2m`, which measures it.
+// Thread: one owner, live the session's poll thread; it sets the time before each input. Cost: that of the handler,
+// books and Pipeline; an order is that of the venue. No virtual call but those of the handler; no allocation after
+// construction, except by SimulatedVenue. Lifetime: what use() was given outlives its use. Errors: counters and states
+// of the parts; std::invalid_argument for options that make no sense. Bounds: sent() has the first `sent_max` requests;
+// the counters of the risk gate have all.
 #pragma once
 
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/live/fix_handler.hpp"
+#include "nexusfix/live/live_feed.hpp"
 #include "nexusfix/market/feed_books.hpp"
+#include "nexusfix/market/order_book.hpp"
 #include "nexusfix/recording/recording.hpp"
-#include "nexusfix/strategy/intent.hpp"
-#include "nexusfix/strategy/order_messages.hpp"
 #include "nexusfix/strategy/pipeline.hpp"
 #include "nexusfix/strategy/simulated_venue.hpp"
 
+namespace nfx {
+class MessageView;
+}
+
 namespace nfx::market {
 
-//   send            the request of an intent that passed the limits; false: it did not leave
+// Where orders go. `Books`: OrderBooks, LevelBooks or a test's own.
+//   send            takes the request of an intent that passed the limits; false: it does not leave
+//   flush           ... and it leaves now
 //   before, after   called before and after the book applies an event
 //   reports         gives the sink what the venue reports by that time; a live venue reports by its session instead
-// A venue that derives from FeedPorts sends the requests of the feed's handler too.
-template <class V>
+template <class V, class Books>
 concept Venue =
-    requires(V& venue, const OrderBook& book, InstrumentIndex index, const Event& event, const strategy::Intent& intent,
+    requires(V& venue, const Books& books, InstrumentIndex index, const Event& event, const strategy::Intent& intent,
              const strategy::OwnOrder& order, UtcTime now, void (&sink)(const strategy::OwnOrders::VenueReport&)) {
       { venue.send(intent, order, now) } -> std::same_as<bool>;
-      venue.before(book, index, event);
-      venue.after(book, index, event);
+      venue.flush();
+      venue.before(books.book(index), index, event);
+      venue.after(books.book(index), index, event);
       venue.reports(now, sink);
     };
-static_assert(Venue<strategy::SimulatedVenue>);
+static_assert(Venue<strategy::SimulatedVenue, OrderBooks>);
+
+// What a venue inherits that simulates nothing.
+struct NoSimulation {
+  void flush() noexcept {}
+  void before(const auto&, InstrumentIndex, const Event&) noexcept {}
+  void after(const auto&, InstrumentIndex, const Event&) noexcept {}
+  void reports(UtcTime, auto&&) noexcept {}
+};
+
+// What a program can measure on the way: each function is called at that point. An observer of its own replaces this
+// one, which costs nothing.
+struct NoObserver {
+  void poll_begins() noexcept {}               // the sockets are read next
+  void received(const FeedInput&) noexcept {}  // ... and this came; its handler takes it next
+  void parsed(const Event&) noexcept {}
+  void booked() noexcept {}   // the book has the exchange's step; the models are asked next
+  void decided() noexcept {}  // an order passed the limits
+  void encoded() noexcept {}  // ... and is a message
+  void sent() noexcept {}     // ... and the kernel has it
+  void done() noexcept {}     // the models are through
+  void poll_ends(Instant) noexcept {}
+};
 
 struct TraderOptions {
-  FixInstrument instrument;
   strategy::RiskLimits risk{};
-  strategy::InstrumentLimits limits{};
-  std::uint64_t first_number = 1;  // see OwnOrdersOptions
+  std::vector<strategy::InstrumentLimits> instruments{{}};  // in the feed's order; events of others are left out
+  std::uint64_t first_number = 1;                           // see OwnOrdersOptions
   // The feed shows each of our orders under its first ClOrdID, and those of others under greater numbers, as the
   // demonstration's venue does: ours are left out of the books. Otherwise the models see them there.
   bool own_orders_by_number = false;
-  std::size_t sent_max = 1u << 20;
-  BookLimits books{.instruments = 1, .orders = 1u << 20, .levels = 1u << 16};
+  std::size_t sent_max = 1u << 16;
+  BookLimits books{.orders = 1u << 20, .levels = 1u << 16};  // by order; of all instruments that are given
+  std::uint32_t depth = 8192;                                // of a side, by level
 };
 
 struct SentRequest {
@@ -60,138 +84,160 @@ struct SentRequest {
   strategy::Intent intent;
 };
 
-template <Venue V, class... Models>
+// `Feed`: options of the feed's handler, of which FeedOf has a row. A Trader is the handler of its feed: what gives
+// inputs to a handler, live or from a recording, gives them to it.
+template <class Feed, class Books, Venue<Books> V, class Observer, class... Models>
 class Trader {
  public:
-  static constexpr InstrumentIndex only{0};
+  using Handler = typename FeedOf<Feed>::template Handler<Trader>;
 
-  Trader(const TraderOptions& options, V venue, Models... models)
+  Trader(const Feed& feed, const TraderOptions& options, V venue, Models... models)
+      : Trader(feed, options, std::move(venue), Observer{}, std::move(models)...) {}
+  Trader(const Feed& feed, const TraderOptions& options, V venue, Observer observer, Models... models)
       : own_orders_by_number_(options.own_orders_by_number),
         venue_(std::move(venue)),
-        books_({.limits = options.books}),
-        handler_({.instruments = {options.instrument}}, *this, ports()),
-        pipeline_({.risk = options.risk, .instruments = {options.limits}, .first_number = options.first_number},
-                  std::move(models)...) {
-    sent_.reserve(options.sent_max);
+        observer_(std::move(observer)),
+        books_(books_of(options)),
+        handler_(feed, *this, ports_),
+        pipeline_({.risk = options.risk, .instruments = options.instruments, .first_number = options.first_number},
+                  std::move(models)...),
+        sent_(options.sent_max) {
+    static_assert(FeedHandler<Handler>);
+    sent_.clear();  // its memory has been written: an order takes no page fault for it
   }
   Trader(const Trader&) = delete;
   Trader& operator=(const Trader&) = delete;
 
+  // Where the handler's requests go; without a call nowhere, as in a replay.
+  void use(FeedPorts& ports) noexcept { ports_.to = &ports; }
+  void use_no_ports() noexcept { ports_.to = &ports_.none; }
   // The time of the input that the handler takes next.
   void set_now(Instant now) noexcept { now_ = now; }
-  // What the handler calls.
-  void event(const Event& event) noexcept {
-    const OrderBook book = books_.orders().book(only);
-    venue_.before(book, only, event);
-    const auto number = std::to_underlying(event.order);
-    const bool own = number != 0 && number <= last_own_;
-    if (!own) books_.event(event);
-    venue_.after(book, only, event);
-    venue_.reports(event.receive_time, [this](const auto& each) { report(each); });
-    pipeline_.on(book, only, event, handler_.state(), now_,
-                 [this](const auto& intent, const auto& order) { return send(intent, order); });
-  }
-  void report(const strategy::OwnOrders::VenueReport& report) noexcept { pipeline_.report(report); }
 
-  [[nodiscard]] FixHandler& handler() noexcept { return handler_; }
+  // As FeedHandler has it.
+  [[gnu::always_inline]] void take(const FeedInput& input) {
+    observer_.received(input);
+    handler_.take(input);
+  }
+  void take(const FeedInput& input, const MessageView& message) {
+    observer_.received(input);
+    handler_.take(input, message);
+  }
+  [[nodiscard]] MonotonicTime due_at() const noexcept { return handler_.due_at(); }
+  [[nodiscard]] FeedState state() const noexcept { return handler_.state(); }
+
+  // What the handler calls.
+  [[gnu::always_inline]] void event(const Event& event) noexcept {
+    observer_.parsed(event);
+    if ((event.flags & event_flag::snapshot) == 0) newest_ = {event.event_time, newest_.count + 1};
+    const auto index = InstrumentIndex{std::to_underlying(event.instrument)};
+    if (std::to_underlying(index) >= books_.instruments()) [[unlikely]]
+      return;
+    auto&& book = books_.book(index);
+    venue_.before(book, index, event);
+    if (!is_own(event)) books_.apply(index, event);
+    venue_.after(book, index, event);
+    venue_.reports(event.receive_time, [this](const auto& each) { report(each); });
+    if (!event.last()) return;
+    observer_.booked();
+    pipeline_.on(book, index, event, outdated_ ? FeedState::stale : handler_.state(), now_,
+                 [this](const auto& intent, const auto& order) { return send(intent, order); });
+    observer_.done();
+  }
+
+  void report(const strategy::OwnOrders::VenueReport& report) noexcept { pipeline_.report(report); }
+  // Requests the cancel of every order that has no change on its way.
+  void cancel_all() noexcept {
+    pipeline_.cancel_all(now_, [this](const auto& intent, const auto& order) { return send(intent, order); });
+  }
+  // The books are of the past: no new orders.
+  void set_outdated(bool outdated) noexcept { outdated_ = outdated; }
+
+  [[nodiscard]] Handler& handler() noexcept { return handler_; }
   [[nodiscard]] V& venue() noexcept { return venue_; }
-  [[nodiscard]] const FeedBooks& books() const noexcept { return books_; }
+  [[nodiscard]] Observer& observer() noexcept { return observer_; }
+  [[nodiscard]] const Books& books() const noexcept { return books_; }
+  [[nodiscard]] const strategy::Pipeline<Models...>& pipeline() const noexcept { return pipeline_; }
   [[nodiscard]] strategy::Pipeline<Models...>& pipeline() noexcept { return pipeline_; }
-  [[nodiscard]] std::int64_t position() const noexcept { return pipeline_.orders().exposure(only).position; }
+  [[nodiscard]] const NewestEvent& newest() const noexcept { return newest_; }
+  [[nodiscard]] std::uint32_t open_orders() const noexcept { return pipeline_.orders().open_orders(); }
+  [[nodiscard]] std::int64_t position(InstrumentIndex index = {}) const noexcept {
+    return pipeline_.orders().exposure(index).position;
+  }
   [[nodiscard]] std::span<const SentRequest> sent() const noexcept { return sent_; }
+  // Of all books.
+  [[nodiscard]] std::uint64_t book_hash() const noexcept {
+    std::uint64_t sum = 0;
+    for (std::uint32_t i = 0; i < books_.instruments(); ++i)
+      sum = sum * 0x9E37'79B9'7F4A'7C15 + books_.book(InstrumentIndex{i}).hash();
+    return sum;
+  }
 
  private:
-  [[nodiscard]] FeedPorts& ports() noexcept {
-    if constexpr (std::derived_from<V, FeedPorts>) {
-      return venue_;
+  struct Ports final : FeedPorts {
+    NoPorts none;
+    FeedPorts* to = &none;
+    void connect(std::uint16_t line) noexcept override { to->connect(line); }
+    bool send(std::uint16_t line, std::string_view bytes) noexcept override { return to->send(line, bytes); }
+    void close(std::uint16_t line) noexcept override { to->close(line); }
+    void random(std::span<std::uint8_t> out) noexcept override { to->random(out); }
+  };
+
+  [[nodiscard]] static Books books_of(const TraderOptions& options) {
+    const auto count = static_cast<std::uint32_t>(options.instruments.size());
+    if constexpr (std::constructible_from<Books, const BookLimits&>) {
+      BookLimits limits = options.books;
+      limits.instruments = count;
+      limits.orders_unique = FeedOf<Feed>::orders_unique;
+      return Books{limits};
     } else {
-      return no_ports_;
+      return Books{count, options.depth};
     }
   }
+  [[nodiscard]] bool is_own(const Event& event) const noexcept {
+    const auto number = std::to_underlying(event.order);
+    return number <= last_own_ && number != 0;
+  }
   bool send(const strategy::Intent& intent, const strategy::OwnOrder& order) noexcept {
+    observer_.decided();
     if (own_orders_by_number_) last_own_ = std::max(last_own_, std::to_underlying(order.request()));
     if (!venue_.send(intent, order, now_.utc)) return false;
+    observer_.encoded();
+    venue_.flush();
+    observer_.sent();
     if (sent_.size() < sent_.capacity()) sent_.push_back({order.request(), intent});
     return true;
   }
 
   bool own_orders_by_number_;
+  bool outdated_ = false;
   std::uint64_t last_own_ = 0;
   Instant now_{};
+  NewestEvent newest_;
   V venue_;
-  NoPorts no_ports_;
-  FeedBooks books_;
-  FixHandler handler_;
+  [[no_unique_address]] Observer observer_;
+  Ports ports_;
+  Books books_;
+  Handler handler_;
   strategy::Pipeline<Models...> pipeline_;
   std::vector<SentRequest> sent_;
 };
 
-// Gives a trader what a live session recorded, at the times of the recording. Errors: those of read_recording(); how
-// the recording ended is in the result.
-template <class... Models>
-[[nodiscard]] RecordingScan backtest(Trader<strategy::SimulatedVenue, Models...>& trader,
-                                     const ReadRecordingOptions& recording) {
+template <class Feed, class V, class... Models>
+Trader(const Feed&, const TraderOptions&, V, Models...)
+    -> Trader<Feed, typename FeedOf<Feed>::Books, V, NoObserver, Models...>;
+
+// Gives a trader with a SimulatedVenue what a live feed recorded, at the times of the recording. Errors: those of
+// read_recording(); how the recording ended is in the result.
+template <class AnyTrader>
+[[nodiscard]] RecordingScan backtest(AnyTrader& trader, const ReadRecordingOptions& recording) {
   return read_recording(recording, [&](const RecordedPacket& packet) {
     if (const auto input = input_of(packet)) {
       trader.set_now({input->at, FeedClock::of(input->at)});
-      trader.handler().take(*input);
+      trader.take(*input);
     }
     return true;
   });
-}
-
-class FixSessionVenue final : public FixSessionPorts {
- public:
-  explicit FixSessionVenue(const strategy::OrderMessageOptions& orders) : messages_(orders) {}
-
-  using FixSessionPorts::send;
-  // False: the session is not logged on, has no space, or the order does not fit its template.
-  bool send(const strategy::Intent& intent, const strategy::OwnOrder& order, UtcTime now) noexcept;
-  void before(const OrderBook&, InstrumentIndex, const Event&) noexcept {}
-  void after(const OrderBook&, InstrumentIndex, const Event&) noexcept {}
-  void reports(UtcTime, auto&&) noexcept {}
-
- private:
-  strategy::OrderMessages messages_;
-};
-static_assert(Venue<FixSessionVenue>);
-
-// The application of the engine.
-template <class... Models>
-class FixSessionTrader final : public FixSessionFeed {
- public:
-  // `recorder` may be null; it gets the market data.
-  FixSessionTrader(Trader<FixSessionVenue, Models...>& trader, Recorder* recorder)
-      : FixSessionFeed({}, trader.venue(), trader.handler(), trader.books(), recorder), trader_(trader) {}
-
-  Handled on_message(SessionHandle& session, const MessageView& message) override {
-    trader_.set_now(session.now());
-    const auto report = strategy::read_report(message);
-    if (!report) return FixSessionFeed::on_message(session, message);
-    trader_.report(*report);
-    return Handled::done;
-  }
-  Duration on_turn(Instant now) override {
-    trader_.set_now(now);
-    return FixSessionFeed::on_turn(now);
-  }
-
- private:
-  Trader<FixSessionVenue, Models...>& trader_;
-};
-
-// Runs an engine with this application and space for snapshots until SIGINT or SIGTERM. Throws ConfigError if the
-// configuration has not exactly one session, and what Engine throws.
-void run_session(FixSessionFeed& application, EngineConfig config);
-
-// Trades by the configuration's session until SIGINT or SIGTERM. What it receives is recorded in the folder
-// `recording`, for backtest(), unless that is empty. Throws as run_session() and RecordingThread do.
-template <class... Models>
-void trade(Trader<FixSessionVenue, Models...>& trader, EngineConfig config, const std::string& recording = {}) {
-  std::optional<RecordingThread> recorder;
-  if (!recording.empty()) recorder.emplace(RecorderOptions{.folder = recording});
-  FixSessionTrader application{trader, recorder ? &recorder->recorder() : nullptr};
-  run_session(application, std::move(config));
 }
 
 }  // namespace nfx::market

@@ -21,6 +21,7 @@
 #include "nexusfix/live/live_feed.hpp"
 #include "nexusfix/market/feed.hpp"
 #include "nexusfix/market/json_feed.hpp"
+#include "nexusfix/market/order_book.hpp"
 
 namespace nfx::market {
 
@@ -116,6 +117,13 @@ class WebsocketHandler {
 };
 
 static_assert(FeedHandler<WebsocketHandler>);
+
+template <>
+struct FeedOf<WebsocketFeedOptions> {
+  template <class Output>
+  using Handler = WebsocketHandler;
+  using Books = LevelBooks;
+};
 
 }  // namespace nfx::market
 

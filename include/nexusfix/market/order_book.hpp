@@ -386,4 +386,26 @@ class LevelBook {
   std::uint64_t anomalies_ = 0;
 };
 
+// The books by level of a feed's instruments, with what OrderBooks has for them.
+class LevelBooks {
+ public:
+  LevelBooks(std::uint32_t instruments, std::uint32_t depth) {
+    for (std::uint32_t i = 0; i < instruments; ++i) books_.push_back(std::make_unique<LevelBook>(depth));
+  }
+  // An index below instruments().
+  Applied apply(InstrumentIndex index, const Event& event) { return books_[std::to_underlying(index)]->apply(event); }
+  [[nodiscard]] const LevelBook& book(InstrumentIndex index) const noexcept {
+    return *books_[std::to_underlying(index)];
+  }
+  [[nodiscard]] std::uint32_t instruments() const noexcept { return static_cast<std::uint32_t>(books_.size()); }
+  [[nodiscard]] std::uint64_t anomalies() const noexcept {
+    std::uint64_t sum = 0;
+    for (const auto& each : books_) sum += each->anomalies();
+    return sum;
+  }
+
+ private:
+  std::vector<std::unique_ptr<LevelBook>> books_;
+};
+
 }  // namespace nfx::market

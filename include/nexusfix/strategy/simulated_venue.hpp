@@ -44,6 +44,7 @@ class SimulatedVenue {
 
   // The sink of a pipeline. Takes every request.
   bool send(const Intent& intent, const OwnOrder& order, UtcTime now);
+  void flush() noexcept {}
 
   // Requests that have arrived, and the queues.
   void before(const market::OrderBook& book, InstrumentIndex index, const Event& event);

@@ -71,12 +71,12 @@ struct FeedSockets::Connections {
     }
     return nullptr;
   }
-  [[nodiscard]] Line& at(std::uint16_t number) noexcept {
+  // Null: the feed has no such connection.
+  [[nodiscard]] Line* at(std::uint16_t number) noexcept {
     for (Line& line : lines) {
-      if (line.options.line == number) return line;
+      if (line.options.line == number) return &line;
     }
-    NFX_REQUIRE(false);
-    return lines.front();
+    return nullptr;
   }
   void send_waiting(Line& line) noexcept {
     if (line.id == no_connection || line.unsent.empty()) return;
@@ -154,6 +154,12 @@ FeedSockets::~FeedSockets() = default;
 
 int FeedSockets::descriptor() noexcept { return connections_->plain.descriptor(); }
 
+std::vector<int> FeedSockets::descriptors() noexcept {
+  std::vector<int> all{descriptor()};
+  for (std::uint16_t line = 0; line < udp_lines_.size(); ++line) all.push_back(udp_->descriptor(line));
+  return all;
+}
+
 std::size_t FeedSockets::poll_tcp(SinkRef sink, Duration longest) {
   Connections& all = *connections_;
   Connections::TransportSink transport_sink{*this, sink};
@@ -169,7 +175,9 @@ std::size_t FeedSockets::poll_tcp(SinkRef sink, Duration longest) {
 }
 
 void FeedSockets::connect(std::uint16_t number) noexcept {
-  Connections::Line& line = connections_->at(number);
+  Connections::Line* const found = connections_->at(number);
+  if (found == nullptr) return;
+  Connections::Line& line = *found;
   NFX_ASSERT(line.id == no_connection);
   ++counters_.connects;
   ++line.connection;
@@ -196,22 +204,24 @@ bool FeedSockets::send(std::uint16_t number, std::string_view bytes) noexcept {
     counters_.refused_sends += sent ? 0 : 1;
     return sent;
   }
-  Connections::Line& line = connections_->at(number);
-  if (line.id == no_connection || line.unsent.size() + bytes.size() > options_.unsent) {
+  Connections::Line* const line = connections_->at(number);
+  if (line == nullptr) return false;
+  if (line->id == no_connection || line->unsent.size() + bytes.size() > options_.unsent) {
     ++counters_.refused_sends;
     return false;
   }
-  line.unsent += bytes;  // within its capacity
-  connections_->send_waiting(line);
+  line->unsent += bytes;  // within its capacity
+  connections_->send_waiting(*line);
   return true;
 }
 
 void FeedSockets::close(std::uint16_t number) noexcept {
-  Connections::Line& line = connections_->at(number);
-  line.failed = false;
-  if (line.id == no_connection) return;
-  connections_->encrypted.close(line.id);
-  connections_->forget(line, counters_);
+  Connections::Line* const line = connections_->at(number);
+  if (line == nullptr) return;
+  line->failed = false;
+  if (line->id == no_connection) return;
+  connections_->encrypted.close(line->id);
+  connections_->forget(*line, counters_);
 }
 
 void FeedSockets::wait_for_udp(Duration longest) noexcept {

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <utility>
-
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 

@@ -96,7 +96,7 @@ EngineConfig config_of(const SessionSettings& session) {
 class Market {
  public:
   explicit Market(std::uint64_t seed, unsigned left_out = 0, bool small_buffers = false, Duration lag_max = 10s)
-      : feed_({.lag_max = lag_max}, ports_, handler_, books_, &recorded_.recorder()), venue_(seed, left_out) {
+      : feed_({.lag_max = lag_max}, ports_, handler_, books_.newest(), &recorded_.recorder()), venue_(seed, left_out) {
     SessionSettings acceptor = session_of(Role::acceptor), initiator = session_of(Role::initiator);
     if (small_buffers) {
       acceptor.socket.send_buffer = 16 * 1024;
@@ -168,7 +168,7 @@ class Market {
   }
 
   [[nodiscard]] Venue& venue() { return venue_; }
-  [[nodiscard]] FixSessionFeed& feed() { return feed_; }
+  [[nodiscard]] FixSessionFeed<FixHandler>& feed() { return feed_; }
   [[nodiscard]] const FixHandler& handler() const { return handler_; }
   [[nodiscard]] const FeedBooks& books() const { return books_; }
   [[nodiscard]] std::size_t hashes() const { return hashes_.entries.size(); }
@@ -179,7 +179,7 @@ class Market {
   FeedBooks books_{book_options, &hashes_};
   FixSessionPorts ports_;
   FixHandler handler_{options(), books_, ports_};
-  FixSessionFeed feed_;
+  FixSessionFeed<FixHandler> feed_;
   Venue venue_;
   std::optional<Engine> venue_engine_;
   std::optional<Engine> engine_;

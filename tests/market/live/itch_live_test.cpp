@@ -79,8 +79,8 @@ class Day {
     snapshot.server = {"127.0.0.1", options.snapshots ? publisher_->snapshot_port() : std::uint16_t{9}};
     sockets.tcp.push_back(snapshot);
     sockets_.emplace(sockets);
-    handler_.emplace(feed_options(), books_, *sockets_);
-    live_.emplace(LiveFeedOptions{.lag_max = 50ms}, *sockets_, *handler_, books_, &recorded_.recorder());
+    handler_.emplace(ItchHandlerOptions{feed_options()}, books_, *sockets_);
+    live_.emplace(LiveFeedOptions{.lag_max = 50ms}, *sockets_, *handler_, books_.newest(), &recorded_.recorder());
   }
 
   // Publishes up to `count` messages; false at the end of the day.
@@ -112,13 +112,14 @@ class Day {
   // A replay has the same books after every thousand events and at the end.
   void expect_same_in_replay() {
     using Handler = ItchHandler<FeedBooks>;
-    test::expect_same_in_replay<Handler>(recorded_, book_options, feed_options(), {books_, hashes_, *handler_},
+    test::expect_same_in_replay<Handler>(recorded_, book_options, ItchHandlerOptions{feed_options()},
+                                         {books_, hashes_, *handler_},
                                          [](const Handler& handler) { return handler.feed().arbiter().counters(); });
   }
 
   [[nodiscard]] ItchPublisher& publisher() { return *publisher_; }
   [[nodiscard]] const FeedBooks& books() const { return books_; }
-  [[nodiscard]] const LiveFeed<ItchHandler<FeedBooks>, FeedBooks>& live() const { return *live_; }
+  [[nodiscard]] const LiveFeed<ItchHandler<FeedBooks>>& live() const { return *live_; }
   [[nodiscard]] const ItchHandler<FeedBooks>& handler() const { return *handler_; }
   [[nodiscard]] FeedSockets& sockets() { return *sockets_; }
   [[nodiscard]] const std::vector<std::pair<std::uint64_t, std::uint64_t>>& hashes() const { return hashes_.entries; }
@@ -139,7 +140,7 @@ class Day {
   HashLog hashes_;
   FeedBooks books_{book_options, &hashes_};
   std::optional<ItchHandler<FeedBooks>> handler_;
-  std::optional<LiveFeed<ItchHandler<FeedBooks>, FeedBooks>> live_;
+  std::optional<LiveFeed<ItchHandler<FeedBooks>>> live_;
 };
 
 class ItchLive : public ::testing::Test {

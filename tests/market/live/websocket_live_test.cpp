@@ -65,7 +65,8 @@ class Market {
     sockets.tcp.push_back(line);
     sockets_.emplace(sockets);
     handler_.emplace(feed_options(), books_, *sockets_);
-    live_.emplace(LiveFeedOptions{.lag_max = options.lag_max}, *sockets_, *handler_, books_, &recorded_.recorder());
+    live_.emplace(LiveFeedOptions{.lag_max = options.lag_max}, *sockets_, *handler_, books_.newest(),
+                  &recorded_.recorder());
   }
 
   [[nodiscard]] WebsocketFeedOptions feed_options() const {
@@ -112,7 +113,7 @@ class Market {
   [[nodiscard]] WebsocketVenue& venue() { return *venue_; }
   [[nodiscard]] const FeedBooks& books() const { return books_; }
   [[nodiscard]] const WebsocketHandler& handler() const { return *handler_; }
-  [[nodiscard]] const LiveFeed<WebsocketHandler, FeedBooks>& live() const { return *live_; }
+  [[nodiscard]] const LiveFeed<WebsocketHandler>& live() const { return *live_; }
   [[nodiscard]] const FeedSockets& sockets() const { return *sockets_; }
   [[nodiscard]] std::size_t hashes() const { return hashes_.entries.size(); }
 
@@ -126,7 +127,7 @@ class Market {
   HashLog hashes_;
   FeedBooks books_{book_options, &hashes_};
   std::optional<WebsocketHandler> handler_;
-  std::optional<LiveFeed<WebsocketHandler, FeedBooks>> live_;
+  std::optional<LiveFeed<WebsocketHandler>> live_;
   UtcTime now_ = read_utc();
 };
 
@@ -213,7 +214,7 @@ TEST_F(WebsocketLive, permessage_deflate_is_not_offered_and_refused_over_a_real_
   feed.retry_min = 1ms;
   FeedBooks books{book_options};
   WebsocketHandler handler{feed, books, sockets};
-  LiveFeed<WebsocketHandler, FeedBooks> live{{}, sockets, handler, books, nullptr};
+  LiveFeed<WebsocketHandler> live{{}, sockets, handler, books.newest(), nullptr};
   UtcTime now = read_utc();
   ASSERT_TRUE(turn_until(
       [&] {
