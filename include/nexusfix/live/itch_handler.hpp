@@ -58,6 +58,7 @@ class ItchHandler {
   ItchHandler& operator=(const ItchHandler&) = delete;
 
   void take(const FeedInput& input) {
+    trace_call();
     const Instant now = clock_.at(input.at);
     if (now.monotonic >= feed_.due_at()) [[unlikely]]
       feed_.tick(now);

@@ -29,6 +29,7 @@
 #include <utility>
 #include <vector>
 
+#include "nexusfix/base/call_hook.hpp"
 #include "nexusfix/base/counter_rows.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/market/feed.hpp"
@@ -194,6 +195,7 @@ class FeedSockets final : public FeedPorts {
   // Gives what has arrived to sink(const FeedInput&); waits up to `longest` when nothing has. Returns the inputs.
   template <class Sink>
   std::size_t poll(Sink&& sink, Duration longest) {
+    trace_call();
     std::size_t count = 0;
     if (udp_) count += udp_->poll([&](const UdpDatagram& datagram) { take(datagram, sink); });
     if (!options_.tcp.empty()) {
@@ -310,6 +312,7 @@ class LiveFeed {
 
   // Takes what has arrived; waits for it up to `longest` if there is nothing. Returns how many inputs there were.
   std::size_t poll(UtcTime now, Duration longest = Duration::zero()) {
+    trace_call();
     polled_ = now;
     if (FeedClock::of(now) >= handler_.due_at()) [[unlikely]] {
       ++counters_.clock_inputs;

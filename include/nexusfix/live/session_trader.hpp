@@ -117,6 +117,7 @@ class SessionTrader final : public Application, public StopListener {
     if constexpr (fed_by_session<AnyTrader>) feed_.on_logout(session, reason);
   }
   Duration on_turn(Instant now) override {
+    trace_call();
     Duration longest;
     if constexpr (fed_by_session<AnyTrader>) {
       trader_.observer().poll_ends(now);

@@ -1,6 +1,6 @@
 // From the inputs of a feed to orders, run to completion: the feed's handler, books, models, their risk limits and
 // orders. The same code runs live (live/session_trader.hpp), in a replay of what was recorded, in a backtest, and in
-// `nfx t2m`, which measures it.
+// `nfx t2m`, which measures it. docs/datagram-to-order.md lists the functions that a datagram passes.
 // Thread: one owner, live the session's poll thread; it sets the time before each input. Cost: that of the handler,
 // books and Pipeline; an order is that of the venue. No virtual call but those of the handler; no allocation after
 // construction, except by SimulatedVenue. Lifetime: what use() was given outlives its use. Errors: counters and states
@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "nexusfix/base/call_hook.hpp"
 #include "nexusfix/live/live_feed.hpp"
 #include "nexusfix/market/feed_books.hpp"
 #include "nexusfix/market/order_book.hpp"
@@ -116,6 +117,7 @@ class Trader {
 
   // As FeedHandler has it.
   [[gnu::always_inline]] void take(const FeedInput& input) {
+    trace_call();
     observer_.received(input);
     handler_.take(input);
   }
@@ -128,6 +130,7 @@ class Trader {
 
   // What the handler calls.
   [[gnu::always_inline]] void event(const Event& event) noexcept {
+    trace_call();
     observer_.parsed(event);
     if ((event.flags & event_flag::snapshot) == 0) newest_ = {event.event_time, newest_.count + 1};
     const auto index = InstrumentIndex{std::to_underlying(event.instrument)};
@@ -199,6 +202,7 @@ class Trader {
     return number <= last_own_ && number != 0;
   }
   bool send(const strategy::Intent& intent, const strategy::OwnOrder& order) noexcept {
+    trace_call();
     observer_.decided();
     if (own_orders_by_number_) last_own_ = std::max(last_own_, std::to_underlying(order.request()));
     if (!venue_.send(intent, order, now_.utc)) return false;

@@ -28,6 +28,7 @@
 #include <optional>
 #include <span>
 
+#include "nexusfix/base/call_hook.hpp"
 #include "nexusfix/base/counter_rows.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/market/feed.hpp"
@@ -68,6 +69,7 @@ class ItchFeed {
 
   // A datagram of a line, or of the re-request server.
   void packet(MoldLine line, std::span<const std::byte> bytes, Instant now) {
+    trace_call();
     arbiter_.packet(line, bytes, now.monotonic, FromLines{*this, now.utc});
   }
 

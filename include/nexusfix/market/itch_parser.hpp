@@ -28,6 +28,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "nexusfix/base/call_hook.hpp"
 #include "nexusfix/base/counter_rows.hpp"
 #include "nexusfix/base/memory.hpp"
 #include "nexusfix/base/time.hpp"
@@ -305,6 +306,7 @@ struct ItchParser::Handler {
 template <class Sink>
 inline itch::ParseStatus ItchParser::message(std::span<const std::byte> bytes, const ItchReceipt& receipt,
                                              Sink&& sink) {
+  trace_call();
   using Plain = std::remove_reference_t<Sink>;
   static_assert(std::is_invocable_v<Plain&, const Event&>);
   Handler<Plain> handler{*this, receipt, sink};

@@ -35,6 +35,7 @@
 #include <utility>
 
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/call_hook.hpp"
 #include "nexusfix/base/counter_rows.hpp"
 #include "nexusfix/base/memory.hpp"
 #include "nexusfix/base/time.hpp"
@@ -236,6 +237,7 @@ class MoldArbiter {
 
 template <class Sink>
 void MoldArbiter::packet(MoldLine line, std::span<const std::byte> bytes, MonotonicTime now, Sink&& sink) {
+  trace_call();
   if (bytes.size() >= mold_header_size && state_ == FeedState::live && same_session(bytes)) [[likely]] {
     const auto sequence = load_big_endian<std::uint64_t>(bytes.data() + 10);
     const auto count = load_big_endian<std::uint16_t>(bytes.data() + 18);

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "nexusfix/base/call_hook.hpp"
 #include "nexusfix/strategy/intent.hpp"
 #include "nexusfix/strategy/risk_gate.hpp"
 
@@ -72,6 +73,7 @@ class Pipeline {
     requires(Model<Models, Book> && ...)
   void on(const Book& book, InstrumentIndex index, const Event& event, market::FeedState feed, Instant now,
           Sink&& sink) {
+    trace_call();
     if (!event.last()) return;
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (ask<I>(book, index, event, feed, now, sink), ...);

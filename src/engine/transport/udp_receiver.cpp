@@ -13,6 +13,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "base/call_trace.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "transport/address.hpp"
 #include "transport/udp_socket.hpp"
@@ -230,6 +231,7 @@ UdpReceiver::~UdpReceiver() = default;
 UdpReceiver::UdpReceiver(UdpReceiver&&) noexcept = default;
 
 std::span<const UdpDatagram> UdpReceiver::receive(std::uint16_t number) noexcept {
+  NFX_TRACE();
   NFX_ASSERT(number < lines_.size());
   State& state = *state_;
   State::Line& line = state.lines[number];

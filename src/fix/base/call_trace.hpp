@@ -1,9 +1,10 @@
-// Records the functions that a message passes, in order. docs/architecture.md lists them; a test compares that list
-// with a recording. NFX_TRACE() at the head of a function adds its name and file to the calling thread's CallTrace, if
-// one is installed. This happens only if NDEBUG is not defined: in debug, sanitizer and fuzz builds. In other builds it
-// leaves no instruction, symbol or include.
-// Thread: each has its own trace. Cost: one compare without a trace. Bounded: calls beyond CallTrace::capacity are
-// dropped, and full() is then true. Lifetime: the texts are literals; a trace is installed until the installer ends.
+// Records which functions a message passes, in their order. docs/architecture.md and docs/datagram-to-order.md list
+// them; tests compare the lists with what was recorded. NFX_TRACE(), or trace_call() in installed headers, at the head
+// of a function adds its name and file to the calling thread's CallTrace, where one is installed. It does so where
+// NDEBUG is not defined: in debug, sanitizer and fuzz builds. Elsewhere it is nothing: no instruction, symbol or
+// include remains. Thread: each has its own trace. Cost: one compare without a trace. Bounded: calls beyond
+// CallTrace::capacity are dropped, and full() is true then. Lifetime: the texts are literals; a trace is installed
+// until the installer ends.
 #pragma once
 
 #ifdef NDEBUG
@@ -16,7 +17,7 @@
 #include <cstddef>
 #include <span>
 
-#include "nexusfix/base/language.hpp"
+#include "nexusfix/base/call_hook.hpp"
 
 namespace nfx::detail {
 
@@ -56,21 +57,26 @@ class InstallCallTrace {
  public:
   explicit InstallCallTrace(CallTrace& trace) noexcept : before_(installed_call_trace) {
     installed_call_trace = &trace;
+    call_hook = [](const char* function, const char* file) noexcept { installed_call_trace->add(function, file); };
   }
   InstallCallTrace(const InstallCallTrace&) = delete;
   InstallCallTrace& operator=(const InstallCallTrace&) = delete;
-  ~InstallCallTrace() { installed_call_trace = before_; }
+  ~InstallCallTrace() {
+    installed_call_trace = before_;
+    if (before_ == nullptr) call_hook = nullptr;
+  }
 
  private:
   CallTrace* before_;
 };
 
+// A call of a program's own function.
 inline void trace_call(const char* function, const char* file) noexcept {
-  if (installed_call_trace != nullptr) installed_call_trace->add(function, file);
+  if (call_hook != nullptr) call_hook(function, file);
 }
 
 }  // namespace nfx::detail
 
-#define NFX_TRACE() ::nfx::detail::trace_call(__PRETTY_FUNCTION__, __FILE__)
+#define NFX_TRACE() ::nfx::trace_call()
 
 #endif

@@ -2,18 +2,24 @@
 #include "nexusfix/live/session_trader.hpp"
 
 #include <utility>
+
+#include "base/call_trace.hpp"
 #include "nexusfix/engine/engine.hpp"
 
 namespace nfx::market {
 
 bool FixSessionVenue::send(const strategy::Intent& intent, const strategy::OwnOrder& order, UtcTime now) noexcept {
+  NFX_TRACE();
   if (session_ == nullptr) return false;
   const auto index = messages_.size() == 1 ? 0 : std::to_underlying(order.instrument);
   const auto message = messages_[index].message(intent, order, now);
   return message && session_->send(*message);
 }
 
-void FixSessionVenue::flush() noexcept { session_->flush(); }
+void FixSessionVenue::flush() noexcept {
+  NFX_TRACE();
+  session_->flush();
+}
 
 void run_session(Application& application, EngineConfig config, std::span<const int> descriptors) {
   if (config.sessions.size() != 1) {

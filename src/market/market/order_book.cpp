@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/call_trace.hpp"
 #include "market/content_hash.hpp"
 
 namespace nfx::market {
@@ -166,6 +167,7 @@ Applied OrderBooks::insert(const NewOrder& wanted, OrderTable::Hash hash, OrderT
 }
 
 Applied OrderBooks::add(InstrumentIndex index, const Event& event) {
+  NFX_TRACE();
   const OrderTable::Hash hash = hash_of(index, event.order);
   const NewOrder wanted{index, event.order, event.side, event.price, event.quantity};
   const OrderTable::Place place = find_order(hash, index, event.order);

@@ -3,6 +3,8 @@
 
 #include <array>
 #include <utility>
+
+#include "base/call_trace.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 
@@ -82,6 +84,7 @@ OrderMessages::Layout OrderMessages::lay_out(const OrderMessageOptions& options,
 }
 
 std::optional<Outgoing> OrderMessages::message(const Intent& intent, const OwnOrder& order, UtcTime now) noexcept {
+  NFX_TRACE();
   Layout& layout = intent.action == Action::place ? place_ : intent.action == Action::replace ? replace_ : cancel_;
   NFX_ASSERT((intent.action == Action::place) != order.changing());
   const auto number = [](OrderNumber of) { return static_cast<std::int64_t>(std::to_underlying(of)); };

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "base/call_trace.hpp"
+
 namespace nfx::strategy {
 
 OwnOrders::OwnOrders(const OwnOrdersOptions& options) : next_(options.first_number) {
@@ -46,6 +48,7 @@ void OwnOrders::expose(const OwnOrder& order, bool add) noexcept {
 }
 
 const OwnOrder& OwnOrders::open(const Intent& intent, std::uint8_t model) {
+  NFX_TRACE();
   NFX_ASSERT(!full() && slots_[place(model, intent.slot)] == none);
   NFX_ASSERT(intent.action == Action::place && intent.side != Side::none);
   NFX_ASSERT(std::to_underlying(intent.instrument) < exposures_.size());

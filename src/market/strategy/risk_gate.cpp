@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "base/call_trace.hpp"
+
 namespace nfx::strategy {
 namespace {
 
@@ -60,6 +62,7 @@ void RiskGate::count_sent(Action action) noexcept {
 
 Refusal RiskGate::check(const Intent& intent, std::uint8_t model, const MarketView& view, const OwnOrders& orders,
                         Instant now) noexcept {
+  NFX_TRACE();
   if (intent.slot >= model_slots) return Refusal::malformed;
   const OwnOrder* const open = orders.in_slot(model, intent.slot);
   if (intent.action == Action::place) {

@@ -1,16 +1,25 @@
-// The list of calls in docs/architecture.md, and its comparison with calls that were recorded.
+// The list of calls on a page, as in docs/architecture.md and docs/datagram-to-order.md, and its comparison with calls
+// that were recorded.
 // Thread: any. Cost: that of strings; for tests.
 #pragma once
 
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace nfx::test {
+
+inline std::string text_of(const std::filesystem::path& path) {
+  std::ifstream in{path, std::ios::binary};
+  return {std::istreambuf_iterator<char>{in}, {}};
+}
 
 struct Call {
   std::string function;  // "SessionDriver::flush"
@@ -160,7 +169,7 @@ inline std::string short_name(std::string_view pretty) {
     if (depth == 0) c == ' ' || c == '*' || c == '&' ? name.clear() : name.push_back(c);
     if (c == '>') --depth;
   }
-  for (const std::string_view scope : {"nfx::", "detail::", "{anonymous}::"}) {
+  for (const std::string_view scope : {"nfx::", "market::", "strategy::", "detail::", "{anonymous}::"}) {
     if (name.starts_with(scope)) name.erase(0, scope.size());
   }
   return name;

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <set>
 #include <string>
@@ -27,11 +25,7 @@ namespace {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-std::string text_of(const fs::path& path) {
-  std::ifstream in{path, std::ios::binary};
-  return {std::istreambuf_iterator<char>{in}, {}};
-}
-
+std::string datagram_page() { return text_of(NFX_SOURCE_DIR "/docs/datagram-to-order.md"); }
 std::string architecture_page() { return text_of(NFX_SOURCE_DIR "/docs/architecture.md"); }
 
 // The page and the comparison, in every build.
@@ -101,7 +95,7 @@ TEST(CallList, shortens_what_either_compiler_calls_a_function) {
 TEST(ArchitecturePage, names_only_files_that_exist) {
   const fs::path root{NFX_SOURCE_DIR};
   std::size_t paths = 0;
-  for (const std::string& code : code_spans_of(architecture_page())) {
+  for (const std::string& code : code_spans_of(architecture_page() + datagram_page())) {
     if (!looks_like_a_path(code)) continue;
     ++paths;
     std::vector places{root / code, root / "include/nexusfix" / code};
@@ -119,7 +113,7 @@ TEST(ArchitecturePage, names_only_classes_that_exist) {
     }
   }
   std::size_t classes = 0;
-  for (const std::string& name : code_spans_of(architecture_page())) {
+  for (const std::string& name : code_spans_of(architecture_page() + datagram_page())) {
     if (!looks_like_a_class(name)) continue;
     ++classes;
     const bool exists = std::ranges::any_of(std::array{"class ", "struct ", "concept "}, [&](const char* word) {
@@ -130,21 +124,25 @@ TEST(ArchitecturePage, names_only_classes_that_exist) {
   EXPECT_GT(classes, 10u);
 }
 
-TEST(ArchitecturePage, lists_every_function_that_is_recorded) {
-  const CallList list = call_list_of(architecture_page());
+TEST(ArchitecturePage, lists_with_the_path_of_a_datagram_every_function_that_is_recorded) {
   std::set<std::string> listed;
-  for (const Call& call : list.calls) listed.insert(call.function);
-  for (const Variation& variation : list.variations) listed.insert(variation.call.function);
+  for (const std::string& page : {architecture_page(), datagram_page()}) {
+    const CallList list = call_list_of(page);
+    EXPECT_EQ(list.problem, "");
+    for (const Call& call : list.calls) listed.insert(call.function);
+    for (const Variation& variation : list.variations) listed.insert(variation.call.function);
+  }
   std::size_t recorded = 0;
   for (const char* folder : {"/include", "/src"}) {
     for (const auto& entry : fs::recursive_directory_iterator{NFX_SOURCE_DIR + std::string{folder}}) {
       if (!entry.is_regular_file()) continue;
       const std::string code = text_of(entry.path());
-      for (std::size_t at = 0; (at = code.find("  NFX_TRACE();", at)) != std::string::npos; ++at) ++recorded;
+      for (const char* const traced : {"  NFX_TRACE();", "  trace_call();"})
+        for (std::size_t at = 0; (at = code.find(traced, at)) != std::string::npos; ++at) ++recorded;
     }
   }
-  // Application::on_message is the program's own.
-  EXPECT_EQ(listed.size() - 1, recorded);
+  // Application::on_message and Model::on are the program's own.
+  EXPECT_EQ(listed.size() - 2, recorded);
 }
 
 // An engine's calls, in builds that record them.
