@@ -23,7 +23,7 @@ STYLE = """.md-grid { max-width: 76rem; }
 [data-md-color-scheme="slate"] { --md-typeset-a-color: #82aaff; }
 [data-md-color-scheme="slate"] .md-nav__link--active { color: #82aaff; }
 """
-PROJECT = {"Contributing": "CONTRIBUTING.md", "Changes": "CHANGELOG.md", "Security": "SECURITY.md",
+PROJECT = {"Contributing": "CONTRIBUTING.md", "Conduct": "CODE_OF_CONDUCT.md", "Changes": "CHANGELOG.md", "Security": "SECURITY.md",
            "Results": "bench/RESULTS.md"}
 API = "api/index.html"
 
