@@ -11,8 +11,8 @@
 namespace nfx {
 
 // The names that a handshake at a session's address requires: the names of all configured sessions there. Empty if one
-// of them accepts any name, or if the address is not configured; Logon then checks the session's own names. An
-// initiator uses its own.
+// of them accepts any name, or if the address is not configured. Logon checks the session's own names. An initiator
+// uses its own.
 [[nodiscard]] std::vector<std::string> handshake_peer_names(const EngineConfig& config,
                                                             const SessionSettings& settings);
 

@@ -112,8 +112,8 @@ void JournalWriter::note_oldest(JournalPosition limit) noexcept {
 }
 
 // The size of whole records from written_ on that are contiguous in the ring, up to about write_piece. Only whole
-// records, because the poll thread may overwrite written bytes: after a kill, the rest of a partly written record would
-// be lost.
+// records, because the poll thread may overwrite written bytes: after a kill, the ring would hold only the rest of a
+// partly written record.
 std::uint64_t JournalWriter::piece(JournalPosition limit) const noexcept {
   const std::uint64_t offset = ring_offset(*ring_, written_);
   const std::uint64_t most = std::min<std::uint64_t>(write_piece, ring_span(*ring_) - offset);
