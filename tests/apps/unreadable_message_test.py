@@ -6,7 +6,7 @@ import tempfile
 import unittest
 
 from peer import Peer
-from support import Server, fix
+from support import Server
 
 ATTEMPTS = 3
 SERVE = ('[log]\ndirectory = "log"\n[[session]]\nsender_comp_id = "NEXUSFIX"\ntarget_comp_id = "CLIENT"\nlisten = "127.0.0.1:0"\n'
@@ -83,22 +83,20 @@ class Unreadable(unittest.TestCase):
         server = self.serve()
         peer = Peer(server.port)
         peer.log_on()
-        peer.socket.sendall(fix([(35, "B"), (34, 2), (49, "CLIENT"), (56, "NEXUSFIX"), (52, "20240102-12:00:00"),
-                                 (148, "x" * 12_000_000)]))
+        peer.socket.sendall(peer.message("B", (148, "x" * 12_000_000), number=2))
         peer.next = 3
         peer.send("1", (112, "next"))
         self.assertEqual(peer.receive_kind("0")["112"], "next")
         peer.close()
         server.stop()
-        self.assertRegex(self.events(), r"message too large, not delivered, MsgSeqNum 2: 120000\d\d bytes, "
+        self.assertRegex(self.events(), r"message too large, not delivered: 120000\d\d bytes, "
                                         r"\[engine\] max_message_size = 1000000: raise it")
 
     def test_the_session_stays_logged_out_where_that_is_chosen(self):
         server = self.serve('too_large_message = "logout"\n')
         peer = Peer(server.port)
         peer.log_on()
-        peer.socket.sendall(fix([(35, "B"), (34, 2), (49, "CLIENT"), (56, "NEXUSFIX"), (52, "20240102-12:00:00"),
-                                 (148, "x" * 9_000_000)]))
+        peer.socket.sendall(peer.message("B", (148, "x" * 9_000_000), number=2))
         self.assertEqual(peer.receive_kind("5")["58"], "message too large")
         peer.send("5", number=3)
         self.assertIsNone(peer.receive())

@@ -217,7 +217,7 @@ TEST(SessionTrader, a_replay_of_its_recording_has_the_same_orders) {
   EXPECT_EQ(outcome.position, live_outcome.position);
 }
 
-// The comparison finds a venue that is simulated wrongly.
+// The comparison detects a wrongly simulated venue.
 TEST(BacktestVenue, disagrees_when_it_is_simulated_otherwise) {
   for (const std::uint64_t seed : {1, 2, 3, 4}) {
     RecordedFeed recorded;

@@ -172,7 +172,7 @@ void check_market_paths() {
                   .at = now,
                   .bytes = {reinterpret_cast<const char*>(packet.data()), packet.size()}});
   };
-  // Pages of the books are taken, and instruments get their ladders, when they are first used.
+  // Pages of the books are mapped, and instruments get their ladders, at first use.
   const std::size_t warm = packets.size() / 2;
   TrapCounts counts;
   for (std::size_t i = 0; i < packets.size(); ++i) {

@@ -92,7 +92,7 @@ Day make_day(FeedKind feed, const Options& options) {
   return day;
 }
 
-// A session that has logged on, whose orders are encoded into memory.
+// A logged-on session whose orders are encoded into memory.
 class EncodedOrders : public nfx::market::NoSimulation {
  public:
   EncodedOrders() : session_(config_of(nfx::Role::initiator)) {

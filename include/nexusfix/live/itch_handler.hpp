@@ -27,7 +27,7 @@ struct ItchHandlerOptions {
   std::vector<std::string> symbols{};
 };
 
-// The last midnight in New York, at which the times of ITCH messages begin. Throws ConfigError without time zone data.
+// The last midnight in New York, from which ITCH messages count their time. Throws ConfigError without time zone data.
 [[nodiscard]] UtcTime midnight_in_new_york(UtcTime now);
 
 // Which of the symbols has a locate code, by the feed's directory. A locate code is of one day and session.

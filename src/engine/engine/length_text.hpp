@@ -25,7 +25,8 @@ class LengthText {
     const std::string_view value = announced(message);
     std::uint64_t length = 0;
     for (const char c : value) length = c >= '0' && c <= '9' ? 10 * length + static_cast<std::uint64_t>(c - '0') : 0;
-    const bool beyond = length > limit.bytes || error == WireError::too_large;
+    // BodyLength does not count the header and trailer around the body.
+    const bool beyond = length >= limit.bytes || error == WireError::too_large;
     const bool wrong = error == WireError::bad_body_length || error == WireError::body_length_mismatch;
     if (!wrong && !beyond) return {};
     const std::string_view what = to_string(error);

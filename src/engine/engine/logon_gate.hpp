@@ -49,8 +49,8 @@ struct PendingLogon {
   const SessionSettings* hands_on = nullptr;  // its session, which another gateway owns: it is given to that
   bool counted = false;                       // for max_logons_per_address
   bool approved = false;                      // by Authenticator::on_logon_request, which is called once for a Logon
-  // Why its Logon is refused, once that is known; details, a constant; and the session that it names,
-  // where there is one.
+  // Why its Logon is refused, once that is known; details, valid until Admission::receive() returns; and the
+  // session that it names, where there is one.
   LogonRefusalReason refused = LogonRefusalReason::none;
   std::string_view refused_text{};
   const SessionConfig* names = nullptr;
