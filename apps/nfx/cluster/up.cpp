@@ -111,8 +111,8 @@ int run_up(const UpOptions& options) {
   for (;;) {
     const bool wanted = signals.wait(std::chrono::seconds{60});
     while (const auto ended = cluster.take_ended())
-      print_error("nfx: server {}; {} of {} run; its log is {}\n", ended->text, cluster.running(),
-                  options.local, cluster.log_of(*ended->server).string());
+      print_error("nfx: server {}; {} of {} run; its log is {}\n", ended->text, cluster.running(), options.local,
+                  cluster.log_of(*ended->server).string());
     if (wanted) return exit_done;
     if (cluster.running() == 0) throw std::runtime_error("all servers have ended");
   }
