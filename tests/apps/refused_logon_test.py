@@ -307,8 +307,8 @@ class RefusedLogon(unittest.TestCase):
 
     def test_a_dictionary_of_orders_alone_accepts_a_logon_and_is_reported(self):
         (self.folder / "order.xml").write_text(
-            '<fix type="FIX" major="4" minor="4"><messages><message name="NewOrderSingle" msgtype="D" msgcat="app">'
-            '<field name="ClOrdID" required="Y"/></message></messages>'
+            '<fix type="FIX" major="4" minor="4"><header/><trailer/><messages>'
+            '<message name="NewOrderSingle" msgtype="D" msgcat="app"><field name="ClOrdID" required="Y"/></message></messages>'
             '<fields><field number="11" name="ClOrdID" type="STRING"/></fields></fix>', encoding="utf-8")
         self.serve('store = "memory"\ndictionary = "order.xml"\n')
         self.assertEqual(self.connect()[0], 0)

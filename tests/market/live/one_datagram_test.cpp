@@ -111,7 +111,7 @@ class OneDatagram {
       return [name](const nfx::test::Call& call) { return call.function == name; };
     };
     calls.erase(calls.begin(), std::ranges::find_if(calls, named("SessionTrader::on_turn")));
-    const auto sent = std::ranges::find_if(calls, named("SendGate::sent"));
+    const auto sent = std::ranges::find_if(calls, named("EpollTransport::try_send"));
     if (sent != calls.end()) calls.erase(sent + 1, calls.end());
     return calls;
   }
