@@ -44,8 +44,9 @@ void append_reversed_route(FieldWriter& out, const MessageView& message, bool wi
 }
 
 [[nodiscard]] bool is_application_type(std::string_view type) noexcept {
-  return !type.empty() && std::ranges::all_of(type, [](char c) { return static_cast<unsigned char>(c) > ' '; }) &&
-         !is_session_msg_type(type);
+  if (type.size() == 1) [[likely]]
+    return static_cast<unsigned char>(type[0]) > ' ' && !is_session_msg_type(type);
+  return !type.empty() && std::ranges::all_of(type, [](char c) { return static_cast<unsigned char>(c) > ' '; });
 }
 
 }  // namespace

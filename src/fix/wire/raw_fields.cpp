@@ -50,9 +50,4 @@ WriteFault fault_of_fields(std::string_view fields) noexcept {
   return {};
 }
 
-bool begins_with_field(std::string_view fields) noexcept {
-  const FieldStart start = start_of(fields.data(), fields.data() + fields.size());
-  return start.value_begin != nullptr && !is_written_by_session(start.tag);
-}
-
 }  // namespace nfx
