@@ -59,7 +59,7 @@ class NetworkOver : public LoopNetwork {
 };
 
 template <Transport T, Clock C>
-class PollLoop : private NetworkOver<T, C>, public LoopParts {
+class PollLoop final : private NetworkOver<T, C>, public LoopParts {
  public:
   // `config`, the objects of `callbacks` and `stores` outlive the loop; it serves the sessions whose poll_thread is
   // `thread`. Throws StoreError when a session's store cannot be opened.
