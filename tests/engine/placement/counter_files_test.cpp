@@ -42,7 +42,7 @@ TEST_F(KeptFileTest, what_is_new_is_read) {
 }
 
 TEST_F(KeptFileTest, a_long_file_is_read_whole) {
-  for (const std::size_t size : {2047, 2048, 2049, 4095, 4096, 4097, 100'000}) {
+  for (const std::size_t size : {2047U, 2048U, 2049U, 4095U, 4096U, 4097U, 100'000U}) {
     std::string content(size, '\0');
     for (std::size_t i = 0; i < size; ++i) content[i] = static_cast<char>('a' + i % 23);
     write("stat", content);
