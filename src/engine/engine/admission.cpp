@@ -1,4 +1,4 @@
-// Connections before their Logon, what a Logon gets, and what is reported of those that are refused.
+// Connections before their Logon, the outcome of a Logon, and the reports about refused connections.
 #include "engine/admission.hpp"
 
 #include <algorithm>
@@ -294,8 +294,8 @@ void Admission::receive_rest(std::uint32_t index) {
 
 // Sessions of templates.
 
-// The settings of the session that a template makes for this Logon. Everything that can be checked without a store is
-// checked before anything of the session exists, the application last. Nothing: the Logon is refused.
+// The settings of the session that a template makes for this Logon; nothing if the Logon is refused. Everything that
+// can be checked without a store is checked before anything of the session exists. The application is asked last.
 std::optional<SessionSettings> Admission::accepted_by_template(const MessageView& logon, PendingLogon& pending) {
   const TlsPeer* certificate = loop_.network.tls_peer(pending.id);
   auto settings = gate_.from_template(logon, pending, loop_.now().utc);
@@ -371,7 +371,7 @@ SessionDriver* Admission::make_from_template(const MessageView& logon, PendingLo
   return nullptr;
 }
 
-// The session of a Logon is there, or could not be made: then its Logon is dropped.
+// The session of a Logon exists now, or could not be made; then its Logon is dropped.
 SessionDriver* Admission::begin_session(LoopCommand& command) {
   if (command.session == nullptr) {
     commands_.release(command.name);

@@ -29,7 +29,7 @@ class Admission {
   void hand_on_to(HandOnQueue& queue) noexcept { hand_on_ = &queue; }
   // Opens the listeners of the configuration. Throws ConfigError naming the address that failed.
   void start();
-  // ... that of an acceptor, unless it is open.
+  // Listens at an acceptor's address, unless it is open.
   void listen(const SessionSettings& settings);
   // After the last session of its address.
   void close_unused(const SessionSettings& settings) noexcept;
@@ -41,8 +41,8 @@ class Admission {
   void forget(const SessionSettings& settings) noexcept { gate_.forget(settings); }
   [[nodiscard]] PeerAddresses& addresses() noexcept { return gate_.addresses(); }
 
-  // Connections without a Logon; `index` is that of their ConnectionOwner.
-  // Before the handshake of a connection with TLS, and when a connection may send its Logon.
+  // A connection without a Logon; `index` is in its ConnectionOwner. Called before a TLS handshake, and when a
+  // connection may send its Logon.
   [[nodiscard]] PeerStanding standing_of(ListenerId listener, std::string_view peer);
   void accept(ListenerId listener, ConnectionId id, std::string_view peer);
   void receive(std::uint32_t index, std::span<const char> bytes);

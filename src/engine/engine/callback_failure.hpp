@@ -1,6 +1,6 @@
-// What a callback of the application has thrown, as a line.
-// Thread: any. Cost: rethrows once; no allocation, as the exception may be that of memory that has run out. Lifetime:
-// made within a catch block.
+// The exception that a callback of the application threw, as a line of text.
+// Thread: any. Cost: rethrows once; no allocation, because memory may have run out. Lifetime: made within a catch
+// block.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ class CallbackFailure {
   explicit CallbackFailure(std::string_view callback) noexcept;
 
   [[nodiscard]] std::string_view callback() const noexcept { return callback_; }
-  // Of the exception, as far as there is space for it.
+  // The text of the exception, as far as it fits.
   [[nodiscard]] std::string_view what() const noexcept { return text().substr(callback_.size() + 2); }
   // "on_message: what()".
   [[nodiscard]] std::string_view text() const noexcept { return {text_.data(), size_}; }

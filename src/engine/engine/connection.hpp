@@ -80,7 +80,7 @@ class ParkedBytes {
     NFX_ASSERT(held());
     until_ = std::min(until_, until);
   }
-  // What was received after that.
+  // Bytes received after the message.
   void add(std::string_view bytes) {
     NFX_ASSERT(held());
     memory_->append(bytes);
@@ -148,7 +148,7 @@ class PeerName {
   std::array<char, most> text_{};
 };
 
-// What has been received and is not handled yet.
+// Received data that is not handled yet.
 struct Inbound {
   explicit Inbound(ConnectionMemory& memory) noexcept
       : partial(memory.partial()), parked(memory.parked()), unhandled(memory.unhandled()) {}
@@ -156,7 +156,7 @@ struct Inbound {
   PartialMessage partial;
   OversizedMessage oversized;  // in the memory of `partial`, which is empty meanwhile
   ParkedBytes parked;
-  UnhandledMessage unhandled;  // while there is one, what follows is parked
+  UnhandledMessage unhandled;  // while this is set, later messages are parked
   bool resuming = false;       // what was parked is handled again: nothing has arrived
 };
 

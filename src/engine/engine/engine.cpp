@@ -126,7 +126,7 @@ struct Engine::Parts {
     logs.begin([this] { placement.enter_role(ThreadRole::log, 0); }, helper_threads(config, ThreadRole::log).idle,
                std::move(figures), [this](MetricsPage& page) { add_other_metrics(page); });
   }
-  // Of one poll thread after the other, so that they are not delayed together.
+  // One poll thread after the other, so that they are not all delayed at once.
   bool add_metrics(MetricsPage& page, Duration timeout) {
     const std::lock_guard lock{gathered_mutex};
     bool all = true;
@@ -144,7 +144,7 @@ struct Engine::Parts {
     for (const auto& thread : threads) all = ask(*thread) && all;
     return all;
   }
-  // What the poll threads do not count themselves.
+  // Metrics that the poll threads do not count themselves.
   void add_other_metrics(MetricsPage& page) {
     add_threads(page);
     add_latencies(page);
@@ -219,7 +219,7 @@ struct Engine::Parts {
     added_tls.emplace_back(session, context);
   }
 
-  // Calls the observers where no poll thread does. What one throws is reported and counted.
+  // Calls the observers outside the poll threads. If one throws, the exception is reported and counted.
   template <class Call>
   void guarded(std::string_view callback, Call&& call) noexcept {
     for (Observer* const each : callbacks.observers) {
@@ -265,7 +265,8 @@ struct Engine::Parts {
     addresses.leave(settings.session, settings.listen, settings.is_replicated());
   }
 
-  // What a session needs that is added, and what refuses it. Returns the certificate names that its handshake requires.
+  // Prepares a session that is added, or throws the reason to refuse it. Returns the certificate names that its
+  // handshake requires.
   std::vector<std::string> prepare(SessionSettings& settings) const {
     take_settings(settings);
     std::vector<std::string> names = addresses.handshake_names(settings);

@@ -62,7 +62,7 @@ CommandOutcome command_on(PollThread& thread, std::size_t session, const Session
   return outcome;
 }
 
-// What is no longer used is freed by this thread.
+// The replaced settings are freed by this thread.
 CommandOutcome change_on(PollThread& thread, std::size_t session, SessionSettings wanted, std::string_view what,
                          Duration timeout) {
   SessionConfig rules = wanted.session;

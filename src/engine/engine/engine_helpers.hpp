@@ -1,5 +1,5 @@
-// The helper threads of an engine: flushers, which write journals, workers, which open and close them, and those that
-// compute TLS handshakes. [placement] sets how many of each; the default is one.
+// The helper threads of an engine: flushers write journals, workers open and close them, and handshake threads compute
+// TLS handshakes. [placement] sets the number of each (default one).
 // Thread: begin() and begin_handshakes() from any; end_jobs(), end() and the destructor from the owner. Lifetime:
 // end_jobs(), then the poll threads' sessions are destroyed, then end(). Errors: begin() and begin_handshakes() throw
 // std::system_error when no thread can be started.

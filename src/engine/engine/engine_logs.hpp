@@ -1,7 +1,8 @@
-// What an engine writes for operators and their tools: message log, event log and metrics, all by one housekeeping
-// thread. Thread: made, begun and ended by the owner of the engine; log queues belong to their poll threads; name() and
-// forget() from any. Errors: the constructor throws ConfigError for a folder that cannot be used; later failures go to
-// the alert, once per outage.
+// The files that an engine writes for operators and their tools: message log, event log and metrics, all by one
+// housekeeping thread.
+// Thread: made, begun and ended by the owner of the engine; log queues belong to their poll threads; name() and
+// forget() from any. Errors: the constructor throws ConfigError for an unusable folder; later failures go to the alert,
+// once per outage.
 #pragma once
 
 #include <cstdint>

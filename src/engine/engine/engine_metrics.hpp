@@ -1,5 +1,5 @@
-// What of an engine is on the metrics page: counters from the rows next to their structs, other values from the rows
-// here. docs/metrics.md is made from the same rows.
+// An engine's part of the metrics page: counters from the rows next to their structs, other values from the rows here.
+// docs/metrics.md is made from the same rows.
 // Thread: the log's, with copies of other threads' counters. Cost: allocates; not part of a hot path.
 #pragma once
 
@@ -33,14 +33,14 @@ struct ThreadFigures {
   std::optional<TlsCounters> tls;  // empty: no session is encrypted
 };
 
-// Of a flusher or another helper thread.
+// A flusher or another helper thread.
 struct HelperFigures {
   Duration longest_turn{};
   std::optional<std::size_t> journals;  // of a flusher
   std::optional<LatencyCounts> syncs;   // of a flusher
 };
 
-// Of the thread that writes logs and metrics.
+// The thread that writes logs and metrics.
 struct LogThreadCounters {
   std::uint64_t failed_steps = 0;
 };
@@ -78,7 +78,7 @@ extern const std::array<MetricRow<ThreadFigures>, 1> loop_metric_rows;
 extern const std::array<HistogramRow<LoopLatency>, 2> loop_histogram_rows;
 extern const std::array<HistogramRow<HelperFigures>, 1> helper_histogram_rows;
 
-// Of the sessions of a poll thread, one histogram for each stage; turns are in loop_histogram_rows.
+// Adds one histogram for each stage of a poll thread's sessions; turns are in loop_histogram_rows.
 void add_stages(MetricsPage& page, std::string_view thread, const LatencySet& stages);
 // Percentiles of each session and stage of a window.
 inline constexpr MetricName session_latency_metric{
@@ -96,12 +96,12 @@ inline constexpr MetricName session_histograms_omitted_metric{
     "Sessions that have connected and have no nfx_session_stage_seconds, because latency_histograms others connected "
     "before them."};
 void add_session_stages(MetricsPage& page, std::vector<SessionLatency>& sessions, std::size_t most);
-// Of the poll thread's slowest moments.
+// The poll thread's slowest moments.
 inline constexpr MetricName slow_lost_metric{
     "nfx_slow_moments_lost_total",
     "Slow moments that are not in the lists of the slowest because too many came within a tenth of a second."};
 
-// Of [log] trace_every.
+// For [log] trace_every.
 inline constexpr MetricName traces_lost_metric{
     "nfx_traces_lost_total",
     "Traces that were not written: too many within a tenth of a second, or their file failed."};
@@ -114,7 +114,7 @@ void add_session(MetricsPage& page, const SessionFigures& of);
 void add_poll_thread(MetricsPage& page, std::string_view thread, const ThreadFigures& of);
 void add_thread(MetricsPage& page, const ThreadReport& of);
 void add_helper(MetricsPage& page, std::string_view thread, const HelperFigures& of);
-// Of the gateway of this name.
+// For the gateway of this name.
 void add_hand_on(MetricsPage& page, std::string_view gateway, const HandOnCounters& of);
 // Exceptions of callbacks that no poll thread calls.
 void add_callback_exceptions(MetricsPage& page, std::uint64_t count);

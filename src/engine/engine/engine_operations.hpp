@@ -22,8 +22,8 @@ class MetricsPage;
 
 inline constexpr Duration command_timeout{std::chrono::seconds{2}};
 
-// All sessions, by number; those of a poll thread that does not answer in time are missing. Sessions that are being
-// removed are apart from the others.
+// All sessions, by number, except on a poll thread that does not answer in time. Sessions that are being removed are
+// listed separately.
 struct SessionList {
   std::vector<SessionStatus> sessions;
   std::vector<SessionStatus> leaving{};
@@ -45,7 +45,8 @@ class EngineOperations {
   [[nodiscard]] bool end_drain(Duration timeout = command_timeout) const;
   // Whether all poll threads take a request in time.
   [[nodiscard]] bool answers(Duration timeout = command_timeout) const;
-  // What the metrics file has, now. False: a poll thread did not answer in time, and its metrics are missing.
+  // Adds the current contents of the metrics file. False: a poll thread did not answer in time, and its metrics are
+  // missing.
   [[nodiscard]] bool add_metrics(MetricsPage& page, Duration timeout = command_timeout) const;
   // The session's journal: where it is, how far it is synced, which messages it has.
   [[nodiscard]] JournalStatus journal(std::size_t session, Duration timeout = command_timeout) const;
@@ -55,20 +56,20 @@ class EngineOperations {
                                                std::size_t most = RecentMessages::most_messages,
                                                Duration timeout = command_timeout) const;
 
-  // What Engine::add_session() would throw for these settings, without adding; except that there is such a session, or
-  // no place.
+  // Throws like Engine::add_session() for these settings, but adds nothing. Does not check for an equal session, or for
+  // a free place.
   void check_added(SessionSettings settings) const;
   // Why a session of this number could not listen and went again; of the last 16 of a poll thread. It is known once the
   // poll thread has answered a command() for the session. Empty: that did not happen.
   [[nodiscard]] std::optional<std::string> why_not_added(std::size_t session) const;
   // Gives a session the settings that may change while it is connected (config/live_keys.hpp); all others stay
-  // as they are. `what` is written to the event log. Throws ConfigError as add_session() does.
+  // unchanged. `what` is written to the event log. Throws ConfigError as add_session() does.
   [[nodiscard]] CommandOutcome change_session(std::size_t session, SessionSettings settings, std::string_view what,
                                               Duration timeout = command_timeout) const;
 
   // As Engine::run_on_housekeeping, for a thread that began before the engine, from now on; it outlives the engine.
   void adopt_housekeeping(int tid, std::string_view name) const;
-  // What the kernel calls the poll threads, by number; 0: it has not begun.
+  // The kernel's thread ids of the poll threads, by number; 0: not started.
   [[nodiscard]] std::vector<int> poll_thread_ids() const;
   // Has Engine::reload_tls() call this too, from any thread; its text is why something cannot be loaded, or empty.
   void reload_with_sessions(const std::string& name, std::function<std::string()> reload) const;

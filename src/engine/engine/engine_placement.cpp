@@ -47,7 +47,7 @@ struct EnginePlacement::Entered {
   ThreadReport report;
   int tid = 0;
   bool running = true;
-  // What leave() gives back.
+  // The CPUs that leave() restores.
   CpuSet old_cpus;
   std::array<char, 16> old_name{};
   int old_policy = SCHED_OTHER;

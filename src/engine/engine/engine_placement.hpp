@@ -1,7 +1,6 @@
 // Pins an engine's threads as planned, before they allocate anything, and compares them with the plan while they run.
 // Thread: made and queried by the owner of the engine; enter() and leave() are called by the thread to be placed; the
-// monitor has a thread of its own on the housekeeping CPUs. Errors: ConfigError before anything runs, alerts
-// afterwards.
+// monitor has its own thread on the housekeeping CPUs. Errors: ConfigError before anything runs, alerts afterwards.
 #pragma once
 
 #include <condition_variable>
@@ -34,7 +33,7 @@ class EnginePlacement {
   ~EnginePlacement();
 
   [[nodiscard]] const PlacementPlan* plan() const noexcept { return plan_ ? &*plan_ : nullptr; }
-  // What the plan warns of, and threads that could not be put in place; the text of each.
+  // The plan's warnings, and the threads that could not be placed, one text each.
   [[nodiscard]] const std::vector<std::string>& warnings() const noexcept { return warnings_; }
 
   // The poll thread for a session that joins later; `settings.poll_thread` when it requests no CPU. Throws ConfigError
@@ -45,7 +44,7 @@ class EnginePlacement {
   void leave_mapping(std::size_t session);
 
   // Calls `make` on a thread that runs where poll thread `index` will, so that its memory is first touched there.
-  // What `make` throws is thrown here. Throws ConfigError when pinning fails and on_violation is refuse.
+  // Rethrows the exceptions of `make`. Throws ConfigError when pinning fails and on_violation is refuse.
   void build(std::uint32_t index, const std::function<void()>& make);
 
   // The calling thread becomes helper `index` with this role: name, CPUs and scheduler, until leave(). False: it is not
@@ -68,7 +67,7 @@ class EnginePlacement {
 
   // One report for each thread that has entered; for a thread that has ended, its state at that time.
   [[nodiscard]] std::vector<ThreadReport> reports() const;
-  // What the kernel counts for a thread, with or without a plan. Once it has ended there are no counts.
+  // The kernel's counts for a thread, with or without a plan. A thread that has ended has no counts.
   [[nodiscard]] static ThreadReport counted(int tid, std::string name);
 
  private:

@@ -34,7 +34,7 @@ struct HandedOn {
   int socket = -1;      // owned; -1: none
 };
 
-// Of one gateway.
+// Counters for one gateway.
 struct HandOnCounters {
   std::uint64_t begun = 0;
   std::uint64_t ended = 0;

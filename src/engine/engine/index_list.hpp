@@ -1,6 +1,6 @@
 // A list of small numbers, each in it at most once: sessions with something to send, a resend under way, and so on.
-// Thread: one owner. Cost: O(1) to add and to test; no allocation after construction. Order: that of adding, until
-// erase_at() puts the last in the place of the erased.
+// Thread: one owner. Cost: O(1) to add and to test; no allocation after construction. Order: of adding, until
+// erase_at() moves the last number to the place of the erased one.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ class IndexList {
   // For numbers below `count`.
   explicit IndexList(std::size_t count) : listed_(count, 0) { items_.reserve(count); }
 
-  // Adds it unless it is there already.
+  // Adds the number unless the list has it.
   void add(std::uint32_t index) {
     NFX_ASSERT(index < listed_.size());
     if (std::exchange(listed_[index], std::uint8_t{1}) != 0) return;

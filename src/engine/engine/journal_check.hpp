@@ -1,5 +1,5 @@
-// What is wrong with the records of a journal though their checksums are right: messages that are invalid, have another
-// sequence number than they are stored under, or come out of order without a reset.
+// Finds records of a journal that are wrong although their checksums are right: messages that are invalid, have another
+// sequence number than they are stored under, or are out of order without a reset.
 // Thread: one. Cost: parses each message. Bounds: the first findings are stored, all are counted.
 #pragma once
 
@@ -21,7 +21,7 @@ class JournalCheck {
     std::string what;
   };
 
-  // Before the records of a segment, where those before it are not checked: with the number that its header has.
+  // Begins with the number in a segment's header, when earlier segments are not checked.
   void begin_at(std::uint64_t next_outbound) noexcept { next_out_ = next_outbound; }
   void check(const JournalRecord& record);
 

@@ -25,7 +25,7 @@ class WindowSteps {
     MonotonicTime began{};
     Value value{};
   };
-  // Of this time, which is not before the last one. A length of zero: there is one step.
+  // The step of this time, which is not before the last one. A length of zero: one step only.
   [[nodiscard]] Value& at(MonotonicTime now, Duration length) {
     if (steps_.empty() || (length != Duration::zero() && now - steps_.back().began >= length / 5))
       steps_.push_back({now, {}});
@@ -42,7 +42,8 @@ class LatencyHistory {
  public:
   // A copy of everything since the start, made at `now`; some second after the last one.
   void add(const LatencyReport& since_start, Instant now);
-  // What `report`, of everything since the start, has more than the youngest copy that is as old as the window.
+  // The difference between `report`, which covers everything since the start, and the youngest copy that is as old as
+  // the window.
   [[nodiscard]] LatencyReport window(LatencyWindow of, LatencyReport report, MonotonicTime now) const;
 
  private:

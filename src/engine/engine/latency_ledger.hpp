@@ -43,7 +43,7 @@ class LatencyLedger {
  public:
   // Until leave().
   [[nodiscard]] std::shared_ptr<SessionBook> enter(const std::string& session);
-  // What the session recorded remains in the thread's sum.
+  // The session's latencies remain in the thread's sum.
   void leave(const std::shared_ptr<SessionBook>& book) noexcept;
 
   // Adds this thread and its sessions.

@@ -131,7 +131,7 @@ LatencyReport LatencyMonitor::since_start(UtcTime now) const {
   return report;
 }
 
-// Of a session that connected since the last copy, or was removed.
+// For a session that connected since the last copy, or was removed.
 const std::string& LatencyMonitor::name_of(std::uint64_t serial) {
   const auto found = names_.find(serial);
   if (found != names_.end()) return found->second;

@@ -1,7 +1,7 @@
 // The latencies of one poll thread: stages of messages, and iterations of its loop.
 // Thread: the poll thread; other threads read the counts. Cost: some stores while a message is handled; its latencies
 // are counted at the loop's next reading of the clock, when its answer is with the kernel, in some 3 ns each.
-// Lifetime: count() before a session's book goes. When full: what is there is counted immediately. Errors: none.
+// Lifetime: count() before a session's book goes. When full: pending latencies are counted immediately. Errors: none.
 //
 //   the read ── on_message is called ── it returns ── the kernel has the answer: the loop's next reading of its clock
 #pragma once
@@ -62,7 +62,7 @@ class LatencyRecorder {
       count(reading());
     left_[left_count_++] = {&book, group, {}};
   }
-  // What the kernel has taken, it had by then.
+  // Stamps the pending answers that the kernel has taken with this time.
   void left_by(MonotonicTime at) noexcept {
     for (; left_timed_ < left_count_; ++left_timed_) left_[left_timed_].at = at;
   }
@@ -146,7 +146,7 @@ class LatencyRecorder {
   LoopLatency loop_;
   TraceSampler traces_;
   std::size_t delivered_count_ = 0, left_count_ = 0;
-  std::size_t left_timed_ = 0;  // so many of left_ have a time
+  std::size_t left_timed_ = 0;  // how many of left_ have a time
   std::array<DeliveredTimes, capacity> delivered_;
   std::array<Left, capacity> left_{};
 };

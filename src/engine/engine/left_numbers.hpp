@@ -27,8 +27,8 @@ class LeftNumbers {
 
   void remember(const std::string& name, const LeftSession& left);
   void forget(const std::string& name);
-  // Has the session begin with the sequence numbers that it left with. Nothing changes between two journals, which
-  // have them.
+  // Makes the session begin with the sequence numbers that it left with. Between two journals nothing changes, because
+  // they have the numbers.
   void continue_with(SessionSettings& settings) const;
 
  private:

@@ -1,4 +1,4 @@
-// What an operator reads about a message whose length is wrong, or beyond the limit.
+// The text for an operator about a message whose length is wrong, or beyond the limit.
 // Thread: any; one owner. Cost: formats, for a message that is refused. Lifetime: the text is in this object.
 #pragma once
 
@@ -44,7 +44,7 @@ class LengthText {
 
   static int width(std::string_view text) noexcept { return static_cast<int>(text.size()); }
 
-  // The value of BodyLength, the second field, as far as it is there and can be printed.
+  // The value of BodyLength, the second field, as far as it was received and can be printed.
   static std::string_view announced(std::string_view message) noexcept {
     constexpr std::string_view field = "9=";
     const std::size_t first_end = message.substr(0, 64).find(soh);

@@ -1,8 +1,8 @@
-// What Admission knows: connections whose Logon has not arrived yet, bounded in number, bytes and time; the listener
-// that accepted them; and the checks of configuration and application before a session is given the connection.
+// The state of Admission: connections whose Logon has not arrived yet, bounded in number, bytes and time; the listener
+// that accepted them; and the checks of configuration and application before a session gets the connection.
 // Thread: one owner, the poll thread. Cost: each place allocates its small buffer once, when it is first used. Errors:
-// none; refused connections are counted by their reason. Bounded: see ConnectionPlaces for what happens when all places
-// are taken, and RefusalLimit for how many refusals are reported.
+// none; refused connections are counted by their reason. Bounds: see ConnectionPlaces for full places, and RefusalLimit
+// for the number of refusals that are reported.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ struct PendingLogon {
   MonotonicTime deadline{};
   std::size_t size = 0;  // of what has been received
   std::string peer{};
-  // The number of its session, which is being opened on another thread; 0: no. What has come meanwhile waits in `rest`.
+  // The number of its session while another thread opens it, otherwise 0. Bytes received meanwhile wait in `rest`.
   std::size_t opening = 0;
   std::string rest{};
   bool challenging = false;  // its session is connected, and that peer has time to answer a TestRequest
@@ -71,8 +71,8 @@ class LogonGate {
 
   // Listeners.
   void listening(ListenerId listener, const Endpoint& endpoint);
-  // The listener of an address that no session or template has any more, which is closed now. Nothing: there is none,
-  // or it is needed.
+  // The listener of an address that no session or template needs any more; it is closed now. Nothing: no listener, or
+  // it is still needed.
   [[nodiscard]] std::optional<ListenerId> take_unused(const Endpoint& endpoint) noexcept;
   [[nodiscard]] std::optional<ListenerId> listener_at(const Endpoint& endpoint) const noexcept;
 
@@ -81,15 +81,15 @@ class LogonGate {
   // An acceptor or a template was added, or removed: updates the addresses that are allowed.
   void expect(const SessionSettings& settings);
   void forget(const SessionSettings& settings) noexcept;
-  // An address that no session or template of the listener allows is not allowed; those named in allowed_addresses, and
-  // those that logged on before, are known.
+  // The address is not allowed if no session or template of the listener allows it. It is known if allowed_addresses
+  // names it, or if it logged on before.
   [[nodiscard]] PeerStanding standing(ListenerId listener, std::string_view peer) const noexcept;
   [[nodiscard]] PeerAddresses& addresses() noexcept { return addresses_; }
   // Acceptors whose sessions exist while this process owns them.
   [[nodiscard]] std::span<const SessionSettings* const> replicated() const noexcept { return replicated_; }
 
-  // Gives a connection its place. When all are taken that it could have, evict(index) closes the connection of another,
-  // which releases its place. Nothing: there is no place, and the connection has to be closed.
+  // Gives a connection its place. When all its possible places are taken, evict(index) closes another connection, which
+  // releases a place. Nothing: no place is free, and the connection has to be closed.
   template <class Evict>
   [[nodiscard]] std::optional<std::uint32_t> admit(const IncomingConnection& incoming, MonotonicTime now,
                                                    Evict&& evict) {
@@ -135,7 +135,8 @@ class LogonGate {
 
   // Counts a refusal. Whether it is reported by itself, or later as one of many.
   [[nodiscard]] bool count_refusal(LogonRefusalReason reason, std::string_view peer, MonotonicTime now);
-  // Calls report(reason, count, last peer) for those that were not reported, where that is due; at the end for all.
+  // Calls report(reason, count, last peer) for refusals that were not reported, when a report is due; at the end for
+  // all.
   template <class Report>
   void report_counts(MonotonicTime now, bool at_end, Report&& report) {
     limit_.report_counts(now, at_end, report);
@@ -144,7 +145,7 @@ class LogonGate {
 
   // When the first of them has waited long enough, or a count is due; MonotonicTime::max() when there is nothing.
   [[nodiscard]] MonotonicTime deadline() const noexcept { return deadline_; }
-  // Calls drop(index) for those whose time limit has passed.
+  // Calls drop(index) for connections whose time limit has passed.
   template <class Drop>
   void expire(MonotonicTime now, Drop&& drop) {
     deadline_ = MonotonicTime::max();
@@ -169,7 +170,7 @@ class LogonGate {
 
   // Routing. The key of the session that a Logon names, for SessionTable::find; nothing: its listener is unknown.
   [[nodiscard]] std::optional<SessionKey> key_of(const MessageView& logon, const PendingLogon& pending) const noexcept;
-  // The replicated session that the Logon names. Where it does not exist, another gateway of the cluster may have it.
+  // The replicated session that the Logon names. If it does not exist here, another gateway of the cluster may have it.
   [[nodiscard]] const SessionSettings* owned_elsewhere(const MessageView& logon,
                                                        const PendingLogon& pending) const noexcept;
   // The settings of a session that a template makes for this Logon; nothing when no template fits, or the session is

@@ -24,7 +24,8 @@
 
 namespace nfx {
 
-// Sessions of one poll thread that do not exist at its start: max_dynamic_sessions, and those that are replicated.
+// The number of sessions of one poll thread that do not exist at its start: max_dynamic_sessions, and the replicated
+// ones.
 [[nodiscard]] std::size_t most_added_sessions(const EngineConfig& config) noexcept;
 
 struct LoopCommand {
@@ -42,7 +43,7 @@ struct LoopCommand {
   std::unique_ptr<SessionDriver> session{};
   std::string name{};  // of opened: the identity that was claimed
   std::string text{};
-  // Of opened, without a session: why its Logon is refused, and whether that is reported already.
+  // For opened, without a session: why its Logon is refused, and whether that was reported.
   LogonRefusalReason refused = LogonRefusalReason::store;
   bool reported = false;
   ConnectionId connection = no_connection;
@@ -85,12 +86,12 @@ class LoopCommands {
  private:
   const EngineConfig& config_;
   const std::uint32_t thread_;
-  std::set<std::string> with_a_place_;  // those of the configuration, of all poll threads
+  std::set<std::string> with_a_place_;  // sessions of the configuration, on all poll threads
   std::mutex mutex_;
   std::vector<LoopCommand> commands_;
   std::set<std::string> names_;
   std::deque<std::pair<std::size_t, std::string>> not_added_;
-  std::size_t dynamic_count_ = 0;             // claimed and not released, without those that have a place
+  std::size_t dynamic_count_ = 0;             // claimed and not released, except those in with_a_place_
   std::atomic<std::size_t> dynamic_made_{0};  // ever
   std::atomic<bool> waiting_{false};
 };

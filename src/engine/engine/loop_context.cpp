@@ -1,4 +1,4 @@
-// What a poll loop shares, and how callbacks fail that belong to no session.
+// The shared state of a poll loop, and failures of callbacks that belong to no session.
 #include "engine/loop_context.hpp"
 
 #include "engine/callback_failure.hpp"

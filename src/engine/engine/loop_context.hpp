@@ -1,5 +1,6 @@
-// What the parts of one poll loop share: configuration, time, network, reports, and which sessions have something to
-// do. Thread: the poll thread, except for loop_thread and counters(). Lifetime: outlives every part and session of the
+// Shared by the parts of one poll loop: configuration, time, network, reports, and the lists of sessions with something
+// to do.
+// Thread: the poll thread, except for loop_thread and counters(). Lifetime: outlives every part and session of the
 // loop.
 #pragma once
 
@@ -41,7 +42,7 @@ struct LoopOptions {
   Instant now{};
 };
 
-// Sessions of one poll thread at a time: those of the configuration, and those that are added while it runs.
+// The maximum number of sessions of one poll thread: the configured ones, and the ones added while it runs.
 [[nodiscard]] std::size_t most_sessions(const EngineConfig& config) noexcept;
 
 // The time that events happen at.
@@ -51,7 +52,8 @@ class LoopTime {
   [[nodiscard]] const Instant& now() const noexcept { return now_; }
   void set(Instant now) noexcept {
     NFX_ASSERT(now.monotonic >= now_.monotonic);
-    // One after the other: as a whole it would be read from memory before the stores of its halves are there.
+    // Copied one member after the other. Copied as a whole, it would be read from memory before the stores of its
+    // halves are complete.
     now_.utc = now.utc;
     now_.monotonic = now.monotonic;
   }

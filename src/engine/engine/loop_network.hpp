@@ -1,7 +1,7 @@
 // The operations of a transport that happen once per connection and not once per message, as virtual functions, so that
 // code that uses them is compiled once. Messages are sent and received through the transport itself.
-// Thread: the poll thread's, but wake() and time_on_any_thread(), which are any thread's. Errors: those of the
-// transport.
+// Thread: the poll thread, except wake() and time_on_any_thread(), which any thread may call. Errors: as the
+// transport's.
 #pragma once
 
 #include <expected>
@@ -26,7 +26,7 @@ class LoopNetwork {
   virtual SendResult try_send(ConnectionId id, std::span<const char> bytes) noexcept = 0;
   virtual void close(ConnectionId id) noexcept = 0;
   virtual void hold(ConnectionId id, bool held) noexcept = 0;
-  // See Transport. Of a held connection.
+  // See Transport. The connection is held.
   [[nodiscard]] virtual std::expected<int, NotDetached> detach(ConnectionId, std::string&) {
     return std::unexpected(NotDetached::unsupported);
   }

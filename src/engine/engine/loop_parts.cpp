@@ -1,4 +1,4 @@
-// What concerns several parts of a poll loop.
+// Code that concerns several parts of a poll loop.
 #include "engine/loop_parts.hpp"
 
 #include <algorithm>

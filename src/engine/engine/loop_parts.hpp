@@ -36,7 +36,7 @@ struct LoopParts {
   [[nodiscard]] SubmitResult submit(std::size_t session, const Outgoing& message, SubmitOptions options = {}) noexcept;
   [[nodiscard]] std::optional<std::size_t> find(const SessionId& id) { return submitted.queue().find(id); }
   // From any other thread: adds a session that check_session() has accepted; it exists from the loop's next iteration
-  // on. Returns its number. Throws ConfigError when max_dynamic_sessions are there or one of the same identity.
+  // on. Returns its number. Throws ConfigError when there are max_dynamic_sessions, or a session of the same identity.
   std::size_t add(SessionSettings settings, AddedSession as = {}) { return sessions.add(std::move(settings), as); }
   // From any other thread: logs a session out and forgets it, store included. False: no such session.
   bool remove(std::size_t session, std::string text);

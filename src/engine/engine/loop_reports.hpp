@@ -56,14 +56,14 @@ class LoopReports {
               Instant now);
   // The peer's Reject of one of our messages, for the event log alone.
   void peer_reject(const SessionHandle& session, LineLimits& limits, std::string_view text, Instant now) noexcept;
-  // When the next line with the number of those omitted is due, of any session.
+  // When any session's next line with a number of omitted reports is due.
   [[nodiscard]] MonotonicTime omitted_due() const noexcept { return omitted_due_; }
-  // Writes those that are due by now, or all when the session ends. Called for every session, after begin_omitted().
+  // Writes the lines that are due, or all when the session ends. Called for every session, after begin_omitted().
   void begin_omitted() noexcept { omitted_due_ = MonotonicTime::max(); }
   void omitted(SessionHandle& session, LineLimits& limits, Instant now, bool all = false);
   void event(const SessionHandle& session, std::string_view what, std::string_view detail, UtcTime now) noexcept;
   void event(std::string_view what, std::string_view detail, UtcTime now) noexcept;  // of no session
-  // Of a callback whose failure is not a notice.
+  // For a callback whose failure is not a notice.
   void callback_threw(const CallbackFailure& failure) noexcept;
   void alert(AlertKind kind, std::string_view text);
   // Calls each observer; what one throws is for the caller.

@@ -1,5 +1,5 @@
-// What the monitor of the latencies needs of a poll thread. Thread: stated at each function. Cost, errors: those of the
-// implementation.
+// The interface of a poll thread for the latency monitor.
+// Thread: stated at each function. Cost, errors: as the implementation's.
 #pragma once
 
 #include "engine/slow_ring.hpp"

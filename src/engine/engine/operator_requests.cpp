@@ -63,7 +63,7 @@ CommandOutcome OperatorRequests::command(std::size_t number, const SessionComman
   }
   if (outcome.status == CommandStatus::done && !row_of(command.kind).only_reads)
     session->report_notice(Notice::operator_command, SeqNum{}, line_of(command));
-  // What it has made is sent in this iteration; what it removed is still there.
+  // Messages from the command are sent in this iteration; a removed session still exists.
   return with_status(outcome, *session);
 }
 

@@ -19,11 +19,11 @@ class OperatorRequests {
   OperatorRequests(LoopContext& loop, SessionTable& sessions) noexcept : loop_(loop), sessions_(sessions) {}
 
   [[nodiscard]] CommandOutcome command(std::size_t number, const SessionCommand& command);
-  // Exchanges the settings that may change at any time (config/live_keys.hpp) with those of `wanted`, and with
-  // `rules`, a copy of its session. `what` is for the notice.
+  // Swaps the settings that may change at any time (config/live_keys.hpp) with `wanted`, and with `rules`, a copy of
+  // its session. `what` is for the notice.
   [[nodiscard]] CommandOutcome change(std::size_t number, SessionSettings& wanted, SessionConfig& rules,
                                       std::string_view what);
-  // What is known of its journal. Copies texts into what `into` has reserved.
+  // The state of its journal. Copies texts into the memory that `into` has reserved.
   void journal(std::size_t number, JournalStatus& into) const;
   // The sessions from a place of the table on; the first page begins at 0.
   [[nodiscard]] SessionPage list(std::size_t from_place, std::span<SessionStatus> into) const {
@@ -32,7 +32,7 @@ class OperatorRequests {
   [[nodiscard]] SessionPage figures(std::size_t from_place, std::span<SessionFigures> into) const {
     return sessions_.page(from_place, into);
   }
-  // Logs all sessions out and takes no Logon until end_drain(), which enables those that this has disabled.
+  // Logs all sessions out and accepts no Logon until end_drain(), which enables the sessions that this call disabled.
   void drain(std::string_view text);
   void end_drain();
   // Copies the messages of the tap's session, until detach().

@@ -19,8 +19,8 @@ class OutputBuffer {
  public:
   explicit OutputBuffer(std::span<char> memory) noexcept : bytes_(memory.data()), capacity_(memory.size()) {}
 
-  // Free space in one piece. Pending bytes move to the front first when less than `wanted` is free after them and the
-  // move is worth its cost: never more bytes moved than twice those gained.
+  // Free space in one piece. Pending bytes move to the front first if less than `wanted` is free after them and the
+  // move is worth its cost: it never moves more than twice the bytes that it gains.
   [[nodiscard]] std::span<char> room(std::size_t wanted) noexcept {
     if (capacity_ - tail_ < wanted && head_ >= (tail_ - head_) / 2 && head_ != 0) {
       std::memmove(bytes_, bytes_ + head_, tail_ - head_);
@@ -45,7 +45,7 @@ class OutputBuffer {
   [[nodiscard]] bool empty() const noexcept { return head_ == tail_; }
   // The end of what is pending, from the beginning of the memory on.
   [[nodiscard]] std::size_t end() const noexcept { return tail_; }
-  // Overwrites what was sent, and was in the first `size` bytes of the memory. What is pending stays.
+  // Overwrites sent bytes in the first `size` bytes of the memory. Pending bytes stay.
   void clear_sent(std::size_t size) noexcept {
     NFX_ASSERT(size <= capacity_);
     clear_bytes({bytes_, std::min(size, head_)});

@@ -1,7 +1,6 @@
 // The first part of a message whose end has not been received yet.
-// Thread: one owner. Cost: copies only what belongs to a message that spans two reads. Lifetime: the memory is the
-// caller's. A value: `partial = PartialMessage{memory}` forgets what was there.
-// Bounds: one message of the memory's size.
+// Thread: one owner. Cost: copies only the bytes of a message that spans two reads. Lifetime: the memory is the
+// caller's. A value: `partial = PartialMessage{memory}` forgets its contents. Bounds: one message of the memory's size.
 #pragma once
 
 #include <algorithm>
@@ -30,8 +29,8 @@ class PartialMessage {
     size_ = bytes.size();
     wanted_ = wanted;
   }
-  // Moves the missing bytes from the front of `bytes`, returns everything collected, and is empty afterwards. What
-  // cannot be used yet is given back with keep_rest() before the next call.
+  // Moves the missing bytes from the front of `bytes`, returns everything collected, and is empty afterwards. Bytes
+  // that cannot be used yet are returned with keep_rest() before the next call.
   [[nodiscard]] std::string_view complete(std::string_view& bytes) noexcept {
     NFX_ASSERT(size_ != 0);
     const std::size_t wanted = std::min(wanted_, memory_.size());
@@ -43,7 +42,7 @@ class PartialMessage {
     size_ = 0;
     return all;
   }
-  // Of what complete() gave, all but the first `used` bytes.
+  // Keeps all bytes that complete() returned but the first `used`.
   void keep_rest(std::string_view all, std::size_t used, std::size_t wanted) noexcept {
     NFX_ASSERT(size_ == 0);
     NFX_ASSERT(all.data() == memory_.data());

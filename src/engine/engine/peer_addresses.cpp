@@ -1,4 +1,4 @@
-// Remembers addresses that logged on, and holds off those that send invalid messages; both lists are bounded.
+// Remembers addresses that logged on, and holds off addresses that send invalid messages; both lists are bounded.
 #include "engine/peer_addresses.hpp"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
-// What a poll thread remembers of the addresses of its peers. Those that logged on have places before Logon when all
-// others are taken. Those that sent too many invalid messages are held off for a time, their connections closed when
-// they are accepted. IPv6 addresses of one /64 are the same address here, because one host can use all of them.
+// A poll thread's memory of its peers' addresses. Addresses that logged on have reserved places before Logon when all
+// others are taken. Addresses that sent too many invalid messages are held off for a time: their connections are closed
+// when they are accepted. IPv6 addresses of one /64 are the same address here, because one host can use all of them.
 // Thread: one owner, the poll thread. Cost: a hash look-up when a connection is accepted, logs on, or misbehaves;
-// memory for all is reserved at the start. Full: the address that logged on longest ago is forgotten. Of those that
-// misbehaved, the entry that was used least recently is replaced, one that is not held off before one that is; that
-// search reads those held off. What has no literal address is neither known nor held off. Errors: none.
+// memory for all is reserved at the start. Bounds: when full, the address that logged on longest ago is forgotten.
+// Among misbehaving addresses, the least recently used entry is replaced, first one that is not held off; finding it
+// reads the held-off entries. A peer without a literal address is neither known nor held off. Errors: none.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ struct PeerAddressLimits {
 
 class PeerAddresses {
  public:
-  static constexpr std::size_t capacity = 1024;  // of those that misbehaved
+  static constexpr std::size_t capacity = 1024;  // misbehaving addresses
 
   explicit PeerAddresses(const PeerAddressLimits& limits);
 

@@ -23,7 +23,7 @@
 
 namespace nfx {
 
-// What the parts need of transport and clock.
+// The parts' view of transport and clock.
 template <Transport T, Clock C>
 class NetworkOver : public LoopNetwork {
  public:
@@ -78,7 +78,8 @@ class PollLoop final : private NetworkOver<T, C>, public LoopParts {
   // Counts what the last iteration has measured; otherwise the next one does it.
   void count_latency() noexcept { settle(); }
 
-  // Of the last iteration. What on_turn does and sends is work: a busy-polling loop is idle from then on.
+  // Times of the last iteration. The work of on_turn, and the sends it causes, count as work; a busy-polling loop is
+  // idle after them.
   [[nodiscard]] const TurnTimes& turn_times() const noexcept { return turn_times_; }
 
   // Logs every session out; finished() once all are gone and their last bytes delivered.
@@ -107,7 +108,7 @@ class PollLoop final : private NetworkOver<T, C>, public LoopParts {
   void read_clock() noexcept { context.time.advance_to(clock_.monotonic()); }
   // Within on_close: details beyond the reason, where the transport has them.
   [[nodiscard]] std::string_view words_of(ConnectionId id) const noexcept;
-  // What has been sent was sent by now.
+  // Stamps pending sends with the current time.
   void settle() noexcept;
 
   TurnTimes turn_times_;

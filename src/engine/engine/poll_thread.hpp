@@ -1,6 +1,6 @@
-// One poll thread of an engine, whatever its transport: the loop, its clock and how it idles.
-// Thread: made anywhere, then its own; wake() from any, and of loop() what LoopParts states.
-// Cost: one virtual call per iteration. Errors: those of PollLoop and the transport.
+// One poll thread of an engine, for any transport: the loop, its clock and its way to idle.
+// Thread: made anywhere, then its own; wake() from any; loop() as LoopParts states. Cost: one virtual call per
+// iteration. Errors: as PollLoop and the transport.
 #pragma once
 
 #include <unistd.h>

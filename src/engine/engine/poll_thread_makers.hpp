@@ -1,6 +1,6 @@
-// Makes a poll thread over each transport that a configuration can name. Each transport is compiled in a file of its
-// own, poll_thread_<name>.cpp, which defines its makers; what it does with TLS may be in another. Thread: any, at the
-// start of an engine. Errors: what the transport's constructor and its probe throw.
+// Makes a poll thread over each transport that a configuration can name. Each transport is compiled in its own file,
+// poll_thread_<name>.cpp, which defines its makers; its TLS code may be in another.
+// Thread: any, at the start of an engine. Errors: exceptions of the transport's constructor and its probe.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Messages of one read, those that are too large or have a wrong CheckSum, and those that wait.
+// Messages of one read, messages that are too large or have a wrong CheckSum, and parked messages.
 #include "engine/receiver.hpp"
 
 #include <array>
@@ -40,7 +40,7 @@ Receiver::Receiver(LoopContext& loop)
   return true;
 }
 
-// What has arrived of a message that is too long. It is read to its end, however long that is.
+// The bytes received so far of a message that is too long. It is read to its end, whatever its length.
 [[gnu::cold, gnu::noinline]] void Receiver::take_oversized(SessionDriver& session, std::string_view& bytes) {
   Inbound& in = session.inbound();
   OversizedMessage& message = in.oversized;
@@ -113,9 +113,9 @@ void Receiver::drain_queue(SessionDriver& session) {
   }
 }
 
-// Throttle, journal and application: a message that came too early waits here, those after it in the network. A disk
-// may stay full, and a message unhandled, for long: then the connection is still read, up to most_parked bytes, so that
-// its end and the peer's silence are noticed.
+// For throttle, journal and application. A message that came too early waits here, and later ones wait in the network.
+// A disk may stay full, or a message unhandled, for long. The connection is then still read, up to most_parked bytes,
+// so that its end and the peer's silence are noticed.
 void Receiver::park(SessionDriver& session, std::string_view bytes, MonotonicTime until) {
   Inbound& in = session.inbound();
   const JournalStore* const journal = session.journal();
@@ -144,7 +144,7 @@ void Receiver::resume(SessionDriver& session) {
   const ConnectionId id = session.connection().id;
   const bool logs_on = !session.up();
   if (in.unhandled.held()) {
-    // It is the session's next one, unless an operator has set another number. What parks it again keeps it.
+    // It is the session's next message, unless an operator has set another number. It stays if it is parked again.
     const bool next = session.next_inbound() == in.unhandled.seq();
     if (next && queued_message_.parse(in.unhandled.bytes()) == WireError::none)
       session.on_queued_message(queued_message_, in.unhandled.bytes());

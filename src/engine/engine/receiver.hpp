@@ -1,8 +1,8 @@
-// Turns the bytes of sessions' connections into messages: frames and indexes them, completes those that come in parts,
-// and parks what a session may not process yet.
+// Turns the bytes of sessions' connections into messages: frames and indexes them, completes partial ones, and parks
+// messages that a session may not process yet.
 // Thread: one owner, the poll thread. Cost: one pass over the bytes, no allocation. Lifetime: a message is valid until
-// the session has handled it. What is incomplete, parked or not handled is in the session's Inbound, which only this
-// changes. Bounds: max_message_size, ConnectionMemory::parking_space.
+// the session has handled it. Incomplete, parked and unhandled bytes are in the session's Inbound, which only this
+// class changes. Bounds: max_message_size, ConnectionMemory::parking_space.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ class Receiver {
   // `loop` outlives it.
   explicit Receiver(LoopContext& loop);
 
-  // What was just read. `sender` is the transport.
+  // The bytes of one read. `sender` is the transport.
   template <class Sender>
   void on_receive(Sender& sender, SessionDriver& session, std::string_view bytes) {
     if (session.is_timed()) {
@@ -100,7 +100,7 @@ void Receiver::receive(Sender& sender, SessionDriver& session, std::string_view 
     if (session.connection().id != id) return;
     if (in.parked.held()) return in.parked.add(bytes);
     if (end.oversized != 0) [[unlikely]] {
-      // What is there of it is its header: it was read until that was whole.
+      // Only its header was read so far: reading continued until that was complete.
       in.oversized = OversizedMessage{session.memory().partial(), end.oversized};
       in.oversized.take(all.substr(end.used));
       continue;

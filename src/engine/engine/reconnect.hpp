@@ -1,6 +1,6 @@
-// Which of an initiator's addresses is tried next, and when: the delay doubles with every failure since the last Logon,
-// up to the maximum, and half of it is random, so that not all clients of a venue that is back reconnect
-// simultaneously.
+// Chooses an initiator's next address and the time of the next attempt. The delay doubles with every failure since the
+// last Logon, up to the maximum. Half of it is random, so that a venue's clients do not all reconnect at the same
+// moment after an outage.
 // Thread: one owner. Pure: the time is an argument.
 #pragma once
 

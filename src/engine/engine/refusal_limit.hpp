@@ -33,7 +33,7 @@ class RefusalLimit {
 
   // When a count is due; MonotonicTime::max() when nothing was held back.
   [[nodiscard]] MonotonicTime deadline() const noexcept { return deadline_; }
-  // Calls report(reason, count, last peer) for those that are due; at the end for all.
+  // Calls report(reason, count, last peer) for reports that are due; at the end for all.
   template <class Report>
   void report_counts(MonotonicTime now, bool at_end, Report&& report) {
     deadline_ = MonotonicTime::max();

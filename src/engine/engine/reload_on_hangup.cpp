@@ -1,4 +1,4 @@
-// Waits for SIGHUP on a thread of its own and calls the reload there; the signal is blocked in all other threads.
+// Waits for SIGHUP on its own thread and calls the reload there; the signal is blocked in all other threads.
 #include "engine/reload_on_hangup.hpp"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
-// SIGHUP reloads certificates, keys and revocation lists, on a thread of its own, so that no messages are delayed.
-// Thread: made and destroyed by the one that starts the engine, before any other thread, since threads inherit what is
-// blocked. Cost: a thread that sleeps.
+// SIGHUP reloads certificates, keys and revocation lists on its own thread, so that no messages are delayed.
+// Thread: made and destroyed by the thread that starts the engine, before any other thread, because threads inherit the
+// blocked signals. Cost: a thread that sleeps.
 #pragma once
 
 #include <signal.h>

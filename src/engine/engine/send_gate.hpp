@@ -61,7 +61,8 @@ class SendGate {
     if (!source.holds_back()) return output_.pending();
     return committed_part(source);
   }
-  // The transport's result for the `offered` bytes that may_leave returned. What it did not take waits for unblock().
+  // The transport's result for the `offered` bytes that may_leave returned. Bytes that it did not take wait for
+  // unblock().
   void sent(SendResult result, std::size_t offered) noexcept {
     NFX_ASSERT(!blocked_);
     NFX_ASSERT(result.sent <= offered);
@@ -130,8 +131,8 @@ class SendGate {
 
   OutputBuffer output_;
   bool blocked_ = false;
-  // Of a source that holds back: of what is pending, `released_` bytes may leave; up to `gated_` may once the source
-  // has committed up to `commit_at_`.
+  // For a source that holds back: `released_` pending bytes may leave; up to `gated_` may leave once the source has
+  // committed up to `commit_at_`.
   std::size_t released_ = 0;
   std::size_t gated_ = 0;
   CommitPosition commit_at_ = no_commit_position;

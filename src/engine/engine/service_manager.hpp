@@ -1,8 +1,8 @@
 // Notifies the service manager (systemd, Type=notify) that the engine serves, that it is alive, and that it stops.
-// Thread: begin(), end() and the destructor from the one that runs the engine; between them a thread of its own,
-// "nfx-service", which sends requests to the poll threads. Cost: nothing without NOTIFY_SOCKET; with it a request to
-// each poll thread three times in the watchdog's time, or once a second without a watchdog. Errors: a manager that
-// cannot be reached is one line for the log; READY=1 and STOPPING=1 are sent again until it has them.
+// Thread: begin(), end() and the destructor from the thread that runs the engine; between them its own thread,
+// "nfx-service", which sends requests to the poll threads. Cost: nothing without NOTIFY_SOCKET. With it, a request to
+// each poll thread three times in the watchdog's time, or once a second without a watchdog. Errors: an unreachable
+// manager is one line for the log; READY=1 and STOPPING=1 are repeated until they arrive.
 #pragma once
 
 #include <condition_variable>
@@ -17,7 +17,7 @@
 
 namespace nfx {
 
-// What the manager has put into the environment. Null: not there.
+// The manager's settings in the environment. Null: not set.
 struct ServiceEnvironment {
   const char* notify_socket = nullptr;  // NOTIFY_SOCKET: "/run/systemd/notify", or "@name"
   const char* watchdog_usec = nullptr;  // WATCHDOG_USEC

@@ -1,5 +1,5 @@
-// What an operator requests of a session while the engine runs: a table with one row for each command, the request, and
-// the answer with the session's state. Engine::command() carries them out; see docs/control.md.
+// An operator's commands for a session of a running engine: a table with one row for each command, the request, and the
+// answer with the session's state. Engine::command() carries them out; see docs/control.md.
 // Thread: values.
 #pragma once
 
@@ -102,7 +102,7 @@ struct SessionCommand {
 
 enum class CommandStatus : std::uint8_t {
   done,
-  nothing_to_do,  // it is so already
+  nothing_to_do,  // already in that state
   refused,        // for the reason in `refusal`
   store_refuses,  // the journal cannot record a sequence number now
   stopping,       // the engine stops or drains

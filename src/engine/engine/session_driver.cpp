@@ -191,7 +191,7 @@ void SessionDriver::check_unhandled_time() {
     step(0, [&](Actions& out) { session_.logout("a message was not handled in time", loop_.now(), out); });
 }
 
-// Actions other than a message to send or to deliver as it is.
+// Actions other than sending a message or delivering one unchanged.
 void SessionDriver::carry_out(const Action& action) {
   switch (action.kind) {
     case ActionKind::send:
@@ -255,7 +255,7 @@ void SessionDriver::logged_out(const Action& action) {
   rearm();
 }
 
-// What this side began is known to who began it; the rest is how the connection ended.
+// An end that this side began is known to the caller; otherwise this tells how the connection ended.
 EndReason SessionDriver::end_reason_of(const Action& action, bool was_up) const noexcept {
   if (ends_because_ != EndReason::none) return ends_because_;
   if (action.refusal != LogonRefusalReason::none && is_acceptor() && !was_up) return EndReason::logon_refused;

@@ -47,7 +47,7 @@ namespace nfx {
 
 inline constexpr std::uint32_t no_place = UINT32_MAX;
 
-// What a journal has synced, for the send gate. Without a journal nothing is held back.
+// The journal's synced position, for the send gate. Without a journal nothing is held back.
 struct JournalCommits {
   JournalStore* journal;
 
@@ -100,7 +100,7 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   void reset_sequence_numbers() noexcept override;
   void drop_connection() noexcept override;
 
-  // What it is.
+  // Identity.
   [[nodiscard]] std::size_t number() const noexcept { return number_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] const std::string& listen_name() const noexcept { return listen_name_; }
@@ -123,7 +123,7 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   [[nodiscard]] SubmitState& submit_state() noexcept { return submit_state_; }
   void fill(SessionStatus& into) const;
   void fill(SessionFigures& into) const;
-  // What is known of its journal. Copies texts into what `into` has reserved.
+  // The state of its journal. Copies texts into the memory that `into` has reserved.
   void fill(JournalStatus& into) const;
 
   // Events of its connection.
@@ -143,11 +143,11 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   [[nodiscard]] ConnectionMemory& memory() noexcept { return memory_; }
   [[nodiscard]] bool up() const noexcept { return up_; }
   [[nodiscard]] bool is_timed() const noexcept { return meter_.on(); }
-  // What was read last had come at that time.
+  // The receive time of the last read.
   void arrived(UtcTime stamp) noexcept { meter_.received(loop_.now().utc - stamp); }
   [[nodiscard]] std::size_t longest_received() const noexcept { return longest_received_; }
-  // What was received may have to wait before it is processed: for the throttle, or for space in the journal. Until
-  // when: a time in the past means now.
+  // Received messages may have to wait before they are processed: for the throttle, or for space in the journal. The
+  // result is the time until which; a time in the past means now.
   [[nodiscard]] bool may_wait() const noexcept { return delays() || journal_ != nullptr; }
   [[nodiscard]] MonotonicTime may_receive_at(const MessageView& message) noexcept;
   [[nodiscard]] MonotonicTime space_expected_at() noexcept {
@@ -170,8 +170,7 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   void observe(Direction direction, std::string_view message) noexcept;  // a message from the network, as its bytes
   void rearm() noexcept { loop_.deadlines.set(index_, next_event()); }
 
-  // Sending.
-  // Gives the transport what may leave. What the kernel does not take waits for on_writable().
+  // Sending. Gives the transport the bytes that may leave. Bytes that the kernel does not take wait for on_writable().
   template <class Sender>
   void flush(Sender& sender);
   // It waits for its journal, which has not come far enough; and when it has.
@@ -210,8 +209,8 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   // Writes how many notices had no line, where that is due, or all.
   void report_omitted(bool all = false) noexcept;
   void report_notice(Notice notice, SeqNum seq, std::string_view text) noexcept;
-  // Callbacks that throw; see docs/session.md. What is called within a catch block reports the exception. The session
-  // is logged out when the event is over: by abandon(), or immediately where the callback was given a message.
+  // Callbacks that throw; see docs/session.md. A call within a catch block reports the exception. The session is logged
+  // out at the end of the event: by abandon(), or immediately if the callback was given a message.
   void callback_threw(std::string_view callback) noexcept;
   void abandon() noexcept;
 
@@ -251,7 +250,7 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   OperatorResult test_peer();
   OperatorResult request_again(SeqNum from);
   OperatorResult hold_sending(bool hold) noexcept { return session_.hold_sending(hold); }
-  // False: it is so already.
+  // False: already logged out.
   [[nodiscard]] bool log_out(std::string_view text);
   [[nodiscard]] bool enable(bool connect_now);
   [[nodiscard]] bool disable();
@@ -261,7 +260,7 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   }
   void stay_out(bool draining) noexcept;  // it was added while the loop drains or stops
   [[nodiscard]] std::uint32_t revision() const noexcept { return revision_; }
-  // Exchanges the settings that may change at any time (config/live_keys.hpp) with those of `wanted` and `rules`.
+  // Swaps the settings that may change at any time (config/live_keys.hpp) with `wanted` and `rules`.
   void change(SessionSettings& wanted, SessionConfig& rules);
   // Before it exists.
   void begin_as(AddedSession as) noexcept;
@@ -374,7 +373,7 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   void record_asked_reset() noexcept;
 
   [[nodiscard]] SessionTimes times() const noexcept;
-  // What the application has logged out is remembered as that, while a callback's failure is not its decision.
+  // A logout by the application is remembered as its decision; a callback's failure is not one.
   [[nodiscard]] bool has_decisions() const noexcept {
     return (!enabled_ && !callback_failed_) || session_.sending_held();
   }
@@ -493,7 +492,7 @@ inline void SessionDriver::execute(const Actions& actions) {
     connection_.out.append(actions.output_used());
     loop_.dirty.add(index_);
   }
-  // What was encoded is stored before any callback runs: a callback may send too, and then the bytes may move.
+  // Encoded messages are stored before any callback runs: a callback may send too, and then the bytes may move.
   for (const Action& action : list) {
     if (action.kind == ActionKind::send) {
       ++counts_.messages_out;

@@ -66,7 +66,7 @@ void SessionDriver::prepare_connection() {
 void SessionDriver::attach(ConnectionId id, std::string_view peer) {
   NFX_ASSERT(!connection_.exists() || (connection_.id == id && connection_.connecting));
   NFX_ASSERT(session_.phase() == Phase::disconnected);
-  // Nothing of the last connection is left.
+  // The last connection has left nothing.
   NFX_ASSERT(connection_.out.empty() && !connection_.out.blocked());
   NFX_ASSERT(!connection_.out.waits_for_commit());
   NFX_ASSERT(connection_.in.partial.empty() && !connection_.in.parked.held());
@@ -182,7 +182,7 @@ void SessionDriver::on_timer() {
       note_incomplete();
     step(0, [&](Actions& out) { session_.on_timer(loop_.now(), out); });
   }
-  // Whatever it did, it must not be due again in this iteration.
+  // The timer must not be due again in this iteration.
   rearm();
 }
 
@@ -326,9 +326,9 @@ bool SessionDriver::store_is_good() {
   return !store_trouble_;
 }
 
-// A full disk stops a session's messages: none is sent, and none is read that would have to be answered. Its connection
-// stays for full_timeout while heartbeats can still be recorded; then it logs out. What was encoded and
-// could not be recorded ends the connection before it leaves: its number would be used again.
+// A full disk stops a session's messages: none is sent, and none is read that needs an answer. Its connection stays for
+// full_timeout while heartbeats can still be recorded; then it logs out. If an encoded message could not be recorded,
+// the connection ends before it leaves, because its number would be used again.
 void SessionDriver::check_store() {
   NFX_ASSERT(journal_ != nullptr);
   const JournalStore& journal = *journal_;
@@ -359,7 +359,7 @@ void SessionDriver::check_store() {
   drop_connection();
 }
 
-// The next process goes on asking. What is recorded after the answer ends that.
+// The next process requests the reset again, until a record follows the answer.
 void SessionDriver::record_asked_reset() noexcept {
   reset_recorded_ = session_.reset_asked();
   if (reset_recorded_) store_.record_asked_reset(loop_.now().utc);
@@ -383,7 +383,7 @@ bool SessionDriver::can_record_numbers() const noexcept {
   return false;
 }
 
-// What opening the journal has changed.
+// Changes that opening the journal made.
 void SessionDriver::report_corrections() {
   if (journal_ == nullptr) return;
   for (const std::string& line : journal_->recovery().corrected) {
@@ -551,7 +551,7 @@ void SessionDriver::change(SessionSettings& wanted, SessionConfig& rules) {
   rearm();
 }
 
-// What it is, for other threads.
+// Information for other threads.
 
 SessionTimes SessionDriver::times() const noexcept {
   const auto when = [](UtcTime time) { return time == UtcTime{} ? std::nullopt : std::optional{time}; };

@@ -47,7 +47,7 @@ class SessionMeter {
   // The application has sent a message in its on_message, with which it is committed; or outside of it.
   void sent_in_callback() noexcept { ++uncommitted_; }
   void sent(MonotonicTime at) noexcept { add(at, 1); }
-  // Whether sent() uses its time: only that of the oldest counts.
+  // Whether sent() uses its time: only the oldest time counts.
   [[nodiscard]] bool group_is_empty() const noexcept { return (sealed_ ? following_ : leaving_).messages == 0; }
   // on_message was called with a message, and has returned.
   void delivered(MonotonicTime read, MonotonicTime called, MonotonicTime back, SeqNum seq) noexcept {
@@ -70,14 +70,14 @@ class SessionMeter {
                                outstanding);
   }
 
-  // What is appended to these `pending` bytes, which wait for the disk, is sent later.
+  // Bytes appended after these `pending` ones, which wait for the disk, are sent later.
   void waits_for_disk(std::size_t pending) noexcept {
     if (!sealed_) seal(pending);
     leaving_.wait = std::max(leaving_.wait, SendWait::disk);
   }
   // Whether left() is necessary even where the kernel took all bytes immediately.
   [[nodiscard]] bool has_group() const noexcept { return sealed_ || leaving_.messages != 0; }
-  // The kernel has taken so many bytes, and `pending` are left; `blocked`: it took fewer than it was given.
+  // The kernel has taken `bytes`, and `pending` are left; `blocked`: it took fewer than it was given.
   void left(std::size_t bytes, std::size_t pending, bool blocked) noexcept {
     NFX_ASSERT(on());
     if (pending != 0 || sealed_) [[unlikely]]
@@ -104,7 +104,7 @@ class SessionMeter {
   }
   [[gnu::noinline]] void left_in_part(std::size_t bytes, std::size_t pending, bool blocked) noexcept {
     if (blocked) leaving_.wait = SendWait::peer;
-    // What follows those that wait has waited with them.
+    // Bytes that follow waiting ones have waited with them.
     following_.wait = std::max(following_.wait, leaving_.wait);
     if (pending == 0) {
       note(leaving_);

@@ -39,8 +39,8 @@ bool holds_messages_of(Disk& disk, const std::filesystem::path& folder, const Se
   return ours;
 }
 
-// What the journal of a session is called: identity(), or what that was when the journal was begun. Another session may
-// have had the same former name, so the contents of the journal decide.
+// The name of a session's journal: identity(), or its value when the journal was begun. Another session may have had
+// the same former name, so the contents of the journal decide.
 std::string journal_identity(Disk& disk, const SessionSettings& settings) {
   const std::filesystem::path store = settings.journal.directory;
   std::string name = identity(settings.session);
@@ -69,7 +69,7 @@ SessionStores& memory_stores() noexcept {
   return stores;
 }
 
-// What one of run_jobs()' threads has to do.
+// The work of one thread of run_jobs().
 struct JournalStores::Worker {
   std::mutex mutex;
   std::condition_variable changed;
@@ -115,7 +115,8 @@ SessionStore JournalStores::open_journal(const SessionSettings& settings, UtcTim
   const std::string name = journal_identity(disk_, settings);
   if (settings.journal.lean) template_stores_.admit(settings.journal, name, now);
   JournalStore store{disk_, settings.journal, name, begun};
-  // Each by itself: a kill may come between the two. What a killed process had in memory alone counts as well.
+  // Two separate steps, because a kill may come between them. Records that a killed process had only in memory count as
+  // well.
   if (!store.recovery().has_inbound) store.set_next_inbound(settings.next_inbound, now);
   if (!store.recovery().has_outbound) store.set_next_outbound(settings.next_outbound, now);
   if (settings.prefault) store.prefault();

@@ -28,8 +28,8 @@ namespace nfx {
 class SessionStores {
  public:
   virtual ~SessionStores() = default;
-  // With the sequence numbers at which the session begins: those of a journal that has any, otherwise those of the
-  // settings. Where the session's journal is still being closed, it waits for that, two seconds at most.
+  // Opens with the session's first sequence numbers: from the journal if it has any, otherwise from the settings. If
+  // the session's journal is still being closed, it waits for that, two seconds at most.
   [[nodiscard]] virtual SessionStore open(const SessionSettings& settings, UtcTime now) = 0;
   // Writes the rest to disk and waits for it. `session` is its identity().
   virtual void close(std::string_view session, SessionStore store) noexcept = 0;
@@ -53,11 +53,10 @@ struct StoreHelpers {
   std::uint32_t workers = 0;
 };
 
-// Stores in memory, and journals that flushers write to disk.
-// A journal goes to the flusher that its settings name, and otherwise to the one with the fewest journals, the first of
-// them when several have as few. So journals that are opened in the same order get the same flushers. It stays there
-// until it is closed. Thread: each flusher's turn() and wait() from a thread of its own, which may wait for disks;
-// run_jobs() from one thread for each worker.
+// Stores in memory, and journals that flushers write to disk. A journal goes to the flusher that its settings name,
+// otherwise to the one with the fewest journals; the first of them if several have equally few. So journals opened in
+// the same order get the same flushers. A journal stays with its flusher until it is closed. Thread: each flusher's
+// turn() and wait() from its own thread, which may wait for disks; run_jobs() from one thread for each worker.
 class JournalStores final : public SessionStores {
  public:
   // `durable` as JournalFlusher calls it, from all flushers. `disk` outlives this; stores are closed before it goes.
@@ -76,7 +75,7 @@ class JournalStores final : public SessionStores {
   // Runs the jobs of one worker until end_jobs(), and reports them to `watch`. When idle the thread sleeps or
   // busy-polls.
   void run_jobs(std::uint32_t worker = 0, IdleMode idle = IdleMode::block, HelperWatch* watch = nullptr);
-  void end_jobs();  // those that wait are still run
+  void end_jobs();  // waiting jobs are still run
 
  private:
   struct Worker;

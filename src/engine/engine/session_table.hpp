@@ -22,7 +22,7 @@ namespace nfx {
 
 class SubmissionSender;
 
-// Of a list of sessions that is taken in pieces, so that a thousand of them do not delay a message.
+// A piece of a list of sessions, so that listing a thousand of them does not delay a message.
 struct SessionPage {
   std::size_t count = 0;
   std::size_t next_place = 0;
@@ -95,7 +95,7 @@ class SessionTable {
   // Removes the sessions whose connections have ended. Between events, so that none of their callbacks is running.
   void retire();
 
-  // Of all sessions, or of those that have something to do. See SessionDriver.
+  // For all sessions, or for all with something to do. See SessionDriver.
   std::size_t fire_timers(MonotonicTime now);
   template <class Sender>
   void flush_all(Sender& sender) {

@@ -1,5 +1,5 @@
-// What a schedule requires of a session at a time: pure functions of the schedule and two times. Thread: any. Cost:
-// that of Schedule's queries; called at boundaries and once a minute.
+// The actions that a schedule requires of a session at a time: pure functions of the schedule and two times.
+// Thread: any. Cost: as Schedule's queries; called at boundaries and once a minute.
 #pragma once
 
 #include "nexusfix/base/time.hpp"

@@ -18,7 +18,7 @@
 
 namespace nfx {
 
-// What the kernel has counted of one thread, and of the CPUs while it was on them, since any beginning.
+// The kernel's counts for one thread, and for the CPUs while it was on them, since any starting point.
 struct HostSample {
   MonotonicTime at{};
   HostEvidence counted;
@@ -31,8 +31,8 @@ struct HostSample {
 // See SlowCause.
 [[nodiscard]] SlowCause cause_of(const SlowRecord& record, const HostEvidence& host) noexcept;
 
-// The limit above which a poll thread offers a moment, after one batch of them: that of the batch's slowest hundred, or
-// an eighth less where there were fewer.
+// The limit above which a poll thread offers a moment, after one batch of them: the lowest of the batch's slowest
+// hundred, or an eighth less if there were fewer.
 [[nodiscard]] Duration next_limit(std::span<const SlowRecord> records, Duration limit);
 
 class SlowMoments {

@@ -17,7 +17,7 @@
 
 namespace nfx {
 
-// What messages have waited for, besides the engine.
+// The reason why a message waited, other than the engine.
 enum class SendWait : std::uint8_t { nothing, disk, peer };
 
 struct SlowRecord {

@@ -1,5 +1,5 @@
-// What can fail at the start without anything being written: certificates and listen addresses. An engine checks both
-// before it opens logs and journals, so that a mistake leaves no files, and again for a session that comes later.
+// Start-up checks that write nothing: certificates and listen addresses. An engine checks both before it opens logs and
+// journals, so that a mistake leaves no files, and again for a session that is added later.
 // Thread: any. Cost: reads the certificates' files; some system calls an address. Errors: ConfigError, which names the
 // session or the address, and the fix.
 #pragma once
@@ -12,8 +12,8 @@
 
 namespace nfx {
 
-// What the connections of a session are encrypted with, and the names of which the handshake requires one; nothing for
-// a session without TLS.
+// Loads the certificates for a session's connections, and the names of which the handshake requires one; nothing for a
+// session without TLS.
 void load_certificates(SessionSettings& settings, std::vector<std::string> handshake_names);
 // The same for all sessions of a configuration.
 void load_certificates(EngineConfig& config);

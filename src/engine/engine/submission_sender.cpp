@@ -1,4 +1,4 @@
-// Messages of other threads, one after the other, and those that wait.
+// Messages of other threads, one after the other, and held messages.
 #include "engine/submission_sender.hpp"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ void SubmissionSender::send(std::span<const char> record) {
   settle(*session, submission, record.size(), sent);
 }
 
-// After those that wait already.
+// Appended after the messages that wait already.
 void SubmissionSender::keep(SessionDriver& session, const Submission& submission, std::span<const char> record) {
   std::unique_ptr<SpscQueue>& kept = kept_[session.index()];
   try {

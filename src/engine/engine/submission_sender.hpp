@@ -33,8 +33,8 @@ class SubmissionSender {
   void send();
   // The loop turns no more: what is queued or held is reported, and nothing is taken from now on.
   void end();
-  // What is held for sessions that are logged on waits for the peer, whose reading wakes the loop, or for the journal,
-  // which does not.
+  // Messages held for logged-on sessions wait for the peer, whose reading wakes the loop, or for the journal, which
+  // does not.
   [[nodiscard]] bool can_go_on() const noexcept;
 
  private:

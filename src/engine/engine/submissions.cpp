@@ -8,7 +8,7 @@
 namespace nfx {
 namespace {
 
-// What the session would send and no receiver could divide into fields.
+// The fault of a message that the session would send and no receiver could divide into fields.
 std::optional<SendError> fault_of(const Outgoing& message) noexcept {
   if (message.incomplete) return SendError::incomplete;
   if (!message.built && fault_of_fields(message.body).error != WriteError::none) return SendError::bad_message;

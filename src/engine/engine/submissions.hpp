@@ -1,8 +1,8 @@
-// Messages that other threads hand to a poll thread, and which of its sessions those threads may name.
-// Thread: submit(), find() and counters() from any; the rest from the poll thread, but add(), which a session that is
-// made elsewhere calls there. A mutex among the producers, which the poll thread takes when a session comes or goes and
-// never for a message. Cost: drain() of an empty queue is one load. Bounds: submit_queue_bytes; submit() refuses what
-// does not fit, and counts it.
+// Messages that other threads pass to a poll thread, and the sessions that those threads may name.
+// Thread: submit(), find() and counters() from any; the rest from the poll thread, except add(), which a session made
+// elsewhere calls there. A mutex among the producers; the poll thread takes it when a session comes or goes and never
+// for a message. Cost: drain() of an empty queue is one load. Bounds: submit_queue_bytes; submit() refuses and counts
+// messages that do not fit.
 #pragma once
 
 #include <atomic>
@@ -44,10 +44,10 @@ struct Submission {
   [[nodiscard]] static Submission of(std::span<const char> record) noexcept;
 };
 
-// What other threads have to know of a session while the poll thread changes it.
+// A session's state that other threads read while the poll thread changes it.
 struct SubmitState {
   std::atomic<bool> logged_on{false};
-  // Of messages to be held: those that are queued and those that wait for the Logon. Producers add, the poll thread
+  // Bytes of messages to be held: queued ones, and ones that wait for the Logon. Producers add, the poll thread
   // subtracts.
   std::atomic<std::size_t> keep_bytes{0};
 };
@@ -64,7 +64,7 @@ class Submissions {
   // Throws std::invalid_argument for a size that no queue can have.
   explicit Submissions(const Limits& limits);
 
-  // What is held for one session: it takes everything that submit() lets through.
+  // The queue of held messages for one session: it has space for everything that submit() accepts.
   [[nodiscard]] std::unique_ptr<SpscQueue> make_keep() const;
   // The part of keep_bytes that a record takes.
   [[nodiscard]] static constexpr std::size_t charge(std::size_t record_size) noexcept {
@@ -74,13 +74,13 @@ class Submissions {
   // A session that exists from now on; it outlives its remove().
   void add(std::size_t number, const SessionConfig& config, SubmitState& state);
   void remove(std::size_t number) noexcept;
-  // The loop has ended: what is submitted from now on is refused. What is queued is still to be drained.
+  // The loop has ended: later calls of submit() are refused. Queued messages still have to be drained.
   void close() noexcept;
   [[nodiscard]] std::optional<std::size_t> find(const SessionId& id);
 
   [[nodiscard]] SubmitResult submit(std::size_t session, const Outgoing& message, SubmitOptions options) noexcept;
 
-  // Calls visitor(record) for what is there, at most one queue's worth.
+  // Calls visitor(record) for each queued record, at most one queue's worth.
   template <class Visitor>
   void drain(Visitor&& visitor) {
     for (std::size_t left = queue_.slot_count(); left != 0; --left) {

@@ -10,7 +10,7 @@
 
 namespace nfx {
 
-// Of one iteration.
+// Times of one iteration.
 struct TurnTimes {
   MonotonicTime began{};
   MonotonicTime idle_from{};  // when the work before the poll was done, which found nothing if the iteration is idle

@@ -85,7 +85,7 @@ class TraceSampler {
     open_.wait = wait;
     ring_->push(open_);
   }
-  // What is followed ends here, without its answer.
+  // The current trace ends here, without its answer.
   void finish() noexcept {
     if (outstanding_ == 0) return;
     outstanding_ = 0;
