@@ -109,7 +109,7 @@ std::size_t Composer::write(const OutgoingMessage& message, UtcTime now, std::sp
   NFX_ASSERT(begin == out.data());
   Cursor cursor{header_end, sum};
   char digits[40];
-  // Without 122 all optional fields are in one text, otherwise those after 122 are: this one is split around 369.
+  // Without 122 all optional fields are in one text; with it, the fields after 122 are. That text is split around 369.
   const std::string_view after = dup_time ? message.header_fields_after : message.header_fields;
   const std::size_t split = message.last_processed ? place_of(Tag::LastMsgSeqNumProcessed, after) : after.size();
   NFX_ASSERT(split <= after.size() && (split == 0 || after[split - 1] == soh));

@@ -116,7 +116,7 @@ bool Session::logon_terms_acceptable(const MessageView& message, Instant now, Ac
   return false;
 }
 
-// Each reset costs a journal segment, so that a peer may have so many only.
+// Each reset costs a journal segment, so a peer's resets are limited.
 bool Session::may_reset(Instant now, Actions& out) noexcept {
   if (resets_.take(now.monotonic)) return true;
   refuse("too many resets of the sequence numbers within an hour: try again later", now, out,

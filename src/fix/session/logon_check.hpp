@@ -45,7 +45,7 @@ struct LogonFault {
          (sending_time >= now.utc - config.max_latency && sending_time <= now.utc + config.max_latency);
 }
 
-// Where it is not: by how many seconds the clocks differ, and the fix.
+// If the time is wrong: the difference of the clocks in seconds, and the fix.
 inline constexpr std::size_t clock_text_size = 160;
 [[nodiscard]] std::string_view clock_text(const SessionConfig& config, UtcTime sending_time, Instant now,
                                           std::span<char> room) noexcept;

@@ -35,8 +35,8 @@ bool Session::has_numbers(const NextNumbers& seen) const noexcept {
   return (!seen.in || *seen.in == next_in_) && (!seen.out || *seen.out == next_out_);
 }
 
-// Between a Logon that was sent and its answer, and after a Logout, the sequence numbers are those of messages under
-// way.
+// Between a Logon that was sent and its answer, and after a Logout, messages under way use the current sequence
+// numbers.
 bool Session::numbers_may_change() const noexcept {
   return phase_ == Phase::disconnected || (phase_ == Phase::logged_on && !reset_sent_);
 }
@@ -70,7 +70,7 @@ OperatorResult Session::request_again(SeqNum from, Instant now, Actions& out) no
   return OperatorResult::done;
 }
 
-// The messages from `from` on are expected once more. What waits for a gap stays in the queue.
+// The messages from `from` on are expected again. Messages queued behind a gap stay in the queue.
 void Session::receive_again(SeqNum from, Instant now, Actions& out) noexcept {
   NFX_ASSERT(phase_ == Phase::logged_on && from < next_in_);
   const SeqNum wanted_to = std::max(gap_.wanted_to, previous(next_in_));
@@ -88,7 +88,7 @@ OperatorResult Session::reset_numbers(Instant now, Actions& out) noexcept {
   }
   if (version_ < Version::fix41) return OperatorResult::not_possible;
   const StepCheck check{*this, out};
-  // What is under way belongs to the numbers that end when the peer answers.
+  // Messages under way belong to the numbers that end when the peer answers.
   forget_gaps();
   reset_out_ = first_seq_num;
   reset_probed_ = test_pending_ = false;

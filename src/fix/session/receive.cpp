@@ -1,4 +1,4 @@
-// What a logged-on session does with a message: checks of its sequence number, then of its content, then processing.
+// How a logged-on session handles a message: checks of its sequence number, then of its content, then processing.
 #include <algorithm>
 #include <charconv>
 #include <tuple>
@@ -24,7 +24,7 @@ namespace {
   return message.msg_type() == msg_type::sequence_reset && message.get_view(Tag::GapFillFlag) != "Y";
 }
 
-// What may follow our Logon with ResetSeqNumFlag=Y on an open session: the same from the peer, or its Logout.
+// The possible answers to our Logon with ResetSeqNumFlag=Y on an open session: the same from the peer, or its Logout.
 [[nodiscard]] bool answers_reset(const MessageView& message) noexcept {
   const std::string_view type = message.msg_type();
   return type == msg_type::logout || (type == msg_type::logon && message.get_view(Tag::ResetSeqNumFlag) == "Y");
@@ -433,8 +433,8 @@ void Session::deliver(const MessageView& message, SeqNum seq, Actions& out) noex
 
 void Session::receive_in_sequence(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept {
   NFX_ASSERT(seq == next_in_ && seq < seq_num_limit);
-  // The sequence number advances first, and the open gap is checked last: requesting more may end the session, and the
-  // message must have been processed by then.
+  // The sequence number advances first, and the open gap is checked last: requesting more may end the session, so the
+  // message must be processed before.
   next_in_ = next(seq);
   const std::string_view type = message.msg_type();
   if (!is_session_msg_type(type)) {
@@ -478,7 +478,7 @@ void Session::receive_sequence_reset(const MessageView& message, SeqNum seq, Pos
     }
     return;
   }
-  // Reset mode: missing messages and those queued after them are abandoned.
+  // Reset mode: missing messages, and messages queued after them, are abandoned.
   note(Notice::sequence_reset, *new_seq, *new_seq == next_in_ ? "to the number expected anyway" : std::string_view{},
        out);
   queue_.clear();

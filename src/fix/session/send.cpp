@@ -1,5 +1,5 @@
-// What a session sends: its own messages, the application's, rejects and logouts. Here the outbound sequence number
-// grows.
+// Everything a session sends: its own messages, the application's, rejects and logouts. The outbound sequence number
+// grows here.
 #include <algorithm>
 #include <charconv>
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t max_session_body = 512;
 
-// The routing fields of an answer are those of the message, reversed and without empty ones. FIX 4.0 has no locations.
+// The routing fields of an answer are the message's, reversed and without empty ones. FIX 4.0 has no locations.
 void append_reversed_route(FieldWriter& out, const MessageView& message, bool with_locations) noexcept {
   constexpr std::array<std::pair<Tag, Tag>, 6> answers{{
       {Tag::OnBehalfOfCompID, Tag::DeliverToCompID},
@@ -38,7 +38,7 @@ void append_reversed_route(FieldWriter& out, const MessageView& message, bool wi
 
 [[nodiscard]] bool complete_fields(std::string_view fields) noexcept { return fields.empty() || fields.back() == soh; }
 
-// Of a header: few, so all are checked.
+// Fields of a header: few, so all are checked.
 [[nodiscard]] bool are_fields(std::string_view fields) noexcept {
   return fields.empty() || fault_of_fields(fields).error == WriteError::none;
 }
@@ -124,7 +124,7 @@ std::expected<void, SendError> Session::begin(std::string_view msg_type, std::st
   return seq;
 }
 
-// Of complete fields that begin with MsgType(35).
+// For complete fields that begin with MsgType(35).
 bool Session::omitted_from_store(std::string_view fields) const noexcept {
   NFX_ASSERT(fields.starts_with("35="));
   const std::size_t end = fields.find(soh);
@@ -257,7 +257,7 @@ void Session::reject(const MessageView& rejected, SeqNum seq, SessionRejectReaso
     return;
   std::string_view noted = text;
   if (reason == SessionRejectReason::sending_time_accuracy_problem) {
-    // What the clocks differ by is for our log: the peer knows neither our clock nor our settings.
+    // The difference of the clocks is for our log: the peer knows neither our clock nor our settings.
     const auto sent = rejected.get_utc_timestamp(Tag::SendingTime);
     if (sent && !within_latency(config_, sent->time, now)) noted = clock_text(config_, sent->time, now, text_);
   }

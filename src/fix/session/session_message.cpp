@@ -1,4 +1,4 @@
-// Changes to the few fields of a session message, except those that the session decides.
+// Changes to the few fields of a session message, except the fields that the session decides.
 #include "nexusfix/session/session_message.hpp"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ constexpr std::array composed{Tag::BeginString,      Tag::BodyLength,
 
 [[nodiscard]] bool is_text(std::string_view value) noexcept { return !value.empty() && !value.contains(soh); }
 
-// Of the data fields that session messages may have; each follows the number of its length field.
+// The data fields that session messages may have; each follows the number of its length field.
 [[nodiscard]] bool is_data(Tag tag) noexcept { return data_tag_of(Tag{value(tag) - 1}) == tag; }
 
 // "tag=" at the start of `out`.

@@ -84,14 +84,14 @@ class StepCheck {
         if (action.seq == expected) expected = next(expected);
       }
     }
-    // While the peer has not answered a reset, what is sent has the numbers after it.
+    // Until the peer answers a reset, sent messages have the numbers after it.
     if (reset_asked_ || session_.reset_asked()) return NFX_ASSERT(reset || session_.next_in_ >= next_in_);
     // A peer that resets while it answers our Logon may have counted that Logon.
     NFX_ASSERT(session_.next_out_ == expected || (reset && session_.next_out_ == next(first_seq_num)));
     NFX_ASSERT(reset || session_.next_in_ >= next_in_);
   }
 
-  // What holds between steps.
+  // The invariants between steps.
   void check_state() const noexcept {
     const Session& s = session_;
     NFX_ASSERT(s.next_in_ >= first_seq_num && s.next_out_ >= first_seq_num);
