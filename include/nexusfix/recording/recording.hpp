@@ -1,15 +1,16 @@
 // Recordings of market data: received bytes with their receive times, written by a Recorder and read by
-// read_recording(). One recording is one journal in a folder of its own, whose flusher writes the files.
+// read_recording(). One recording is one journal in its own folder, whose flusher writes the files.
 //
-// What survives: when the process is killed, everything that was recorded: the last records are in shared memory, from
-// where reading and the next opening take them. After a power loss everything up to the last sync.
-// Thread: a recorder has one owner, the thread that receives; the flusher is on its own; reading on any. Cost: a record
-// is one copy and one checksum into memory that was reserved before; no allocation, no lock, and no system call but one
-// to wake a sleeping flusher. Reading takes the files in pieces, a file descriptor for each segment, and changes
-// nothing. Bounded: `buffer_bytes` wait for the disk at most. A packet that finds no space is dropped and counted, and
-// a record before the next one that fits states how many were. Errors: constructors throw StoreError (folder in use,
-// damaged, not writable). Afterwards nothing throws: records are dropped while trouble() is not empty. read_recording()
-// throws StoreError for what is not a recording or cannot be read; where it ends early is a value.
+// When the process is killed, everything that was recorded survives: the last records are in shared memory, from where
+// reading and the next opening take them. After a power loss everything up to the last sync survives.
+// Thread: a recorder has one owner, the thread that receives; the flusher has its own thread; reading on any. Cost: a
+// record is one copy and one checksum into memory that was reserved before; no allocation, no lock, and no system call
+// but one to wake a sleeping flusher. Reading takes the files in pieces, with a file descriptor for each segment, and
+// changes nothing. Bounds: at most `buffer_bytes` wait for the disk. A packet that finds no space is dropped and
+// counted, and a record before the next stored packet states the number of drops. Errors: constructors throw StoreError
+// (folder in use, damaged, not writable). Afterwards nothing throws: records are dropped while trouble() is not empty.
+// read_recording() throws StoreError for a folder that is not a recording or cannot be read; where a recording ends
+// early is a value.
 #pragma once
 
 #include <array>
@@ -161,7 +162,7 @@ class RecordingThread {
 enum class RecordingEnd : std::uint8_t {
   closed,         // the recorder ended in order
   being_written,  // a process records; this is what had reached the files
-  killed,         // the recorder was killed; what it had recorded is read, as far as its shared memory is there
+  killed,         // the recorder was killed; its records are read, as far as its shared memory still exists
   torn,           // a power loss tore the last records, after the last sync
   damaged,        // bytes that had been written cannot be read; what follows them was not read
   stopped,        // the visitor has seen enough
