@@ -1,10 +1,10 @@
 // Market data by FIX: the inputs of a feed, which are a session that logs on and out and its application messages
 // (FixHandler); and the application of an engine whose callbacks are these inputs (FixSessionFeed).
-// Thread: one owner, the session's poll thread; time is that of the inputs. Cost: that of FixFeed; take() of bytes
-// parses them first, as a replay does, a live session has them parsed already; a copy per message while recording. No
+// Thread: one owner, the session's poll thread; time comes from the inputs. Cost: as FixFeed. take() of bytes parses
+// them first, as in a replay; a live session has parsed them already. One copy per message while recording. No
 // allocation after construction. Lifetime: handler, books and recorder outlive the application. Errors: the constructor
-// throws std::invalid_argument for symbols that cannot be; afterwards counters and state(). Bounds: those of FixFeed;
-// `max_fields` of a message that is read from bytes.
+// throws std::invalid_argument for invalid symbols; afterwards counters and state(). Bounds: as FixFeed; `max_fields`
+// of a message that is read from bytes.
 #pragma once
 
 #include <algorithm>
@@ -120,7 +120,8 @@ class FixSessionPorts : public NoPorts {
 template <FeedHandler Handler>
 class FixSessionFeed : public Application {
  public:
-  // All outlive this. `ports` are those of the handler, `newest` is of the books that it fills. `recorder` may be null.
+  // All arguments outlive this object. `ports` belong to the handler, `newest` to the books that it fills. `recorder`
+  // may be null.
   FixSessionFeed(const LiveFeedOptions& options, FixSessionPorts& ports, Handler& handler, const NewestEvent& newest,
                  Recorder* recorder)
       : ports_(ports), handler_(handler), newest_(newest), recorder_(recorder), lag_(options.lag_max) {}

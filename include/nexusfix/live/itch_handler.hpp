@@ -1,6 +1,6 @@
 // The inputs of a NASDAQ ITCH feed: two lines of MoldUDP64, the answers of the re-request server, and the connection to
-// the snapshot server. Thread, cost and bounds are those of ItchFeed. Errors: std::invalid_argument for a symbol that
-// cannot be; otherwise those of ItchFeed.
+// the snapshot server. Thread, cost and bounds: as ItchFeed. Errors: std::invalid_argument for an invalid symbol;
+// otherwise as ItchFeed.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,7 @@ class ItchSymbols {
   std::vector<std::uint32_t> places_;  // by locate code
 };
 
-// `Output` has event(const Event&), and may have view(itch::View<M>) as that of ItchFeed.
+// `Output` has event(const Event&), and may have view(itch::View<M>) as the output of ItchFeed.
 template <class Output>
 class ItchHandler {
  public:

@@ -1,18 +1,16 @@
-// A feed that receives: its sockets, its handler, and a recording of every input if one is wanted. One thread calls
-// LiveFeed::poll() as often as it can, or lets it wait.
-// A handler is a function of its inputs, which come from sockets or from a recording. A live feed records each input
-// before its handler takes it, so that a replay gives the same inputs to the same code: events, books and states are
-// equal by construction. Time is that of the inputs alone; between packets the timers run at inputs of kind clock,
-// recorded too.
-// Thread: one owner. Cost: a poll is a clock read, one recvmmsg per UDP line and, where the feed has connections, one
-// poll of the transport, and a copy per input while recording; no allocation but for a connection that begins.
-// Lifetime: an input is dead when the handler returns. Errors: the constructor of FeedSockets throws UdpError or
-// TlsError; afterwards a connection that cannot be opened is an input `closed`. Bounds: one connection per line;
-// FeedSocketsOptions::unsent.
+// A feed that receives: its sockets, its handler, and optionally a recording of every input. One thread calls
+// LiveFeed::poll() as often as it can, or lets it wait. A handler is a function of its inputs, which come from sockets
+// or from a recording. A live feed records each input before its handler takes it. A replay gives the same inputs to
+// the same code, so events, books and states are equal by construction. Time comes from the inputs alone; between
+// packets the timers run at inputs of kind clock, which are recorded too.
+// Thread: one owner. Cost: a poll is a clock read, one recvmmsg per UDP line, one poll of the transport if the feed has
+// connections, and a copy per input while recording. Only a new connection allocates. Lifetime: an input is valid until
+// the handler returns. Errors: the constructor of FeedSockets throws UdpError or TlsError; afterwards a connection that
+// cannot be opened is an input `closed`. Bounds: one connection per line; FeedSocketsOptions::unsent.
 //
-// Outdated: a thread that cannot follow its feed has books of the past, which are complete but not current. The time of
-// the newest event in the books is compared with the clock: more than `lag_max` is outdated, until it is less than half
-// of it. The clocks of host and venue have to agree that far. state() is stale then.
+// Outdated: if a thread cannot follow its feed, its books are complete but not current. The time of the newest event in
+// the books is compared with the clock. A lag of more than `lag_max` is outdated, until it is less than half of it. The
+// clocks of host and venue have to agree to that precision. An outdated feed has the state() stale.
 #pragma once
 
 #include <algorithm>
@@ -95,7 +93,7 @@ class NoPorts : public FeedPorts {
 
 //   take     one input; a handler first runs what is due at its time
 //   due_at   when a clock input is wanted, if no other one comes before
-//   state    of all instruments together: live only if each book is that of the venue
+//   state    of all instruments together: live only if each book equals the venue's
 template <class H>
 concept FeedHandler = requires(H& handler, const H& constant, const FeedInput& input) {
   handler.take(input);
@@ -183,8 +181,8 @@ struct FeedSocketCounters {
   friend bool operator==(const FeedSocketCounters&, const FeedSocketCounters&) = default;
 };
 
-// UDP lines, and TCP connections, plain or with TLS, as the inputs of a feed's handler. What waits for a peer is
-// bounded by `unsent`, beyond which send() refuses.
+// UDP lines, and TCP connections, plain or with TLS, as the inputs of a feed's handler. At most `unsent` bytes wait for
+// a peer; beyond that send() fails.
 class FeedSockets final : public FeedPorts {
  public:
   explicit FeedSockets(const FeedSocketsOptions& options);
@@ -218,7 +216,7 @@ class FeedSockets final : public FeedPorts {
   [[nodiscard]] std::uint16_t line_of(std::uint16_t udp_line) const noexcept { return udp_lines_[udp_line].line; }
   // Readable when a connection has something: for a program that sleeps in another loop. Not for one that busy-polls.
   [[nodiscard]] int descriptor() noexcept;
-  // That of the connections and those of the UDP lines, for Engine::wake_when_readable.
+  // The descriptors of connections and UDP lines, for Engine::wake_when_readable.
   [[nodiscard]] std::vector<int> descriptors() noexcept;
   [[nodiscard]] const FeedSocketCounters& counters() const noexcept { return counters_; }
   // Why the last connection could not be opened or ended, in a sentence.
@@ -329,7 +327,7 @@ class LiveFeed {
     return count;
   }
 
-  // What the books are worth.
+  // Whether the books are current and complete.
   [[nodiscard]] FeedState state() const noexcept {
     const FeedState state = handler_.state();
     return state == FeedState::live && lag_.outdated() ? FeedState::stale : state;

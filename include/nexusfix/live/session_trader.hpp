@@ -1,16 +1,16 @@
 // Market data and orders on one poll thread: the application of an engine whose one session takes the orders of a
 // Trader. Its market data comes by that session too (FIX), or by sockets, which are read in each iteration of the poll
 // thread. trade() runs such an engine.
-// Thread: the session's poll thread. Cost: that of Trader, and what a feed's recording costs. Lifetime: trader, sockets
-// and recorder outlive the application, and the application its engine. Errors: those of the parts; what a venue
-// refuses is a counter of the risk gate.
+// Thread: the session's poll thread. Cost: as Trader, and the cost of recording a feed. Lifetime: trader, sockets and
+// recorder outlive the application, and the application its engine. Errors: as the parts; the risk gate counts refusals
+// by the venue.
 //
-// Orders are canceled when they may not stand: when the feed becomes stale (also outdated, see LiveFeed) or ends, and
-// at Engine::stop(), so at SIGTERM: the session then logs out when none is left, after `stop_timeout` at the latest.
-// While some are left, cancels are repeated every `cancel_retry`: an order with a change on its way has no other.
+// Orders are canceled when the feed becomes stale (also outdated, see LiveFeed) or ends, and at Engine::stop(), so also
+// at SIGTERM. The session then logs out when no order is left, after `stop_timeout` at the latest. While some are left,
+// cancels are repeated every `cancel_retry`, because an order with a pending change cannot be canceled yet.
 //
-// A recorder gets the feed's inputs, for backtest(); and on session_line the time of each poll, what the session
-// reported and when it was there, for TraderReplay, which has the same orders as the live trader.
+// A recorder gets the feed's inputs, for backtest(). On session_line it also gets the time of each poll, and the
+// session's reports with their times, for TraderReplay, which sends the same orders as the live trader.
 #pragma once
 
 #include <algorithm>
@@ -64,7 +64,7 @@ struct SessionTraderOptions {
   Duration stop_timeout = std::chrono::seconds{1};  // 0: nothing is canceled at a stop
 };
 
-// What session_line has besides reports, as texts.
+// Texts on session_line other than reports.
 namespace session_mark {
 inline constexpr std::string_view cancel_all = "cancel all", outdated = "outdated", current = "current", kill = "kill";
 }
@@ -283,8 +283,8 @@ class TraderReplay {
 // is readable too. Throws ConfigError if the configuration has not exactly one session, and what Engine throws.
 void run_session(Application& application, EngineConfig config, std::span<const int> descriptors = {});
 
-// Trades by the configuration's session until SIGINT or SIGTERM. What the feed receives is recorded in the folder
-// `recording`, for backtest(), unless that is empty. Throws as run_session() and RecordingThread do.
+// Trades by the configuration's session until SIGINT or SIGTERM. Records the feed's inputs in the folder `recording`,
+// for backtest(), unless it is empty. Throws as run_session() and RecordingThread do.
 template <class AnyTrader>
 void trade(AnyTrader& trader, EngineConfig config, const std::string& recording = {}) {
   std::optional<RecordingThread> recorder;

@@ -1,11 +1,11 @@
 // From the inputs of a feed to orders, run to completion: the feed's handler, books, models, their risk limits and
-// orders. The same code runs live (live/session_trader.hpp), in a replay of what was recorded, in a backtest, and in
-// `nfx t2m`, which measures it. docs/datagram-to-order.md lists the functions that a datagram passes.
-// Thread: one owner, live the session's poll thread; it sets the time before each input. Cost: that of the handler,
-// books and Pipeline; an order is that of the venue. No virtual call but those of the handler; no allocation after
-// construction, except by SimulatedVenue. Lifetime: what use() was given outlives its use. Errors: counters and states
-// of the parts; std::invalid_argument for options that make no sense. Bounds: sent() has the first `sent_max` requests;
-// the counters of the risk gate have all.
+// orders. The same code runs live (live/session_trader.hpp), in a replay of a recording, in a backtest, and in `nfx
+// t2m`, which measures it. docs/datagram-to-order.md lists the functions that a datagram passes.
+// Thread: one owner, live the session's poll thread; it sets the time before each input. Cost: as the handler, books
+// and Pipeline; an order costs what its venue costs. The handler makes the only virtual calls. No allocation after
+// construction, except by SimulatedVenue. Lifetime: arguments of use() outlive their use. Errors: counters and states
+// of the parts; std::invalid_argument for invalid options. Bounds: sent() has the first `sent_max` requests; the
+// counters of the risk gate have all.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +46,7 @@ concept Venue =
     };
 static_assert(Venue<strategy::SimulatedVenue, OrderBooks>);
 
-// What a venue inherits that simulates nothing.
+// The base class of a venue that simulates nothing.
 struct NoSimulation {
   void flush() noexcept {}
   void before(const auto&, InstrumentIndex, const Event&) noexcept {}
@@ -54,7 +54,7 @@ struct NoSimulation {
   void reports(UtcTime, auto&&) noexcept {}
 };
 
-// What a program can measure on the way: each function is called at that point. An observer of its own replaces this
+// The points that a program can measure: each function is called at its point. A program's own observer replaces this
 // one, which costs nothing.
 struct NoObserver {
   void poll_begins() noexcept {}               // the sockets are read next
@@ -72,8 +72,8 @@ struct TraderOptions {
   strategy::RiskLimits risk{};
   std::vector<strategy::InstrumentLimits> instruments{{}};  // in the feed's order; events of others are left out
   std::uint64_t first_number = 1;                           // see OwnOrdersOptions
-  // The feed shows each of our orders under its first ClOrdID, and those of others under greater numbers, as the
-  // demonstration's venue does: ours are left out of the books. Otherwise the models see them there.
+  // True if the feed shows each of our orders under its first ClOrdID, and orders of others under greater numbers, as
+  // the demonstration's venue does: our orders are left out of the books. Otherwise the models see them there.
   bool own_orders_by_number = false;
   std::size_t sent_max = 1u << 16;
   BookLimits books{.orders = 1u << 20, .levels = 1u << 16};  // by order; of all instruments that are given
@@ -128,7 +128,7 @@ class Trader {
   [[nodiscard]] MonotonicTime due_at() const noexcept { return handler_.due_at(); }
   [[nodiscard]] FeedState state() const noexcept { return handler_.state(); }
 
-  // What the handler calls.
+  // Called by the handler.
   [[gnu::always_inline]] void event(const Event& event) noexcept {
     trace_call();
     observer_.parsed(event);
@@ -168,7 +168,7 @@ class Trader {
     return pipeline_.orders().exposure(index).position;
   }
   [[nodiscard]] std::span<const SentRequest> sent() const noexcept { return sent_; }
-  // Of all books.
+  // The hash of all books.
   [[nodiscard]] std::uint64_t book_hash() const noexcept {
     std::uint64_t sum = 0;
     for (std::uint32_t i = 0; i < books_.instruments(); ++i)
@@ -231,8 +231,8 @@ template <class Feed, class V, class... Models>
 Trader(const Feed&, const TraderOptions&, V, Models...)
     -> Trader<Feed, typename FeedOf<Feed>::Books, V, NoObserver, Models...>;
 
-// Gives a trader with a SimulatedVenue what a live feed recorded, at the times of the recording. Errors: those of
-// read_recording(); how the recording ended is in the result.
+// Gives a recorded live feed to a trader with a SimulatedVenue, at the times of the recording. Errors: as
+// read_recording(); the result has how the recording ended.
 template <class AnyTrader>
 [[nodiscard]] RecordingScan backtest(AnyTrader& trader, const ReadRecordingOptions& recording) {
   return read_recording(recording, [&](const RecordedPacket& packet) {

@@ -1,12 +1,13 @@
 // The inputs of a crypto venue's feed: a websocket of numbered messages, and HTTP requests for snapshots. Connects,
 // subscribes by its path or by a message, answers pings, sends its own on a silent connection, and connects again after
-// a failure: after retry_min, then twice as long each time up to retry_max, until a message has come. Up to half of
-// that is left out by a hash of the failure's time, so that the clients of a venue that is back do not connect
-// simultaneously, and a replay does as the feed did. Snapshots are requested one after another, each by a connection of
-// its own, while the websocket is open.
-// Thread: one owner; time is that of the inputs. Cost: a frame's header, one pass for UTF-8, one copy of the bytes, and
-// that of JsonFeed; no allocation after construction. Errors: the constructor throws std::invalid_argument for symbols,
-// paths and hosts that cannot be; afterwards counters and state(). Bounds: WebsocketLimits, and those of JsonFeed.
+// a failure. The delay begins with retry_min and doubles up to retry_max, until a message arrives. A hash of the
+// failure's time shortens it by up to half: clients of a venue do not all reconnect at the same moment, and a replay
+// behaves as the feed did. Snapshots are requested one after another, each by its own connection, while the websocket
+// is open.
+// Thread: one owner; time comes from the inputs. Cost: a frame's header, one pass for UTF-8, one copy of the bytes, and
+// the cost of JsonFeed; no allocation after construction. Errors: the constructor throws std::invalid_argument for
+// invalid symbols, paths and hosts; afterwards counters and state(). Bounds: WebsocketLimits, and the bounds of
+// JsonFeed.
 #pragma once
 
 #include <array>
@@ -35,7 +36,7 @@ struct WebsocketInstrument {
   unsigned quantity_scale = 8;
 };
 
-// What sees each message and snapshot as text, before it is read. For tools.
+// Sees each message and snapshot as text, before it is read. For tools.
 class WebsocketTap {
  public:
   virtual ~WebsocketTap() = default;

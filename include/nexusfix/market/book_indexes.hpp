@@ -1,6 +1,6 @@
 // How the order books find orders by their numbers (OrderTable) and price levels by their prices (PriceLadder). Both
-// give an index; what is at it is kept by the book. Included by order_book.hpp.
-// Thread: one owner, that of the books. Cost: mostly one cache line. Bounds: those given at construction; the owner
+// give an index; the book keeps the entry at that index. Included by order_book.hpp.
+// Thread: one owner, the same as the books'. Cost: mostly one cache line. Bounds: given at construction; the owner
 // stays below them. Memory: mapped once.
 #pragma once
 
@@ -47,7 +47,7 @@ class OrderTable {
     take_pages(std::span{lines_, std::size_t{1} << bits_});
   }
 
-  // What a search begins with. `salt` separates instruments whose orders may have equal numbers.
+  // The start of a search. `salt` separates instruments whose orders may have equal numbers.
   struct Hash {
     std::uint32_t tag;
   };
@@ -101,7 +101,7 @@ class OrderTable {
     line.indexes[place.at % slots] = index;
   }
 
-  // What find() gave since the table was last changed.
+  // `place` is a result of find() since the table's last change.
   void erase(Place place) noexcept {
     Line& line = lines_[place.at / slots];
     NFX_ASSERT(place.index != none && line.indexes[place.at % slots] == place.index);
@@ -243,7 +243,7 @@ class LadderMemory final : public std::pmr::memory_resource {
  public:
   static constexpr std::size_t node_size = 64;
 
-  // `ladders`: those of more than three levels; `levels`: of all of them together.
+  // `ladders`: the number with more than three levels; `levels`: the total of their levels.
   LadderMemory(std::size_t ladders, std::size_t levels);
 
   [[nodiscard, gnu::cold, gnu::noinline]] LadderRest* take_rest() {
@@ -334,13 +334,13 @@ class alignas(64) PriceLadder {
     return level;
   }
 
-  // The key is not there yet.
+  // The key must be new.
   void insert(LadderMemory& memory, Key key, std::uint32_t level) {
     NFX_ASSERT(find(key) == none);
     (void)find_or_insert(memory, key, [level] { return level; });
   }
 
-  // The key is there.
+  // The key must exist.
   void erase(Key key) {
     const std::uint32_t better = better_of_top(key);
     if (better == top_capacity) {

@@ -41,7 +41,7 @@ struct DbnError {
   std::uint64_t offset = 0;  // of the byte at which what is wrong begins
 };
 
-// What the input states about itself.
+// The input's description of itself.
 struct DbnMetadata {
   struct Symbol {
     InstrumentId instrument;
@@ -69,11 +69,11 @@ class DbnReader {
   static constexpr std::size_t max_metadata = std::size_t{64} << 20;
   static constexpr std::uint8_t by_order = 0xA0;  // the type of the records that become events
 
-  // The next bytes of the input. Calls `sink(const Event&)` for each record by order, an event that is valid until the
-  // next one. A sink may also have `expect(InstrumentId, OrderId, Side, Price)`, which is called some records earlier
-  // with what a record is probably about, so that it can prefetch, and `other(std::span<const std::byte>)`, which is
-  // called with each record of another type (nexusfix/market/dbn_layout.hpp has its fields). If the sink returns false,
-  // reading stops after it, and this reader reads no further. False: it stopped, or error() is set.
+  // Reads the next bytes of the input. Calls `sink(const Event&)` for each record by order; the event is valid until
+  // the next one. A sink may also have `expect(InstrumentId, OrderId, Side, Price)`, called some records earlier with
+  // the probable subject of a record, so that it can prefetch; and `other(std::span<const std::byte>)`, called with
+  // each record of another type (nexusfix/market/dbn_layout.hpp has its fields). If the sink returns false, reading
+  // stops after it, and this reader reads no further. False: it stopped, or error() is set.
   template <class Sink>
   bool read(std::span<const std::byte> chunk, Sink&& sink) {
     const std::byte* bytes = chunk.data();
@@ -106,10 +106,10 @@ class DbnReader {
   bool finish() noexcept;
 
   [[nodiscard]] const DbnError& error() const noexcept { return error_; }
-  // Of what precedes the first record. Empty before all of it was read.
+  // The metadata before the first record. Empty until all of it was read.
   [[nodiscard]] const std::optional<DbnMetadata>& metadata() const noexcept { return metadata_; }
 
-  // Records read, by type; those by order too.
+  // Records read, by type, including records by order.
   [[nodiscard]] std::uint64_t records(std::uint8_t type) const noexcept { return records_[type]; }
   // Records by order with an action that DBN does not define; they are events of EventKind::none.
   [[nodiscard]] std::uint64_t unknown_actions() const noexcept { return unknown_actions_; }
@@ -137,8 +137,8 @@ class DbnReader {
 
   enum class Begin : std::uint8_t { records, needs_more, stopped };
 
-  // What precedes whole records in a chunk: metadata, or the rest of a record that the chunk before began. `bytes` is
-  // then where they begin.
+  // Reads the start of a chunk before its whole records: metadata, or the rest of a record that the chunk before began.
+  // `bytes` is then where the whole records begin.
   template <class Sink>
   Begin read_beginning(const std::byte*& bytes, const std::byte* end, Sink& sink) {
     if (error_.problem != DbnProblem::none) return Begin::stopped;

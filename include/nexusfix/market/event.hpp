@@ -1,6 +1,6 @@
-// Market data as every feed gives it to the books: one event, of one fixed size, with exact prices.
-// A feed's parser makes events from bytes; books and readers take them. What a field means depends on the kind; the
-// comments of EventKind state it.
+// Market data as every feed gives it to the books: one event, of one fixed size, with exact prices. A feed's parser
+// makes events from bytes; books and readers take them. The meaning of a field depends on the kind; the comments of
+// EventKind state it.
 // Thread: any, plain values. Cost: 64 bytes, trivially copyable. Errors: none; a book checks the events that it takes.
 #pragma once
 
@@ -46,7 +46,7 @@ enum class Side : std::uint8_t { bid, ask, none };
   return side == Side::bid ? Side::ask : side == Side::ask ? Side::bid : Side::none;
 }
 
-// What happened, and which fields it fills besides the instrument, the times, the sequence number and the flags.
+// The kind of change, and which fields it fills besides the instrument, the times, the sequence number and the flags.
 enum class EventKind : std::uint8_t {
   none,     // nothing for the book; the flags count
   add,      // order, side, price, quantity: a new order, last in its queue
@@ -81,7 +81,7 @@ enum class TradingStatus : std::uint8_t {
 
 [[nodiscard]] std::string_view to_string(TradingStatus status) noexcept;
 
-// Bits of Event::flags, those of DBN where it has them.
+// Bits of Event::flags, equal to DBN's bits where DBN has them.
 namespace event_flag {
 inline constexpr std::uint8_t last = 1 << 7;  // the last event of one change at the exchange: the book is consistent
 inline constexpr std::uint8_t top_of_book = 1 << 6;       // from a feed that has no more than the best prices

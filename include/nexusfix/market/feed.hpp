@@ -1,7 +1,7 @@
-// What all feeds have in common: their states, where they put what they make, and how a feed of numbered updates gets
-// the snapshots that repair what was lost.
-// Thread: that of the feed. Cost: values; an output is one call by pointer. Errors: none; the functions of an output do
-// not throw. Lifetime: an output outlives its feed, and does not call back into it.
+// Shared by all feeds: their states, their outputs, and how a feed of numbered updates gets the snapshots that repair a
+// loss.
+// Thread: the feed's. Cost: values; an output is one call by pointer. Errors: none; the functions of an output do not
+// throw. Lifetime: an output outlives its feed, and does not call back into it.
 #pragma once
 
 #include <array>
@@ -58,8 +58,8 @@ enum class InstrumentState : std::uint8_t {
 };
 [[nodiscard]] std::string_view to_string(InstrumentState state) noexcept;
 
-// Of numbered updates. Snapshots are requested again after retry_min, later after up to retry_max; an instrument that
-// is not live for `stale_after` is stale.
+// Options for numbered updates. Snapshots are requested again after retry_min, with delays that grow up to retry_max;
+// an instrument that is not live for `stale_after` is stale.
 struct RecoveryOptions {
   std::uint32_t instruments = 1024;
   std::uint32_t buffered_entries = 1u << 16;  // of all instruments
@@ -71,7 +71,7 @@ struct RecoveryOptions {
   Duration stale_after{10'000'000'000};
 };
 
-// What the recovery of numbered updates counts.
+// Counters of the recovery of numbered updates.
 struct RecoveryCounters {
   std::uint64_t gaps = 0;
   std::uint64_t duplicates = 0;

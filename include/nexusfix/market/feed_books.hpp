@@ -1,8 +1,8 @@
-// The books of a feed, with what compares them: events counted, and one hash of all books, which is the same for the
-// publisher, a live subscriber and a replay, whatever order the instruments appeared in.
-// Thread: one owner. Cost: that of the books; a hash visits all of them, every `every` events if that is not 0. No
-// allocation after construction but a book by level, which is made at its instrument's first event. Errors: those of
-// the books, as counters. Bounds: FeedBooksOptions; events of instruments beyond are counted.
+// The books of a feed, with values to compare them: the number of events, and one hash of all books. The hash is the
+// same for the publisher, a live subscriber and a replay, whatever order the instruments appeared in.
+// Thread: one owner. Cost: as the books; a hash visits all of them, every `every` events if that is not 0. After
+// construction only a book by level allocates, at its instrument's first event. Errors: as the books, as counters.
+// Bounds: FeedBooksOptions; events of instruments beyond them are counted.
 #pragma once
 
 #include <algorithm>
@@ -22,9 +22,9 @@
 
 namespace nfx::market {
 
-// Gives each instrument of a feed its place among the books, in the order in which they appear.
-// Cost: a compare for the instrument of the event before, else mostly one cache line. Bounds: `capacity` instruments;
-// those beyond have none. Memory: mapped once; pages are used as instruments appear.
+// Gives each instrument of a feed its place among the books, in the order in which they appear. Cost: a compare for the
+// instrument of the event before, else mostly one cache line. Bounds: `capacity` instruments; later ones get no place.
+// Memory: mapped once; pages are used as instruments appear.
 class InstrumentTable {
  public:
   explicit InstrumentTable(std::uint32_t capacity)
@@ -155,7 +155,7 @@ class FeedBooks {
     if (options_.every != 0 && counters_.events % options_.every == 0) report();
   }
 
-  // Of all books that are not empty.
+  // The hash of all books that are not empty.
   [[nodiscard]] std::uint64_t hash() const noexcept;
   [[nodiscard]] const FeedBooksCounters& counters() const noexcept { return counters_; }
   [[nodiscard]] const NewestEvent& newest() const noexcept { return newest_; }

@@ -5,7 +5,7 @@
 // FixFeedError, and counters. A message with an entry that cannot be read changes no book: its instruments need a
 // snapshot. Bounds: FixFeedOptions.
 //
-// What an entry is follows from its fields, the first that applies:
+// The fields of an entry determine its kind; the first row that applies is used:
 //   MDPriceLevel (1023)         a level by its position: level_set events
 //   MDEntryID (278), OrderID    an order, also of venues that identify each quote: add, modify, replace, remove
 //   MDEntryPositionNo (290)     a level by its position
@@ -15,7 +15,7 @@
 // is known already do not fit: the instrument needs a snapshot. A deletion of an unknown identifier is only counted.
 //
 // With RptSeq (83) gaps are found by instrument and the snapshot's RptSeq states which increments it includes. Without
-// it the order of the session is that of the venue: a snapshot is newer than everything before it, and increments
+// it the session's order is the venue's: a snapshot is newer than everything before it, and increments
 // before it are dropped. LastMsgSeqNumProcessed (369) is not read: in FIX it is about messages of the other direction.
 #pragma once
 
@@ -122,7 +122,7 @@ class FixFeed {
   // instrument has been received in this session, afterwards a snapshot alone.
   bool write_request(FieldWriter& writer, InstrumentIndex index, FixMarketDataRequest request = {});
 
-  // Instruments that were added, and those of them that are not live.
+  // The number of instruments that were added, and how many of them are not live.
   [[nodiscard]] std::size_t instruments() const noexcept;
   [[nodiscard]] std::size_t waiting() const noexcept;
   [[nodiscard]] InstrumentState state(InstrumentIndex index) const noexcept;

@@ -99,7 +99,7 @@ using U32 = Number<Offset, std::uint32_t>;
 template <std::size_t Offset>
 using U64 = Number<Offset, std::uint64_t>;
 
-// What every message begins with.
+// The start of every message.
 struct Header {
   static constexpr U16<1> locate{};
   static constexpr U16<3> tracking{};
@@ -218,7 +218,7 @@ struct OrderReplace : Layout<'U', U32<31>> {
   static constexpr U32<27> shares{};
   static constexpr U32<31> price{};
 };
-// Of an order that was not displayed.
+// A trade of an order that was not displayed.
 struct Trade : Layout<'P', U64<36>> {
   static constexpr U64<11> order{};
   static constexpr Letter<19> side{};
@@ -431,8 +431,8 @@ class Message {
   std::array<std::byte, M::size> bytes_{};
 };
 
-// The stock and the order that a message is about, to be expected. All types with an order have its number at the same
-// place, and those that add one its side and price; of other types the fields have other numbers.
+// The stock and the order of a message, for prefetching. All types with an order have its number at the same place, and
+// all types that add an order have its side and price at the same place. In other types these bytes are other numbers.
 struct Subject {
   std::uint16_t locate;
   std::uint64_t order;
@@ -452,10 +452,10 @@ struct Subject {
                  load_big_endian<std::uint32_t>(at + (AddOrder::price.offset & whole))};
 }
 
-// The usual file of a day: each message after its length, a big-endian number of two bytes. Calls `message(span)` for
-// each whole message of `bytes` and returns how many bytes they took; what is left is the start of a message that the
-// next bytes complete, or the end of a truncated file. A length of 0 is one byte pair without a message, as the file's
-// end may have, and is skipped. A sink may also have expect(span), which is called for each message some messages
+// The usual file of a day: each message follows its length, a big-endian number of two bytes. Calls `message(span)` for
+// each whole message of `bytes` and returns how many bytes they took. The remaining bytes are the start of a message
+// that the next bytes complete, or the end of a truncated file. A length of 0, as at the file's end, is two bytes
+// without a message, and is skipped. A sink may also have expect(span), which is called for each message some messages
 // before it.
 template <class Sink>
 [[gnu::always_inline]] inline std::size_t for_each_framed(std::span<const std::byte> bytes, Sink&& message) {

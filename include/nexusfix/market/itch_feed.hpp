@@ -88,7 +88,7 @@ class ItchFeed {
     return std::min(lines, snapshot_due());
   }
 
-  // Of the connection that snapshot_connect() opens; ignored when a snapshot is not wanted any more.
+  // The connection that snapshot_connect() opens is up; ignored when no snapshot is needed any more.
   void connected(Instant now) {
     if (stage_ != Stage::connecting) return;
     stage_ = Stage::loading;
@@ -107,19 +107,19 @@ class ItchFeed {
     if (stage_ == Stage::connecting || stage_ == Stage::loading) fail_snapshot(now);
   }
 
-  // Only live books are those of the exchange.
+  // Only live books equal the exchange's.
   [[nodiscard]] FeedState state() const noexcept { return arbiter_.state(); }
   [[nodiscard]] const MoldArbiter& arbiter() const noexcept { return arbiter_; }
   [[nodiscard]] const ItchParser& parser() const noexcept { return parser_; }
   [[nodiscard]] const ItchDirectory& directory() const noexcept { return parser_.directory(); }
-  // Of the snapshot: why the last one failed, if the server was the reason.
+  // Why the last snapshot failed, if the server was the reason.
   [[nodiscard]] SoupFailure snapshot_failure() const noexcept { return soup_.failure(); }
   [[nodiscard]] const ItchFeedCounters& counters() const noexcept { return counters_; }
 
  private:
   enum class Stage : std::uint8_t { none, connecting, loading };
 
-  // What the parser calls.
+  // Called by the parser.
   struct Events {
     Output& out;
     void operator()(const Event& event) const { out.event(event); }

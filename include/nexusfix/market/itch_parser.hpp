@@ -52,7 +52,7 @@ inline constexpr std::array<Side, 256> itch_sides = [] {
 }();
 [[nodiscard]] inline Side itch_side(char letter) noexcept { return itch_sides[static_cast<unsigned char>(letter)]; }
 
-// What is not in the message.
+// Information that the message does not contain.
 struct ItchReceipt {
   std::uint64_t sequence = 0;
   UtcTime received{};      // none: the event's own time
@@ -114,8 +114,9 @@ struct ItchCounters {
 
 namespace detail {
 
-// Where the fields of a message about an order are, by type. What comes next in a market cannot be predicted, so these
-// messages are read without a branch on their type. A place of 0 is the message's type: the field is not there.
+// The offsets of the fields of a message about an order, by type. The next type in a market cannot be predicted, so
+// these messages are read without a branch on their type. An offset of 0 is the message's type: the field does not
+// exist.
 struct alignas(32) ItchOrderRow {
   std::uint8_t size = 0;  // of the message; 0: not such a message
   EventKind kind = EventKind::none;
@@ -192,7 +193,7 @@ class ItchParser {
   ItchCounters counters_;
 };
 
-// What each type of message gives.
+// The events of each type of message.
 template <class Sink>
 struct ItchParser::Handler {
   ItchParser& parser;
@@ -235,7 +236,7 @@ struct ItchParser::Handler {
     return event;
   }
 
-  // Of the types in itch_order_rows.
+  // For the types in itch_order_rows.
   [[gnu::always_inline]] void order_event(const std::byte* at, const detail::ItchOrderRow& row) const {
     using M = itch::OrderDelete;  // its fields are at the same places in all of them
     Event event;
@@ -411,7 +412,7 @@ class ItchFileReader {
   [[nodiscard]] const ItchFileError& error() const noexcept { return error_; }
   [[nodiscard]] const ItchParser& parser() const noexcept { return parser_; }
   [[nodiscard]] const ItchDirectory& directory() const noexcept { return parser_.directory(); }
-  // Messages read; and those that gave no event, by type, unknown types too.
+  // Messages read, and messages without an event by type, including unknown types.
   [[nodiscard]] std::uint64_t messages() const noexcept { return messages_; }
   [[nodiscard]] std::uint64_t without_event(char type) const noexcept {
     return without_event_[static_cast<unsigned char>(type)];

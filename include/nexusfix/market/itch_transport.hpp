@@ -90,7 +90,7 @@ struct MoldOptions {
   Duration silence_timeout{5'000'000'000};  // heartbeats come every second
 };
 
-// What one line does, for an operator: which one is late, or dead.
+// The state of one line, for an operator: which one is late, or dead.
 struct MoldLineStatus {
   std::uint64_t packets = 0;
   std::uint64_t first = 0;  // packets with messages that no other line had brought
@@ -119,7 +119,7 @@ struct MoldCounters {
 // Makes one stream of two lines.
 class MoldArbiter {
  public:
-  // Of a message that is buffered.
+  // The maximum size of a buffered message.
   static constexpr std::size_t max_buffered_size = 54;
 
   // Takes 64 bytes a buffered message. Throws what map_array() throws.
@@ -374,7 +374,7 @@ class SoupClient {
  public:
   explicit SoupClient(const SoupOptions& options = {});
 
-  // The connection is open: sends the login. What was received on an earlier connection is forgotten.
+  // The connection is open: sends the login. Bytes received on an earlier connection are forgotten.
   template <class Sink>
   void connected(const SoupLogin& login, MonotonicTime now, Sink&& sink) {
     sink.send(begin(login, now));
@@ -404,7 +404,7 @@ class SoupClient {
   [[nodiscard]] SoupState state() const noexcept { return state_; }
   [[nodiscard]] SoupFailure failure() const noexcept { return failure_; }
   [[nodiscard]] std::uint64_t next_sequence() const noexcept { return next_; }
-  // Of the login that was accepted, with its padding.
+  // The session of the accepted login, with its padding.
   [[nodiscard]] std::string_view session() const noexcept { return {session_.data(), session_.size()}; }
 
  private:
@@ -412,8 +412,8 @@ class SoupClient {
   [[nodiscard]] bool heartbeat_due(MonotonicTime now) noexcept;
   [[nodiscard]] static std::span<const std::byte> heartbeat_bytes() noexcept;
   [[nodiscard]] static std::span<const std::byte> logout_bytes() noexcept;
-  // Takes bytes for the packet that the buffer holds the beginning of. How many; the packet is whole when its size is
-  // there.
+  // Takes bytes for the packet that the buffer has the beginning of. Returns how many; the packet is whole when it has
+  // its full size.
   [[nodiscard]] std::size_t complete_kept(std::span<const std::byte> bytes) noexcept;
   void keep(std::span<const std::byte> bytes) noexcept;
   [[nodiscard]] bool kept_is_whole() const noexcept {

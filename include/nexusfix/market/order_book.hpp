@@ -1,10 +1,10 @@
 // Order books by order (L3) of all instruments of a feed: every order with its place in the queue of its price.
 // OrderBooks takes events; OrderBook shows one instrument's book.
 // Thread: one owner. Cost: a few cache lines an event, no system call and no allocation after construction: all memory
-// is mapped then and takes pages when it is first used. Errors: an event that does not fit the book changes nothing or
-// what can be changed, is counted by its reason, and the book is stale until a clear or a snapshot: it is not known to
-// be that of the exchange. Bounds: BookLimits; what is beyond them is such an event. Construction throws
-// std::system_error when memory cannot be mapped.
+// is mapped then and takes pages when it is first used. Errors: an event that does not fit changes nothing, or only
+// what it can, and is counted by its reason. The book is then stale until a clear or a snapshot, because it may differ
+// from the exchange's. Bounds: BookLimits; an event beyond them does not fit. Construction throws std::system_error
+// when memory cannot be mapped.
 #pragma once
 
 #include <array>
@@ -41,7 +41,7 @@ enum class BookState : std::uint8_t {
 };
 [[nodiscard]] std::string_view to_string(BookState state) noexcept;
 
-// What became of an event. All after `other_kind` make the book stale.
+// The outcome of an event. All after `other_kind` make the book stale.
 enum class Applied : std::uint8_t {
   done,
   other_kind,          // changes no book by order
@@ -105,10 +105,9 @@ class OrderBooks {
     return Applied::other_kind;
   }
 
-  // What a later event is probably about: starts loading what apply() will read and write then, each piece when its
-  // address is known. To be called for the events in their order, some 12 to 16 events before apply(). It changes no
-  // book, and what is expected and does not come does no harm. Side and price: of an order that is added; otherwise
-  // Side::none.
+  // The probable subject of a later event: starts loading the data that apply() will read and write, each piece when
+  // its address is known. Called for the events in their order, some 12 to 16 events before apply(). It changes no
+  // book, and an expected event may stay out. Side and price belong to an order that is added; otherwise Side::none.
   void expect(InstrumentIndex index, OrderId id, Side side, Price price) noexcept {
     if (std::to_underlying(index) >= limits_.instruments) [[unlikely]]
       return;
@@ -125,7 +124,7 @@ class OrderBooks {
     __builtin_prefetch(&orders_[levels_[third.level].last], 1);
     const std::uint32_t owner = levels_[order.level].owner;
     __builtin_prefetch(&ladders_[owner >> 1][owner & 1], 1);
-    // The level of the order, and that of a new one if it is among the best.
+    // The level of the order, and the level of a new one if it is among the best.
     Expected& second = before(2 * expected_step);
     second.level = second.ladder->guess(second.key);
     __builtin_prefetch(&levels_[orders_[second.order].level], 1);
@@ -234,7 +233,7 @@ class OrderBooks {
   [[gnu::cold, gnu::noinline]] Applied reject(Applied reason) noexcept;
   [[gnu::cold, gnu::noinline]] Applied reject(Applied reason, InstrumentIndex index) noexcept;
 
-  // Of expect().
+  // State of expect().
   struct Expected {
     const PriceLadder* ladder;
     PriceLadder::Key key;
@@ -311,7 +310,8 @@ class OrderBook {
   // Whether the best bid is not below the best ask, which only auctions and halts allow.
   [[nodiscard]] bool crossed() const noexcept;
 
-  // Of the content alone: levels, and orders in the order of their queues. The same on every machine and in every run.
+  // A hash of the content alone: levels, and orders in the order of their queues. The same on every machine and in
+  // every run.
   [[nodiscard]] std::uint64_t hash() const noexcept;
 
  private:
@@ -335,10 +335,10 @@ inline OrderBook OrderBooks::book(InstrumentIndex index) const noexcept { return
 
 // The order book of one instrument of a feed by level (L2): the quantity and number of orders at each price, of all
 // prices or of the best ones. Thread: one owner. Cost: a scan of the best prices, no allocation after construction.
-// Errors: as of OrderBooks, an event that does not fit is counted and makes the book stale. Bounds: `depth` levels a
-// side: a level beyond them is left out or pushes the worst one out, which is counted. A bounded book does not get back
-// what it pushed out, so a feed with a depth of its own gets a book of that depth, and a full book needs a depth that
-// is never reached.
+// Errors: as OrderBooks; an event that does not fit is counted and makes the book stale. Bounds: `depth` levels a side.
+// A level beyond them is left out or pushes the worst one out, which is counted. A bounded book does not get back a
+// level that it pushed out. So a feed with a bounded depth needs a book of that depth, and a full book needs a depth
+// that is never reached.
 class LevelBook {
  public:
   explicit LevelBook(std::uint32_t depth);
@@ -358,7 +358,7 @@ class LevelBook {
   [[nodiscard]] BookState state() const noexcept { return state_; }
   [[nodiscard]] TradingStatus status() const noexcept { return status_; }
   [[nodiscard]] bool crossed() const noexcept;
-  // Of the levels alone, as OrderBook::hash().
+  // A hash of the levels alone, as OrderBook::hash().
   [[nodiscard]] std::uint64_t hash() const noexcept;
 
   [[nodiscard]] std::uint32_t depth() const noexcept { return depth_; }
