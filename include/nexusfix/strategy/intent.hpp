@@ -1,4 +1,4 @@
-// What a model wants of the market, what the venue reports of it, and the orders of ours that are open or on their way.
+// A model's intents, the venue's reports about them, and our orders that are open or under way.
 // A model is any type with
 //   std::optional<Intent> on(const Book& book, const market::Event& event) noexcept
 // and, if it wants to know what became of its orders, void report(const Report& report) noexcept.
@@ -57,7 +57,7 @@ struct Intent {
   std::uint8_t slot = 0;
 };
 
-// An order's number, and that of each later request about it: ClOrdID(11) as a number. OwnOrders makes them.
+// The number of an order, or of a later request about it: ClOrdID(11) as a number. OwnOrders makes them.
 enum class OrderNumber : std::uint64_t {};
 
 // "4711 replace bid 120020000000 x 10", for people: an intent that was sent, its price in billionths.
@@ -69,7 +69,7 @@ enum class ReportKind : std::uint8_t {
   filled,           // quantity, price: that much traded; the order is over when nothing is left
   canceled,         // over, also when the venue did so unasked
   rejected,         // over: it was never open
-  change_rejected,  // replacement or cancel refused: the order is as it was
+  change_rejected,  // replacement or cancel refused: the order is unchanged
   refused,          // not sent, by the risk limits or because the session could not send
 };
 [[nodiscard]] std::string_view to_string(ReportKind kind) noexcept;
@@ -107,7 +107,7 @@ struct OwnOrdersOptions {
   std::uint64_t first_number = 1;  // greater than any of before, where the venue remembers them
 };
 
-// What an order could still do to the position of its instrument.
+// The possible effect of an order on the position of its instrument.
 struct Exposure {
   std::int64_t position = 0;  // bought less sold
   Quantity open_buy = 0;      // of all open orders, the larger quantity where a replacement is on its way
@@ -131,18 +131,17 @@ struct OwnOrder {
   bool canceling = false;  // `change` is a cancel
 
   [[nodiscard]] bool changing() const noexcept { return change != OrderNumber{}; }
-  // Of the last request about it: what is sent has this number.
+  // The number of the last request about the order, as sent.
   [[nodiscard]] OrderNumber request() const noexcept { return changing() ? change : number; }
-  // What may still trade.
+  // The quantity that may still trade.
   [[nodiscard]] Quantity exposed() const noexcept {
     const Quantity most = changing() && !canceling && new_quantity > quantity ? new_quantity : quantity;
     return most > filled ? most - filled : 0;
   }
 };
 
-// Our own orders, and what they and the fills add up to for each instrument. Numbers ascend by one from first_number,
-// but for those that would share their cell with a number that is in use: a number is found by its lowest bits, without
-// a search.
+// Our own orders, and the totals of orders and fills for each instrument. Numbers ascend by one from first_number, but
+// skip numbers that would share a cell with one in use: a number is found by its lowest bits, without a search.
 class OwnOrders {
  public:
   static constexpr std::uint32_t max_orders = 4096;
@@ -161,7 +160,7 @@ class OwnOrders {
   [[nodiscard]] std::uint32_t instruments() const noexcept { return static_cast<std::uint32_t>(exposures_.size()); }
   [[nodiscard]] std::uint32_t open_orders() const noexcept { return open_; }
   [[nodiscard]] bool full() const noexcept { return free_.empty(); }
-  // By entry; those not in_use are free.
+  // By entry; entries that are not in_use are free.
   [[nodiscard]] std::span<const OwnOrder> entries() const noexcept { return orders_; }
 
   // A new order. The slot has none, and the table is not full().
@@ -171,8 +170,8 @@ class OwnOrders {
   // The last open() or change() of this order was not sent.
   void take_back(OrderNumber number) noexcept;
 
-  // What the venue reports of a number, of the order's own or of its change. Gives it as the models see it; nothing:
-  // the number is not known, or it cannot be in that state.
+  // The venue's report about a number of an order or of its change. Returns it as the models see it. Nothing: the
+  // number is unknown, or cannot be in that state.
   struct VenueReport {
     OrderNumber number{};
     ReportKind kind{};

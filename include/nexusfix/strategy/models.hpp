@@ -2,7 +2,7 @@
 //   imbalance  = (bid quantity - ask quantity) / (bid quantity + ask quantity), from -1 to 1
 //   microprice = (ask price * bid quantity + bid price * ask quantity) / (bid quantity + ask quantity)
 // Thread: one owner. Cost: some integer operations. Exact: numbers are integers, and the microprice is rounded down to
-// a billionth. Errors: none; what the gate or the venue refuses is tried again with a later event.
+// a billionth. Errors: none; a refused request is tried again with a later event.
 #pragma once
 
 #include <algorithm>

@@ -1,12 +1,12 @@
 // Orders as FIX messages and back: NewOrderSingle, OrderCancelReplaceRequest and OrderCancelRequest from templates that
-// are laid out once for each instrument, so that an order costs the patches of what changed; ExecutionReport and the
+// are laid out once for each instrument, so that an order only patches the changed fields; ExecutionReport and the
 // rejects that answer them.
 // Thread: one owner. Cost: some patches, no allocation; building allocates. Lifetime: a message borrows the template
 // until the next one. Errors: the constructor throws std::invalid_argument; a price or quantity that does not fit its
 // digits gives no message.
 //
-// ClOrdID(11) is the order's number with leading zeros. The fields are those of FIX 4.2 and later; an ExecutionReport
-// of 4.2 has its ExecType 1 and 2 for fills, later ones F.
+// ClOrdID(11) is the order's number with leading zeros. The fields are as in FIX 4.2 and later. An ExecutionReport of
+// 4.2 has ExecType 1 and 2 for fills, later versions have F.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ class OrderMessages {
  public:
   explicit OrderMessages(const OrderMessageOptions& options);
 
-  // What an intent that passed the risk gate sends: the sink of a Pipeline. Nothing: it does not fit the template.
+  // The message for an intent that passed the risk gate: the sink of a Pipeline. Nothing: it does not fit the template.
   [[nodiscard]] std::optional<Outgoing> message(const Intent& intent, const OwnOrder& order, UtcTime now) noexcept;
 
  private:
@@ -57,9 +57,9 @@ class OrderMessages {
   Layout cancel_;
 };
 
-// What an ExecutionReport, OrderCancelReject or BusinessMessageReject reports of an order. Nothing: another message,
-// one that changes nothing, or without the fields for it. A fill that cannot be read has number 0: no order has it, so
-// that trading ends.
+// The report about an order in an ExecutionReport, OrderCancelReject or BusinessMessageReject. Nothing: another
+// message, one that changes nothing, or one without the necessary fields. A fill that cannot be read has number 0: no
+// order has it, so trading ends.
 [[nodiscard]] std::optional<OwnOrders::VenueReport> read_report(const MessageView& message) noexcept;
 
 // A decimal as a price in billionths. Nothing: it has more digits.

@@ -1,10 +1,10 @@
-// Events to orders: several models, chosen when the program is compiled, each called after every step of the exchange;
-// what they want passes the risk gate and becomes an order of the order table.
-// Thread: one owner. Cost: that of the models, and for an intent the gate and the table; no allocation after
-// construction. Time is an argument. Errors: what is not sent is reported to its model as refused, and counted.
+// Events to orders: several models, chosen when the program is compiled, each called after every step of the exchange.
+// Their intents pass the risk gate and become orders of the order table.
+// Thread: one owner. Cost: as the models, and for an intent the gate and the table; no allocation after construction.
+// Time is an argument. Errors: a request that is not sent is reported to its model as refused, and counted.
 //
-// The sink is called for what may leave: bool(const Intent&, const OwnOrder&). It encodes and sends, and gives whether
-// it could. The request's number is OwnOrder::request().
+// The sink is called for requests that may leave: bool(const Intent&, const OwnOrder&). It encodes and sends, and
+// returns whether it could. The request's number is OwnOrder::request().
 #pragma once
 
 #include <cstdint>
@@ -80,7 +80,7 @@ class Pipeline {
     }(std::index_sequence_for<Models...>{});
   }
 
-  // What the venue reports of an order, as order_messages.hpp reads it. The order's model sees it.
+  // The venue's report about an order, as order_messages.hpp reads it. The order's model sees it.
   void report(const OwnOrders::VenueReport& venue) noexcept {
     const auto seen = orders_.apply(venue);
     if (seen) return tell(*seen);

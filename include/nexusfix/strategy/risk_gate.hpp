@@ -1,7 +1,7 @@
-// What every order passes before it leaves: limits on price, size, rate and position, the kill switch, and what must be
-// known of the market. A refusal is a value and a counter; nothing is corrected or held back for later.
+// The checks of every order before it leaves: limits on price, size, rate and position, the kill switch, and the
+// necessary knowledge of the market. A refusal is a value and a counter; nothing is corrected or held back for later.
 // Thread: one owner; kill() and killed() from any thread or a signal handler. Cost: some compares, no allocation. Time
-// is an argument. Errors: the constructor throws std::invalid_argument for limits that make no sense.
+// is an argument. Errors: the constructor throws std::invalid_argument for invalid limits.
 //
 // A cancel is refused only when there is nothing to cancel: it reduces risk on a stale book and after kill() too. It
 // counts towards the rate of the orders after it.
@@ -22,7 +22,7 @@
 
 namespace nfx::strategy {
 
-// Of one instrument.
+// The limits of one instrument.
 struct InstrumentLimits {
   Price tick{10'000'000};             // prices are multiples of this: 0.01
   Price collar{1'000'000'000};        // the most that a price may be from the middle of the best prices
@@ -68,7 +68,7 @@ enum class Refusal : std::uint8_t {
   none,
   killed,           // kill() was called
   gap,              // the feed is not live, or the event was received after a gap
-  stale_book,       // the book is not known to be that of the exchange
+  stale_book,       // the book may differ from the exchange's
   not_trading,      // the instrument is halted, closed or in an auction
   too_old,          // the event was received more than max_event_age ago
   no_reference,     // no best price on either side to compare with
@@ -123,7 +123,7 @@ static_assert(
 // "7 new, 2 replaced, 1 canceled, 3 refused: price collar", for people.
 [[nodiscard]] std::string to_text(const RiskCounters& counters);
 
-// What is known of the market when an order is to leave.
+// The known state of the market when an order is to leave.
 struct MarketView {
   market::FeedState feed = market::FeedState::waiting;
   market::BookState book = market::BookState::stale;
@@ -139,7 +139,8 @@ class RiskGate {
   // `instruments`: by InstrumentIndex.
   RiskGate(const RiskLimits& limits, std::vector<InstrumentLimits> instruments);
 
-  // Whether the intent may leave now. What passes takes from the rate; the caller then opens or changes the order.
+  // Whether the intent may leave now. An intent that passes counts towards the rate; the caller then opens or changes
+  // the order.
   [[nodiscard]] Refusal check(const Intent& intent, std::uint8_t model, const MarketView& view, const OwnOrders& orders,
                               Instant now) noexcept;
   void count(Refusal refusal) noexcept;

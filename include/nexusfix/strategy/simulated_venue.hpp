@@ -1,13 +1,13 @@
-// A venue for backtests: when our orders would have traded in a market that was recorded, by their place in the queue
-// and the time that requests and reports take. Thread: one owner. Cost: the orders of the instrument for each event;
-// allocates as orders come. Time is that of the recording. Errors: what a venue refuses is a report. Bounds: those of
-// the order table that sends.
+// A venue for backtests: when our orders would have traded in a recorded market, by their place in the queue and the
+// time that requests and reports take.
+// Thread: one owner. Cost: the orders of the instrument for each event; allocates as orders come. Time comes from the
+// recording. Errors: a refusal by the venue is a report. Bounds: as the order table that sends.
 //
-// The market does not react to our orders: an order that takes liquidity leaves it there for others, and one that rests
-// is not seen, by our own on the other side neither. For each event of the recording, as Trader does (live/trader.hpp):
-// before(), the event into the book, after(), reports(event.receive_time, sink), and the pipeline with send() as sink.
-// A request is handled with the first event after its arrival, of its instrument; a report is given with the first
-// event after it is due.
+// The market does not react to our orders. An order that takes liquidity leaves it there for others. A resting order is
+// not seen, not even by our own orders on the other side. For each event of the recording, as Trader does
+// (live/trader.hpp): before(), the event into the book, after(), reports(event.receive_time, sink), and the pipeline
+// with send() as sink. A request is handled with its instrument's first event after its arrival; a report is given with
+// the first event after it is due.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ namespace nfx::strategy {
 enum class QueueModel : std::uint8_t {
   risk_averse,   // not at all: everything that was canceled was after us
   proportional,  // by the share of the queue that is before us
-  by_order,      // exactly: by the orders that were there when our own came. For feeds by order
+  by_order,      // exactly: by the orders ahead of ours when it came. For feeds by order
 };
 
 struct SimulatedVenueOptions {
@@ -50,7 +50,7 @@ class SimulatedVenue {
   void before(const market::OrderBook& book, InstrumentIndex index, const Event& event);
   // Prices that crossed our orders.
   void after(const market::OrderBook& book, InstrumentIndex index, const Event& event);
-  // What we know by then: sink(const OwnOrders::VenueReport&).
+  // The reports known at this time: sink(const OwnOrders::VenueReport&).
   template <class Sink>
   void reports(UtcTime now, Sink&& sink) {
     while (!reports_.empty() && reports_.front().due <= now) {
