@@ -34,8 +34,8 @@ struct Pin {
 enum class AssignedBy : std::uint8_t {
   none,      // no gateway is alive
   pin,       // the configuration names it
-  weight,    // the highest weight of those alive and not draining
-  draining,  // the highest weight of those alive: all of them drain
+  weight,    // the highest weight of the gateways that are alive and not draining
+  draining,  // the highest weight of the gateways that are alive: all of them drain
 };
 
 [[nodiscard]] std::string_view to_string(AssignedBy by) noexcept;
@@ -47,13 +47,13 @@ struct Assignment {
   friend bool operator==(const Assignment&, const Assignment&) = default;
 };
 
-// Of this pair; the highest one has the session.
+// The weight of this pair; the gateway with the highest one has the session.
 [[nodiscard]] std::uint64_t weight_of(std::string_view session, std::string_view gateway) noexcept;
 
 [[nodiscard]] Assignment assign(std::string_view session, std::span<const Gateway> gateways, std::span<const Pin> pins);
 
 // Lines for an operator, without line ends: the owner and why, then each gateway by descending weight with its state.
-// Names are as they were given, so a program that prints the lines escapes them.
+// Names are not escaped; a program that prints the lines escapes them.
 [[nodiscard]] std::vector<std::string> explain(std::string_view session, std::span<const Gateway> gateways,
                                                std::span<const Pin> pins);
 

@@ -1,7 +1,7 @@
-// Which frames of a session are of no use: those before its last frame that begins with a reset of both sequence
-// numbers. A replay may begin with that one, and no ResendRequest reaches messages before it.
-// Thread: any; pure. Cost: constant for each frame. Lifetime: keeps no bytes. Errors: none; a server that does not
-// return its last frames makes fewer of them useless, never more.
+// Finds the useless frames of a session: all before its last frame that begins with a reset of both sequence numbers. A
+// replay may begin with that frame, and no ResendRequest reaches messages before it.
+// Thread: any; pure. Cost: constant for each frame. Lifetime: keeps no bytes. Errors: none; if a server does not return
+// its last frames, fewer frames count as useless, never more.
 #pragma once
 
 #include <cstdint>

@@ -33,7 +33,7 @@ enum class Epoch : std::uint64_t {};
 enum class GatewayId : std::uint64_t {};
 // Counts the frames of a session, from 1 on, without a gap.
 enum class FrameNumber : std::uint64_t {};
-// What the stream gave a frame when it was stored. 0: before the first one.
+// The stream's sequence number of a stored frame. 0: before the first one.
 enum class StreamSeq : std::uint64_t {};
 
 enum class FrameKind : std::uint8_t { epoch = 1, records = 2 };
@@ -116,7 +116,7 @@ struct Record {
 // Whether this record may follow records that end with these counters, which it then advances.
 [[nodiscard]] bool advance(Counters& counters, const Record& record) noexcept;
 
-// Of the record `began`, whose bytes are one of these, little-endian.
+// For the record `began`, whose bytes are one of these, little-endian.
 inline constexpr std::size_t began_size = sizeof(std::int64_t);
 
 struct FrameView {

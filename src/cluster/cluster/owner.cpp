@@ -36,7 +36,7 @@ void forget_flight(Flight& flight) noexcept {
   flight.bytes = std::move(bytes);
 }
 
-// What one takeover or ownership has, before the next one begins.
+// Clears the state of one takeover or ownership, before the next one begins.
 void forget(OwnerState& s) noexcept {
   forget_flight(s.flight);
   s.pending.clear();
@@ -106,7 +106,7 @@ void try_again_later(OwnerState& s, MonotonicTime now, Actions& out) noexcept {
   s.deadline = now + s.options.retry_after;
 }
 
-// What was read remains.
+// Frames that were read remain.
 void end_following(OwnerState& s) noexcept {
   s.phase = Phase::idle;
   s.request = 0;
@@ -274,7 +274,7 @@ void publish_pending(OwnerState& s, MonotonicTime now, Actions& out) noexcept {
 
 bool may_release_early(const OwnerState& s, const Record& record, MonotonicTime now) noexcept {
   if (s.options.durability != Durability::async) return false;
-  // Nothing is reserved after a start or a reset, whose record is not released early either.
+  // Nothing is reserved after a start or a reset, and the record of a reset is not released early.
   if (s.granted == first_seq_num || s.released + 1 != s.appended) return false;  // an earlier one waits
   if (record.kind == RecordKind::outbound && record.seq >= s.granted) return false;
   // An owner that the stream has not answered for the time of a lease may have a successor.
@@ -307,7 +307,7 @@ void on_append(OwnerState& s, const Record& record, bool more, MonotonicTime now
 
 void on_claim_stored(OwnerState& s, StreamSeq sequence, MonotonicTime now, Actions& out) noexcept {
   s.phase = Phase::replaying;
-  if (s.last > s.flight.expected) forget_frames(s);  // of a stream that is not there any more
+  if (s.last > s.flight.expected) forget_frames(s);  // of a stream that does not exist any more
   s.flight.expected = sequence;                      // where the replay ends
   s.stored_at = s.flight.sent;
   s.useless_answers = 0;
@@ -429,7 +429,7 @@ void on_replayed(OwnerState& s, StreamSeq sequence, std::string_view bytes, Mono
   request(s, ActionKind::read_next, s.last, {}, now, out);
 }
 
-// Nothing is reported here: a takeover finds the same, and reports it.
+// Nothing is reported here: a takeover finds the same problem and reports it.
 void on_followed(OwnerState& s, StreamSeq sequence, std::string_view bytes, MonotonicTime now, Actions& out) noexcept {
   FrameView frame;
   if (sequence <= s.last || decode_frame(bytes, frame) != FrameError::none) return end_following(s);

@@ -223,7 +223,8 @@ void step(OwnerState& state, const Event& event, MonotonicTime now, Actions& out
 // false, read no more from the peer and try again after the next release.
 [[nodiscard]] bool has_space(const OwnerState& state, RecordKind kind, std::size_t bytes) noexcept;
 
-// What was appended and is not stored: after a loss of this gateway, `async` may have sent that much without a record.
+// Records that were appended and are not stored: if this gateway is lost, `async` may have sent that much without a
+// record.
 struct Lag {
   std::uint64_t records = 0;
   std::uint64_t bytes = 0;

@@ -119,7 +119,7 @@ class ClusterGateway final : public Gateway {
       sessions_.push_back(std::make_unique<ReplicatedSession>(settings, owner_options(config_, settings, own_)));
       sessions_.back()->index = stream_.add_session(sessions_.back()->known.name, own_);
     }
-    rules_.begin = read_monotonic() + settle_time;  // who is alive is known by then
+    rules_.begin = read_monotonic() + settle_time;  // the live gateways are known after this time
     rules_.follow_again = follow_again + std::chrono::milliseconds{sessions_.size()};
     for (std::size_t i = 0; i < members_.size(); ++i)
       static_cast<void>(stream_.add_session("_gateway-" + members_.name(i), i == members_.self() ? own_ : GatewayId{}));
@@ -163,8 +163,8 @@ class ClusterGateway final : public Gateway {
   }
 
   void turn(MonotonicTime now) {
-    // What a replay requests is often there already: it is taken in one go, and other sessions wait for no more than
-    // that.
+    // The answer to a replay's request has often arrived already: it is taken at once, and other sessions wait for no
+    // more than that.
     for (int i = 0; i < polls_max; ++i) {
       answered_.store(false, std::memory_order_release);
       stream_.poll([&](SessionIndex index, const Event& event) { on_answer(index, event, now); });
@@ -190,7 +190,7 @@ class ClusterGateway final : public Gateway {
       server_ = stream_.server();
       line(LogLevel::warning, "now connected to " + server_ + " of the cluster");
       stream_.request_reach();
-      // What was requested from the one before has no answer.
+      // Requests to the previous server get no answer.
       for (const auto& session : sessions_)
         if (session->owner.request != 0)
           give(*session, {.kind = EventKind::failed, .request = session->owner.request}, now);

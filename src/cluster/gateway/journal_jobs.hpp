@@ -1,7 +1,7 @@
 // Threads for jobs that wait for disks: writing, comparing and opening journals, while other sessions are served.
-// Thread: add() and run_ends() from one, on which the ends of jobs run; jobs begin in the order of add(), `threads` of
-// them at the same time: a takeover of many sessions waits for a disk at each. Bounds: a session has one job at a time.
-// Errors: a job and its end throw nothing.
+// Thread: add() and run_ends() from one thread, on which the ends of jobs run. Jobs begin in the order of add(),
+// `threads` of them at the same time, because each session of a takeover waits for a disk. Bounds: a session has one
+// job at a time. Errors: a job and its end throw nothing.
 #pragma once
 
 #include <array>

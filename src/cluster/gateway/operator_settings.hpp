@@ -1,4 +1,4 @@
-// What an operator has set for all gateways of a cluster: gateways that drain, and sessions that moved. The stream has
+// An operator's settings for all gateways of a cluster: gateways that drain, and sessions that moved. The stream has
 // it as one message, which every gateway reads once a second; it stays until an operator changes it again.
 //
 //   drain GATEWAY

@@ -49,16 +49,16 @@ class StoredBegin {
   std::uint64_t count_ = 0;  // 0: none
 };
 
-// What one frame takes of messages, with a reset, both counters and the time.
+// The space for messages in one frame that also has a reset, both counters and the time.
 [[nodiscard]] constexpr UploadLimits upload_limits(const cluster::OwnerOptions& options) noexcept {
   constexpr std::size_t rest =
       sizeof(cluster::FrameHeader) + 3 * cluster::record_size(0) + cluster::record_size(cluster::began_size);
   return {.bytes = options.frame_bytes_max - rest, .messages = options.pending_records_max - 4};
 }
 
-// What a stream has to have before the journal's next records: what only the journal has, and when its sequence numbers
-// began, as one group, which is one frame. Nothing of the session leaves before that is stored: another owner would
-// begin with sequence numbers that were used. Cost: the messages, until the owner has taken them.
+// The records that a stream needs before the journal's next ones: records that only the journal has, and when its
+// sequence numbers began, as one group, which is one frame. Nothing of the session leaves before that is stored:
+// another owner would begin with used sequence numbers. Cost: the messages, until the owner has taken them.
 class FirstRecords {
  public:
   // A new ownership.
@@ -162,7 +162,7 @@ class SessionTail {
     return header.kind == nfx::RecordKind::reset ||
            (header.kind != nfx::RecordKind::message && has_flag(header, RecordFlag::by_operator));
   }
-  // Whether one of those that were taken is not stored, after an ownership with `stored` records.
+  // Whether a record that was taken is not stored, after an ownership with `stored` records.
   [[nodiscard]] bool has_changes(std::uint64_t stored) const noexcept { return last_change_ > stored; }
 
   // Whether the record may follow what the owner has: a sequence number that goes back may not.
@@ -179,7 +179,7 @@ class SessionTail {
     return true;
   }
 
-  // What ends before it may leave, after `count` records were released.
+  // The end of the records that may leave, after `count` records were released.
   [[nodiscard]] JournalPosition released(std::uint64_t count) noexcept {
     while (!waiting_.empty() && waiting_.front().count <= count) {
       released_ = waiting_.front().end;
@@ -248,7 +248,7 @@ class OwnedJournal {
     full_ = replica_->taken() < limit;
     return fits;
   }
-  // What the owner has released may leave; `alone`: all that has ended.
+  // Messages that the owner has released may leave; `alone`: all complete ones.
   void release(const cluster::OwnerState& owner, bool alone) {
     replica_->commit(alone ? replica_->wanted() : tail_.released(owner.released));
   }

@@ -11,9 +11,9 @@ using cluster::StopReason;
 
 Duration turn_of_each(Duration lease) { return leases_for_each * cluster::wait_for_lease(lease); }
 
-// When this gateway may own a session that no gateway has: by assign(), but a gateway with the journal of a session
-// that is new to the cluster goes first, and one that should have a session and does not take it is not waited for for
-// ever.
+// When this gateway may own a session that no gateway has. assign() decides, but for a session that is new to the
+// cluster a gateway with its journal goes first. A gateway that should have a session and does not take it is not
+// waited for indefinitely.
 MonotonicTime turn_of(OwnershipState& s, bool is_new, const Members& members, const OwnershipRules& rules,
                       MonotonicTime now) {
   if (now < s.unable_until && !members.is_alone(now)) return s.unable_until;
@@ -48,7 +48,7 @@ void end_following(OwnershipState& s, const OwnershipRules& rules, MonotonicTime
   s.follow_at = now + rules.follow_again;
 }
 
-// What a takeover would read is read before, and is in the journal.
+// Data that a takeover would read is read before, and is in the journal.
 Act follow_when_due(OwnershipState& s, const OwnershipFacts& facts, const Members& members, const OwnershipRules& rules,
                     MonotonicTime now) {
   if (facts.phase == Phase::following) return Act::wait;
@@ -84,9 +84,9 @@ Decision without_owner(OwnershipState& s, const OwnershipFacts& facts, const Mem
   return follow == Act::wait ? own : Decision{follow};
 }
 
-// Of an owner whose session exists: whether the cluster answers.
+// For an owner whose session exists: whether the cluster answers.
 Act answered_or_alone(OwnershipState& s, const OwnershipFacts& facts, const OwnershipRules& rules, MonotonicTime now) {
-  // Nothing is sent without the cluster before a later start of this gateway would know of it.
+  // Messages are sent without the cluster only when a later start of this gateway would know of it.
   if (s.note == NoteState::written || s.note == NoteState::failed) {
     s.alone = s.note == NoteState::written;
     s.note = s.alone ? NoteState::kept : NoteState::none;

@@ -1,7 +1,7 @@
-// Which gateway owns a session: decided from what a gateway knows, without a thread, a clock or a connection. The
-// caller notes what it is told (leases, ends of ownerships, jobs that have ended) and carries out what decide()
-// returns. Thread: one. Cost: some compares; assign() for each gateway that goes before, where the session has no
-// owner, and once each assign_again where it has one. Errors: none.
+// Which gateway owns a session: decided from the knowledge of one gateway, without a thread, a clock or a connection.
+// The caller notes leases, ends of ownerships and ended jobs, and carries out the results of decide().
+// Thread: one. Cost: some compares; assign() for each gateway that goes before, if the session has no owner, and once
+// each assign_again if it has one. Errors: none.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ class Members {
  public:
   Members(const ClusterConfig& config, cluster::GatewayId own);
 
-  // What operators have set goes before the configuration.
+  // Operators' settings take precedence over the configuration.
   void set(OperatorSettings settings) { settings_ = std::move(settings); }
   // A renewed lease; `gateway` 0: it has ended. False: another process has this gateway's name.
   [[nodiscard]] bool on_lease(std::size_t member, cluster::GatewayId gateway, MonotonicTime now);
@@ -89,7 +89,7 @@ enum class Stage : std::uint8_t {
 // and removes it; the caller sets written, failed and none when it has done so.
 enum class NoteState : std::uint8_t { none, writing, written, failed, kept, removing };
 
-// What a gateway knows of a session from one decision to the next.
+// A gateway's knowledge of a session from one decision to the next.
 struct OwnershipState {
   std::string name;
   bool has_journal = false;  // at the start of this gateway
@@ -98,7 +98,7 @@ struct OwnershipState {
   NoteState note = NoteState::none;
   bool looked = false;         // into the stream
   bool found_nothing = false;  // ... which has none of the session
-  bool reads_all = false;      // the journal is not as it was left: the frames are read again from the first one on
+  bool reads_all = false;      // the journal was changed meanwhile: the frames are read again from the first one on
   // Set by note_lease(), note_stop() and note_not_opened().
   bool knows_lease = false;
   MonotonicTime lease_end{};     // of another gateway, without a renewal until then
@@ -115,7 +115,7 @@ struct OwnershipState {
   MonotonicTime lease_asked{}, assign_at{};
 };
 
-// What else is known at the time of a decision.
+// Other facts at the time of a decision.
 struct OwnershipFacts {
   cluster::Phase phase = cluster::Phase::idle;  // of its owner
   bool retiring = false;
@@ -186,12 +186,12 @@ void note_stop(OwnershipState& session, cluster::StopReason reason, MonotonicTim
 void note_not_opened(OwnershipState& session, bool changed, const Members& members, const OwnershipRules& rules,
                      MonotonicTime now);
 
-// Whether the server that the gateway is connected to is of use: tries to store, or to read what a takeover needs,
-// against those that succeeded.
+// Whether the server that the gateway is connected to is useful: compares attempts to store, or to read data for a
+// takeover, with successful ones.
 class ServerTries {
  public:
   // Shorter than an election of the servers, which takes 4 to 9 seconds: a server that does not reach the others cannot
-  // be distinguished from one that waits for them, and a change of the server in an election costs nothing.
+  // be distinguished from one that waits for them, and changing the server in an election costs nothing.
   static constexpr Duration shortest{std::chrono::seconds{3}};
   // As most clusters have. After that many it is not the server, and the time is doubled.
   static constexpr int servers = 3, doublings_max = 2;

@@ -107,7 +107,7 @@ class Proxy::Relays {
     relay->reason = side_name(side) + (why == CloseReason::peer_closed ? std::string{" has closed the connection"}
                                                                        : ": " + std::string{to_string(why)});
     if (relay->waiting[other(side)].empty()) return end(*relay);
-    // What it sends has no receiver.
+    // Its bytes have no receiver.
     transport_.hold(relay->ids[other(side)], true);
   }
 

@@ -1,9 +1,9 @@
-// Passes the bytes of connections to other gateways and back, on a thread of its own: whole connections, from the first
-// byte, which the receiver gets after a header with the peer's address (nexusfix/transport/proxy_header.hpp).
+// Passes the bytes of connections to other gateways and back, on its own thread. Connections are passed as a whole,
+// from the first byte; the receiver first gets a header with the peer's address (nexusfix/transport/proxy_header.hpp).
 // Thread: add() from any; `report` is called on the proxy's thread. Cost: two copies of each byte and three system
-// calls a piece. Bounds: connections_max connections; for each direction one receive that the other side has not taken:
-// it is read no further until then, so a slow reader slows the sender. Errors: what goes wrong is a report, and the
-// connection is closed. The end of one side ends the other one, which gets all that was received before.
+// calls a piece. Bounds: connections_max connections; for each direction one receive that the other side has not taken.
+// Until it is taken no more is read, so a slow reader slows the sender. Errors: a failure is a report, and the
+// connection is closed. The end of one side ends the other one, which first gets everything that was received.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ struct ProxyOptions {
   Duration stalled_max{std::chrono::seconds{60}};    // that a side takes none of the bytes that wait for it
   std::size_t piece_bytes = std::size_t{64} * 1024;  // of a receive
   int socket_buffer = 0;                             // of the sockets, in bytes; 0 leaves it to the kernel
-  // Runs its argument, the whole life of the proxy's thread. Empty: it is run as it is.
+  // Runs its argument, the whole life of the proxy's thread. Empty: the thread runs it directly.
   std::function<void(const std::function<void()>&)> in_place{};
 };
 
@@ -59,7 +59,7 @@ class Proxy {
   Proxy(const Proxy&) = delete;
   Proxy& operator=(const Proxy&) = delete;
 
-  // False: connections_max connections are there; the connection is the caller's still.
+  // False: there are connections_max connections; the caller keeps the connection.
   [[nodiscard]] bool add(HandedOn& connection, const ProxyTarget& target);
 
  private:

@@ -30,7 +30,7 @@ void set(JournalStore& journal, bool inbound, SeqNum seq, UtcTime now) {
   require(journal.sync(now) && journal.set_number(change, now), journal);
 }
 
-// What the journal has from this number on.
+// The journal's contents from this number on.
 Upload upload_of(const JournalStore& journal, SeqNum from, const UploadLimits& limits) {
   Upload all;
   all.counters = {.inbound = journal.next_inbound(), .outbound = journal.next_outbound()};
@@ -68,8 +68,8 @@ std::optional<NeverStored> begin_again(JournalStore& journal, const Recovered& s
   return archived;
 }
 
-// The first number before `limit` for which the journal has another message than the stream, or only one of them has a
-// message. What the journal has deleted is not missed.
+// The first number before `limit` for which journal and stream have different messages, or only one of them has a
+// message. Messages that the journal has deleted are not missing.
 SeqNum first_other(const JournalStore& journal, const Recovered& stream, SeqNum limit) {
   const auto end = stream.messages.end();
   auto at = std::ranges::lower_bound(stream.messages, journal.oldest_kept(), {}, &Message::seq);
@@ -84,7 +84,7 @@ SeqNum first_other(const JournalStore& journal, const Recovered& stream, SeqNum 
   return at != end ? std::min(other, at->seq) : other;
 }
 
-// What was sent without the cluster. Nothing: the stream has it, or another owner has continued otherwise.
+// Messages that were sent without the cluster. Nothing: the stream has them, or another owner has continued otherwise.
 std::optional<Upload> sent_alone(JournalStore& journal, const Recovered& stream, UtcTime now,
                                  const UploadLimits& limits) {
   const auto note = AloneNote::read(posix_disk(), journal.folder());
@@ -107,7 +107,7 @@ std::optional<Upload> sent_alone(JournalStore& journal, const Recovered& stream,
   return upload_of(journal, stream.counters.outbound, limits);
 }
 
-// What the journal has from this number on is not sent.
+// The journal's messages from this number on are not sent.
 std::uint64_t give_up(JournalStore& journal, SeqNum from, UtcTime now) {
   if (journal.last_kept() < from) return 0;
   const auto count = journal.for_each(from, journal.last_kept(), [](SeqNum, std::string_view) { return true; });
@@ -225,7 +225,7 @@ void Recovered::add(const cluster::FrameView& frame) {
       case cluster::RecordKind::began:
         began = time_of(record.bytes);
         begins.push_back(*began);
-        // After the messages of an upload, which does not have those that its frame does not take.
+        // The number after the messages of an upload, which may lack messages that do not fit its frame.
         first = messages.empty() ? counters.outbound : messages.front().seq;
         break;
     }

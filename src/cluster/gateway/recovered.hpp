@@ -1,8 +1,8 @@
-// What the stream has of a session, and the comparison with its journal: the journal gets what only the stream has, and
-// gives up what was never released.
+// The stream's contents of a session, and their comparison with its journal: the journal gets records that only the
+// stream has, and gives up records that were never released.
 // Thread: one at a time. Cost: a copy of the messages since the last reset that are not in the journal, the newest
-// `most` of them; compare() and follow() read and write the journal. Errors: StoreError where the journal takes no
-// records, JournalChanged where it is another one than before.
+// `most` of them; compare() and follow() read and write the journal. Errors: StoreError if the journal takes no
+// records, JournalChanged if it is another journal than before.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +47,7 @@ struct JournalMark {
   SeqNum end{};
 };
 
-// The journal is not as it was left: all frames have to be read again.
+// The journal was changed meanwhile: all frames have to be read again.
 class JournalChanged : public StoreError {
  public:
   using StoreError::StoreError;
@@ -71,7 +71,7 @@ struct Recovered {
   // The next frame of the replay.
   void add(const cluster::FrameView& frame);
   // Nothing of the session was ever stored: an owner's first frame with records has the time when its sequence numbers
-  // began. Its counters are those that owners have reserved.
+  // began. Its counters are the reserved ones of earlier owners.
   [[nodiscard]] bool is_new() const noexcept { return !began; }
 
   std::size_t most;
@@ -79,7 +79,7 @@ struct Recovered {
   cluster::Counters recorded;          // after the last record; numbers from there on are only reserved
   std::optional<UtcTime> began;        // the last that is stored of a journal's records
   std::deque<Message> messages;        // sent, by number
-  SeqNum first = first_seq_num;        // the messages are all from this number on; those before may not be stored
+  SeqNum first = first_seq_num;        // the messages are complete from this number on; earlier ones may not be stored
   std::optional<JournalMark> journal;  // which has the messages before `first`
   std::uint64_t frames = 0;
   bool whole = false;           // from the session's very first frame on
@@ -99,7 +99,7 @@ struct NeverStored {
 };
 
 // A note in the folder of a journal: its session continued with the journal alone, because the cluster did not answer.
-// What the journal has after that was sent, although the stream does not have it. Cost: a file and two syncs. Errors:
+// Later records of the journal were sent, although the stream does not have them. Cost: a file and two syncs. Errors:
 // write() throws StoreError; a note that cannot be read has no effect.
 struct AloneNote {
   UtcTime began{};             // the sequence numbers of that time
@@ -113,9 +113,9 @@ struct AloneNote {
   static void remove(Disk& disk, const std::filesystem::path& folder) noexcept;
 };
 
-// What a journal has and the stream has not: one frame, so that no owner has the messages without the counters. The
-// newest messages that the frame takes; numbers without one are answered with a gap fill by an owner that has another
-// journal.
+// Records that a journal has and the stream lacks: one frame, so that no owner has the messages without the counters.
+// It has the newest messages that fit the frame. An owner with another journal answers numbers without a message with a
+// gap fill.
 struct Upload {
   bool resets = false;  // what the stream has is of no use: it was never released
   std::deque<Message> messages;
@@ -126,7 +126,7 @@ struct Upload {
   [[nodiscard]] bool has_records() const noexcept { return counters != cluster::Counters{} || !messages.empty(); }
 };
 
-// Of an upload: the bytes of its messages as records, and their number.
+// Limits of an upload: the bytes of its messages as records, and their number.
 struct UploadLimits {
   std::size_t bytes = SIZE_MAX;
   std::size_t messages = SIZE_MAX;
@@ -139,7 +139,7 @@ struct Comparison {
   bool other_session = false;    // the journal was of numbers that began at another time
   std::optional<Upload> upload;  // what the stream gets before anything else
   bool alone = false;            // ... which was sent without the cluster
-  cluster::Counters journal;     // as they were
+  cluster::Counters journal;     // before the change
   std::optional<NeverStored> archived;
   [[nodiscard]] std::string text() const;  // for an operator; empty: they are the same
 };
@@ -150,9 +150,9 @@ struct Comparison {
 [[nodiscard]] Comparison compare(JournalStore& journal, const Recovered& stream, UtcTime now,
                                  const UploadLimits& limits = {});
 
-// Moves the messages to the journal while another gateway owns the session. The stream may have more than was read yet,
-// so the journal gives up only messages from a number on for which the stream has another one, or none. Nothing: the
-// journal is of later sequence numbers, and nothing was moved.
+// Moves the messages to the journal while another gateway owns the session. The stream may have more messages than were
+// read so far. So the journal gives up messages only from a number on for which the stream has another one, or none.
+// Nothing: the journal has later sequence numbers, and nothing was moved.
 struct Followed {
   std::uint64_t given_up = 0;
   std::optional<NeverStored> archived;

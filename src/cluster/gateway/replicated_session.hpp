@@ -1,6 +1,6 @@
 // A replicated session of a gateway: its owner, its session in the engine while there is one, and its journal while
 // another gateway owns it.
-// Thread: the gateway's, but for the journal of a follower, which is a job's. Lifetime: that of the gateway.
+// Thread: the gateway's, except the journal of a follower, which belongs to a job. Lifetime: as the gateway.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ namespace nfx::gateway {
   options.answer_timeout = std::chrono::seconds{1};
   options.async_records_max = config.async_messages;
   options.async_bytes_max = config.async_bytes;
-  // What one step of the poll thread records goes into one frame, up to what a server of NATS takes by default.
+  // All records of one step of the poll thread go into one frame, up to a NATS server's default limit.
   options.frame_bytes_max = std::size_t{960} * 1024;
   options.pending_bytes_max = 2 * options.frame_bytes_max;
   options.pending_records_max = 32768;
@@ -50,7 +50,7 @@ class FollowersJournal {
   struct Written {
     Followed followed;
     std::string error;     // empty: none; otherwise the journal is closed
-    bool changed = false;  // the error: the journal is not as it was left, so all frames have to be read again
+    bool changed = false;  // the error: the journal was changed meanwhile, so all frames have to be read again
   };
 
   explicit FollowersJournal(const SessionSettings& settings) : settings_(settings) {}
@@ -154,14 +154,14 @@ struct ReplicatedSession {
   }
 };
 
-// What became of a session that was to be opened.
+// The result of opening a session.
 struct Opened {
   std::size_t number = 0;
   Comparison comparison;
   std::filesystem::path folder;  // of the journal
   bool noted = false;            // in it: the session continued without the cluster
   std::uint64_t frames = 0;
-  std::string error;     // empty: it is there
+  std::string error;     // empty: it exists
   bool changed = false;  // only because the journal was: the next takeover reads all frames
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 std::atomic<bool> checked{false};
 
-// A connection has a thread of its own, and does not connect again.
+// A connection has its own thread, and does not reconnect.
 struct Reading {
   const natsConnection* connection = nullptr;
   ServerBytes bytes;

@@ -1,14 +1,15 @@
-// Everything that a server sends passes ServerBytes before libnats parses it, decrypted where there is TLS: this
-// library defines natsParser_Parse() and natsSock_Read(), which libnats exports and calls through its table of symbols,
-// and calls on. Thread: those of libnats. Cost: of ServerBytes. Errors: a connection that sends something else ends.
+// Everything that a server sends passes ServerBytes before libnats parses it, decrypted if there is TLS. This library
+// defines natsParser_Parse() and natsSock_Read(), which libnats exports and calls through its table of symbols, and
+// calls the originals.
+// Thread: libnats' threads. Cost: as ServerBytes. Errors: a connection that sends something else ends.
 #pragma once
 
 #include <nats/nats.h>
 
 namespace nfx::nats {
 
-// Of this process: some bytes of a server were checked. After the first answer of a server it is true, or this libnats
-// does not let its input be checked, and must not be used.
+// For this process: some bytes of a server were checked. After the first answer of a server it is true; otherwise this
+// libnats does not let its input be checked, and must not be used.
 [[nodiscard]] bool input_is_checked() noexcept;
 
 // While a thread connects: bounds what a server can have it read, and ends reads that fail again and again. libnats
@@ -20,7 +21,8 @@ class ConnectingThread {
   ConnectingThread(const ConnectingThread&) = delete;
   ConnectingThread& operator=(const ConnectingThread&) = delete;
 
-  // Of the connection that was tried: NATS_TIMEOUT for a server that has not answered, whatever libnats made of it.
+  // The status of the attempted connection: NATS_TIMEOUT for a server that has not answered, whatever libnats made of
+  // it.
   [[nodiscard]] natsStatus status_of(natsStatus status) const noexcept;
 };
 

@@ -68,12 +68,12 @@ struct NatsStream::Connection {
 [[nodiscard]] std::string new_inbox();
 [[nodiscard]] bool is_token(std::string_view name);
 
-// Of a message.
+// The number of a message.
 [[nodiscard]] std::uint64_t number_of(std::string_view text);
 [[nodiscard]] std::string_view data_of(const natsMsg* message);
 [[nodiscard]] std::string_view header_of(natsMsg* message, const char* key);
 
-// What no server answers is an object without members, and so is what is nested deeper than 64 levels.
+// An object without members for text that no server sends, and for JSON nested deeper than 64 levels.
 [[nodiscard]] Json json_of(std::string_view text);
 [[nodiscard]] std::uint64_t number_in(const Json& json, const char* key);
 [[nodiscard]] std::string text_in(const Json& json, const char* key);

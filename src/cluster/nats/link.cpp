@@ -118,7 +118,7 @@ natsStatus connect(Link& link, natsOptions* options) {
 
 }  // namespace
 
-// What an attempt to connect and its thread share.
+// Shared by an attempt to connect and its thread.
 struct Attempt::Result {
   std::mutex mutex;
   std::condition_variable ended;

@@ -1,6 +1,6 @@
-// A link, which is a connection to one nats-server, and the attempt to make one.
-// Thread: one, but for what libnats calls; an attempt has a thread of its own. Bounds: one attempt that was given up
-// for each server. Errors: NatsError for what an operator has to fix; else the status of libnats.
+// A link is a connection to one nats-server; an attempt makes one.
+// Thread: one, except calls by libnats; an attempt has its own thread. Bounds: for each server, one attempt that was
+// given up. Errors: NatsError for an operator's mistake; else the status of libnats.
 #pragma once
 
 #include <nats/nats.h>
@@ -44,9 +44,9 @@ struct Link {
   std::uint64_t batches = 0;
 };
 
-// Connecting to one server, on a thread of its own. libnats before 3.8 does not return from one that is lost
-// during a handshake of TLS: such an attempt is given up, and its thread ends when that connection does.
-// Until then no other attempt is made at that server, so that there is one such thread for each of them at most.
+// Connects to one server, on its own thread. libnats before 3.8 does not return from a server that is lost during a TLS
+// handshake: such an attempt is given up, and its thread ends when that connection does. Until then no other attempt is
+// made at that server, so each server has at most one such thread.
 class Attempt {
  public:
   static constexpr std::chrono::milliseconds spare{500};  // of libnats, to end within the time
@@ -70,7 +70,7 @@ class Attempt {
   const std::shared_ptr<Result> result_;
 };
 
-// What to write instead, between the address and the text of libnats.
+// The replacement text, between the address and the text of libnats.
 [[nodiscard]] std::string refusal_of(natsStatus status, const NatsOptions& options);
 // Without users and passwords.
 [[nodiscard]] std::string shown_url(std::string_view urls);

@@ -1,4 +1,4 @@
-// What an operator does with the streams: makes, checks, lists, reads and compacts them.
+// The operator's actions on the streams: makes, checks, lists, reads and compacts them.
 #ifdef NFX_WITH_NATS
 #include <algorithm>
 #include <map>
@@ -112,7 +112,7 @@ std::vector<CheckLine> NatsStream::check() {
   return lines;
 }
 
-// Of the copy for an audit, where there is one.
+// For the copy for an audit, if it exists.
 void NatsStream::check_audit(std::vector<CheckLine>& lines) {
   const std::string stream = audit_stream(connection_->options.stream);
   Json info;
@@ -195,7 +195,7 @@ std::vector<StoredSession> NatsStream::list() {
   const std::string before = name + ".s.";
   const Json subjects = object_in(object_in(info, "state"), "subjects");
   for (const auto& [subject, count] : subjects.items()) {
-    // What begins with _ is not a session.
+    // A name that begins with _ is not a session.
     if (subject.starts_with(before) && !subject.substr(before.size()).starts_with('_') && count.is_number_unsigned())
       sessions.push_back({subject.substr(before.size()), count.get<std::uint64_t>(), {}});
   }

@@ -18,7 +18,7 @@ using cluster::EventKind;
 
 namespace {
 
-constexpr int needed_level = 2;  // of JetStream's interface: that of nats-server 2.12
+constexpr int needed_level = 2;  // of JetStream's interface, as in nats-server 2.12
 constexpr std::size_t answers_max = 65536;
 constexpr std::size_t answer_bytes_max = std::size_t{64} << 20;  // of the answers that poll() has not taken
 constexpr int pending_max = 65536;                               // messages that libnats holds for a callback
@@ -59,7 +59,7 @@ struct NatsStream::Parts {
   std::uint64_t batches = 0;
   std::uint64_t links = 0;  // that were used
   std::atomic<bool> lacks_others{false};
-  std::mutex mutex;  // of what libnats' threads reach: the answers, the names of leases, what is read ahead
+  std::mutex mutex;  // for data that libnats' threads use: the answers, the names of leases, frames read ahead
   std::vector<Answer> answers;
   std::size_t answer_bytes = 0;
   std::function<void()> answered;
@@ -207,7 +207,7 @@ struct NatsStream::Parts {
     send("$JS.API.DIRECT.GET." + stream, reply_subject(index, 'b', session.batch), body.dump(), nullptr, {});
   }
 
-  // The first frame after a sequence: of those that were read ahead, or with the next ones.
+  // Takes the first frame after a sequence from the frames read ahead, or with the next request.
   void read_next(SessionIndex index, std::uint64_t request, std::uint64_t sequence) {
     const std::scoped_lock lock{mutex};
     Session& session = sessions.at(std::to_underlying(index));
@@ -272,7 +272,7 @@ NatsStream::NatsStream(const NatsOptions& options) {
   connection_ = std::make_unique<Connection>(options, [parts = parts_.get()](Link& link) { parts->use(link); });
   Connection& connection = *connection_;
   const Json info = connection.ask("$JS.API.INFO", nullptr);
-  // Servers that elect a leader, and those without JetStream, answer with an error and no level.
+  // Servers that elect a leader, and servers without JetStream, answer with an error and no level.
   if (const Json error = object_in(info, "error"); !error.empty())
     throw NatsError{connection.where() + ": JetStream does not answer yet, or is not enabled for this user: " +
                     text_in(error, "description")};

@@ -53,8 +53,8 @@ struct StreamLimits {
   std::uint32_t replicas = 3;
   std::uint64_t bytes_max = std::uint64_t{1} << 30;
   Duration lease = std::chrono::seconds{5};
-  // Of the copy for an audit, the stream NAME_AUDIT: how long it has each frame, and its bytes, of which the oldest are
-  // dropped. 0 for the time: no copy; 0 for the bytes: no limit.
+  // The copy for an audit, the stream NAME_AUDIT: how long it keeps each frame, and its maximum size in bytes, beyond
+  // which the oldest frames are dropped. 0 for the time: no copy; 0 for the bytes: no limit.
   Duration audit_age{};
   std::uint64_t audit_bytes = 0;
 };
@@ -74,7 +74,7 @@ struct StoredSession {
   std::string owner;  // the gateway that has its lease; empty: none has
 };
 
-// Of the stream of frames.
+// The state of the stream of frames.
 struct StreamState {
   std::uint32_t replicas = 0;
   std::uint64_t bytes = 0;          // of one replica
@@ -129,10 +129,10 @@ class NatsStream {
   [[nodiscard]] bool lacks_others() const;
   // The address of the server that it is connected to, or was when that was lost.
   [[nodiscard]] const std::string& server() const;
-  // The time after which the leases end, as create() was given it; NatsError when the streams are not there.
+  // The time after which the leases end, as set by create(); NatsError when the streams do not exist.
   [[nodiscard]] Duration lease();
 
-  // Makes the streams; NatsError when they are there with other limits, or may not be made.
+  // Makes the streams; NatsError when they exist with other limits, or may not be made.
   void create(const StreamLimits& limits);
   // Version, replicas, limits, permission to write, and a round trip.
   [[nodiscard]] std::vector<CheckLine> check();
@@ -145,8 +145,7 @@ class NatsStream {
   // have the last frames yet, or not all of the earlier ones: check the frames' numbers and read again.
   [[nodiscard]] std::vector<StoredFrame> read_after(std::string_view session, std::uint64_t sequence,
                                                     std::uint32_t most);
-  // Removes the frames of a session that have a lower sequence, for ever. The copy for an audit keeps those that it
-  // has.
+  // Removes the frames of a session that have a lower sequence, for ever. The copy for an audit keeps its frames.
   void remove_before(std::string_view session, std::uint64_t sequence);
   // Removes one message of the stream, for ever.
   void remove_frame(std::uint64_t sequence);

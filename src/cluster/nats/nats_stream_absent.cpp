@@ -1,4 +1,4 @@
-// A build without libnats: the functions are there, and name the package.
+// A build without libnats: the functions exist, and their errors name the package.
 #ifndef NFX_WITH_NATS
 #include "nats/nats_stream.hpp"
 

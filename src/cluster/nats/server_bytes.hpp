@@ -1,8 +1,9 @@
-// What a nats-server may send, before libnats reads it. libnats (all versions up to 3.14 at least) adds a message's
-// size, which the server states, to an index of type int, and allocates what the server states: one line ends the
-// process. Accepts only what nats-server writes: whole lines that end with CR LF, in upper case, and messages of at
-// most message_max bytes. Pure: no socket, no libnats. Thread: one for each connection. Cost: a look at each byte of a
-// line, and at the last two bytes of a message. Bounds: a line of INFO info_max, others line_max.
+// Checks a nats-server's bytes before libnats reads them. libnats (all versions up to 3.14 at least) adds a message's
+// size, which the server states, to an index of type int, and allocates that size: one line ends the process. Accepts
+// only bytes that nats-server writes: whole lines that end with CR LF, in upper case, and messages of at most
+// message_max bytes. Pure: no socket, no libnats.
+// Thread: one for each connection. Cost: a look at each byte of a line, and at the last two bytes of a message. Bounds:
+// a line of INFO info_max, others line_max.
 #pragma once
 
 #include <cstddef>
