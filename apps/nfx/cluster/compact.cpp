@@ -26,7 +26,7 @@ struct CompactOptions {
   bool dry_run = false;
 };
 
-// What the stream has of a session, as the replicas that answered have it.
+// The records of a session in the stream, on the replicas that answered.
 struct StoredRecords {
   Compaction compaction;
   UtcTime reset_at{};  // of the frame that stays as the first one
@@ -93,7 +93,7 @@ int run_compact(const CompactOptions& options) {
   Output out;
   bool good = true;
   for (const std::string& session : sessions_of(stream, options)) {
-    // What the copy does not have yet is not removed.
+    // Records that the copy does not have yet are not removed.
     const std::optional<std::uint64_t> copied = stream.audit_sequence();
     try {
       compact(stream, options, session, copied, out);

@@ -80,7 +80,7 @@ Owned<X509> make_certificate(const char* name, EVP_PKEY* key, X509* issuer, EVP_
   return made;
 }
 
-// Over a file that is there.
+// Overwrites an existing file.
 void write_file(const fs::path& path, mode_t mode, std::string_view text) {
   ::unlink(path.c_str());
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
@@ -202,7 +202,7 @@ class Key {
   std::string name_;
 };
 
-// What a user of this name may do, apart from receiving its answers.
+// The permissions of a user of this name, besides receiving its answers.
 Json permissions_of(std::string_view user, const std::string& stream) {
   if (user == "admin") return Json::object();
   const std::string leases = "KV_" + stream;
@@ -272,7 +272,7 @@ void make_users(const std::filesystem::path& folder, const std::string& stream) 
                    "\n------END NATS USER JWT------\n\n-----BEGIN USER NKEY SEED-----\n" + user.seed() +
                    "\n------END USER NKEY SEED------\n");
   }
-  // The last one: where it is there, all of them are.
+  // Written last: if it exists, all files exist.
   write_file(folder / "accounts.conf", 0600,
              "operator: " +
                  operator_key.token(operator_key.name(), "nexusfix", "operator", {{"system_account", system.name()}}) +

@@ -1,4 +1,4 @@
-// What the servers of a cluster and their users need to trust each other: an authority, one certificate that it signed
+// Credentials for the servers of a cluster and their users: an authority, one certificate that it signed
 // for all servers, and an account of NATS with users, as the tool nsc makes them.
 // Thread: any; no state. Cost: some keys. Errors: std::runtime_error, which names the file or the step.
 //
@@ -21,8 +21,8 @@ struct CertificateFiles {
   std::filesystem::path key;          // server.key: only its owner may read it
 };
 
-// Writes the three files to the folder, over those that are there. Hosts are names and IPv4 addresses. The authority's
-// key is not written anywhere.
+// Writes the three files to the folder, over existing ones. Hosts are names and IPv4 addresses. The authority's key is
+// not written anywhere.
 [[nodiscard]] CertificateFiles make_certificates(const std::filesystem::path& folder,
                                                  const std::vector<std::string>& hosts);
 

@@ -52,7 +52,7 @@ constexpr std::chrono::seconds election_most{30};
   ::_exit(127);
 }
 
-// What `program --version` prints; empty when it cannot be run.
+// The output of `program --version`; empty when it cannot be run.
 std::string version_output(const std::string& program) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) fail_with_errno("pipe");
@@ -231,7 +231,7 @@ void LocalCluster::write_configuration(const LocalServer& server) const {
                      "\nlogfile_size_limit: 16MB\npid_file: " + quoted(folder_ / (server.name + ".pid")) + "\n" +
                      tls(false) + "\njetstream { store_dir: " + quoted(folder_ / server.name) +
                      ", max_mem: 64MB, max_file: " + std::to_string(options_.store_bytes_max) + " }\n";
-  // One server alone is no cluster: with routes to nobody it would wait for a leader for ever.
+  // A single server is no cluster: with routes to no other server it would wait for a leader for ever.
   if (servers_.size() > 1) {
     text += "cluster {\n  name: nexusfix\n  listen: \"127.0.0.1:" + std::to_string(server.route_port) + "\"\n  " +
             tls(true) + "\n  routes: [";
@@ -272,7 +272,7 @@ bool LocalCluster::make_streams(const nats::StreamLimits& limits, Duration most,
     try {
       nats::NatsStream stream{admin};
       stream.create(limits);
-      // A stream that is there from an earlier run elects its own leader after that.
+      // A stream from an earlier run elects its own leader after that.
       error = stream_problem(stream.check());
       if (error.empty()) return true;
     } catch (const nats::NatsError& failure) {

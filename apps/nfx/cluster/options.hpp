@@ -1,4 +1,4 @@
-// What the commands of nfx cluster that use a stream have in common: how to reach it.
+// Shared by the commands of nfx cluster that use a stream: how to reach it.
 // Thread: one, at the start of a program. Errors: nats::NatsError in one line.
 #pragma once
 

@@ -14,7 +14,7 @@
 
 namespace nfx::app::cluster_tools {
 
-// What a frame is after the last one that was taken.
+// The place of a frame after the last one that was taken.
 enum class FramePlace : std::uint8_t {
   next,
   repeated,
@@ -67,7 +67,7 @@ class SessionReader {
   [[nodiscard]] const std::vector<nats::StoredFrame>& read();
 
  private:
-  // Takes those of the answer that are next. False: there is a hole.
+  // Takes the frames of the answer that are next. False: a frame is missing.
   [[nodiscard]] bool take(std::vector<nats::StoredFrame> answer);
 
   nats::NatsStream& stream_;

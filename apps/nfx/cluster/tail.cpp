@@ -34,7 +34,7 @@ struct TailOptions {
 
 constexpr Duration follow_interval = std::chrono::milliseconds{50};
 
-// What a line has besides its frame.
+// The parts of a line besides its frame.
 struct Line {
   std::string_view kind = {};
   std::uint64_t record = 0;  // of the frame, from 1 on; 0: the line is of the frame itself

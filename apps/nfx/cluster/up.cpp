@@ -29,8 +29,8 @@ struct UpOptions {
 constexpr std::uint64_t space_beside_frames = std::uint64_t{256}
                                               << 20;  // leases, and what servers write about their peers
 
-// The signals that end the command, and those of a server that has ended, are taken one at a time by wait().
-// Blocked before any other thread exists, so that no thread is interrupted by one.
+// The signals that end the command, and the signals of servers that ended; wait() takes them one at a time. They are
+// blocked before any other thread exists, so that no thread is interrupted by one.
 class Signals {
  public:
   Signals() {

@@ -124,7 +124,7 @@ struct SlowModel {
   }
 };
 
-// Of the first name.
+// For the first name only.
 using Quotes = strategy::OnlyFor<strategy::Quoter>;
 [[nodiscard]] inline Quotes quotes(FeedKind feed) {
   return {nfx::market::InstrumentId{row_of(feed).first_instrument}, strategy::Quoter{}};
@@ -133,7 +133,7 @@ using Quotes = strategy::OnlyFor<strategy::Quoter>;
 template <class Feed, class V, class Observer>
 using RunTrader = nfx::market::Trader<Feed, typename nfx::market::FeedOf<Feed>::Books, V, Observer, SlowModel, Quotes>;
 
-// Of all that were sent: number, action, side, price and quantity of each, in their order.
+// The hash of all orders sent: number, action, side, price and quantity of each, in their order.
 [[nodiscard]] inline std::uint64_t hash_of(std::span<const nfx::market::SentRequest> sent) noexcept {
   std::uint64_t hash = 0;
   for (const auto& [number, intent] : sent) {

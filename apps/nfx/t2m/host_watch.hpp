@@ -1,8 +1,8 @@
-// What the host did to one thread of this process while it ran, in windows of ten milliseconds: time that it waited for
-// its CPU, interruptions, moves, steal, and interrupts on the CPU that it was on.
+// How the host delayed one thread of this process while it ran, in windows of ten milliseconds: time that it waited for
+// its CPU, interruptions, moves, steal, and interrupts on its CPU.
 // Thread: its own, on the CPUs that it is given; results after stop(). Cost: some hundred microseconds of those CPUs in
-// each window. Errors: what the kernel does not show counts as nothing. Bounds: `most_windows`; what is after them is
-// not known.
+// each window. Errors: values that the kernel does not show count as 0. Bounds: `most_windows`; later windows are
+// unknown.
 #pragma once
 
 #include <sys/types.h>

@@ -1,11 +1,12 @@
 // The messages of a run, made before it: a generated market of some names as messages of a feed, each with the time at
-// which it is due, so that the publisher only has to send them. By FIX the demonstration's venue makes them itself:
-// then there are times alone. Thread: any. Cost: about a microsecond a message, and its bytes; allocates. Errors:
-// std::runtime_error for a recording that cannot be read. The same options give the same bytes on every machine.
+// which it is due, so that the publisher only has to send them. With FIX the demonstration's venue makes the messages,
+// and there are only times.
+// Thread: any. Cost: about a microsecond a message, and its bytes; allocates. Errors: std::runtime_error for a
+// recording that cannot be read. The same options give the same bytes on every machine.
 //
-// Prices are around 120.00 in steps of 0.01, which the demonstration's venue takes. Each message holds what the
-// exchange did in one step. ITCH and DBN have the time of the exchange, set when a message is sent: it is the time at
-// which it was due. So has FIX. A book ticker has none; its update number is the message's, counted over all names.
+// Prices are around 120.00 in steps of 0.01, which the demonstration's venue takes. Each message holds one step of the
+// exchange. ITCH, DBN and FIX messages have a time of the exchange, set when a message is sent: it is the time at which
+// it was due. A book ticker has none; its update number is the message's, counted over all names.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +25,7 @@ namespace nfx::app::t2m {
 
 enum class FeedKind : std::uint8_t { itch, dbn, ws, fix };
 
-// What a run has to know of a feed.
+// The properties of a feed that a run uses.
 struct FeedKindRow {
   std::string_view name;
   bool datagrams = false;              // by UDP, a message in each, whose events have the time at which it was due
@@ -77,7 +78,7 @@ class Messages {
 
   [[nodiscard]] UtcTime midnight() const noexcept { return midnight_; }
   void set_midnight(UtcTime midnight) noexcept { midnight_ = midnight; }
-  // The number of the last message of the market, and of the first that is measured: those before it build the books.
+  // The number of the market's last message, and of the first that is measured: earlier messages build the books.
   [[nodiscard]] std::uint64_t last() const noexcept { return last_; }
   [[nodiscard]] std::uint64_t first_measured() const noexcept { return first_measured_; }
 
@@ -130,7 +131,7 @@ class Schedule {
   std::size_t next_ = 0;
 };
 
-// What a DBN reader needs before the first record.
+// The bytes that a DBN reader needs before the first record.
 [[nodiscard]] std::vector<std::byte> dbn_beginning();
 
 }  // namespace nfx::app::t2m

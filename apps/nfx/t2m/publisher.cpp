@@ -30,19 +30,19 @@
 namespace nfx::app::t2m {
 namespace {
 
-// A sleep may end so much too late.
+// A sleep may end this much too late.
 constexpr Duration spin_before{150'000};
-// What a venue has to answer may take so long.
+// The maximum time expected for an answer of a venue.
 constexpr Duration serve_before{5'000};
 
-// What messages are sent by.
+// Sends the messages.
 class Venue {
  public:
   virtual ~Venue() = default;
   [[nodiscard]] virtual std::uint16_t port() const { return 0; }
   // False: it was refused.
   virtual bool send(Messages& messages, const Messages::Packet& packet, UtcTime due) = 0;
-  // Waits so long, or until a connection wants something, and answers it.
+  // Waits for at most `longest`, or until a connection needs something, and answers it.
   virtual void serve(Duration longest) = 0;
 };
 
@@ -141,7 +141,7 @@ PublisherReport publish(Messages& messages, Venue& venue, UtcTime start) {
   return report;
 }
 
-// The start, when it comes. Nothing: the receiver is gone.
+// The start time, when it comes. Nothing: the receiver is gone.
 std::optional<UtcTime> wait_for_start(int in, Venue& venue) {
   for (;;) {
     std::int64_t start = 0;

@@ -1,7 +1,7 @@
-// The publisher in a process of its own: sends each message when it is due, whatever the receiver does (open loop).
-// By websocket and FIX it is a venue that the receiver connects to: that of `nfx market publish`.
-// Forked before any thread exists. Errors: the child reports them on stderr; the parent sees no report.
-// Lifetime: the child ends with the object, and with the process that made it, however that one ends.
+// The publisher in its own process: sends each message when it is due, whatever the receiver does (open loop). With
+// websocket and FIX it is a venue that the receiver connects to, as in `nfx market publish`. Forked before any thread
+// exists. Errors: the child reports them on stderr; the parent sees no report. Lifetime: the child ends with the
+// object, and with the process that made it, however that one ends.
 #pragma once
 
 #include <sys/types.h>
@@ -26,21 +26,21 @@ struct PublisherReport {
 
 class PublisherProcess {
  public:
-  // The messages are made by then, of these options; the child has them as they are. It waits for begin().
-  // `to`: of datagrams. Throws std::runtime_error when it does not start.
+  // The messages were made before, with these options; the child inherits them unchanged. It waits for begin(). `to`:
+  // the destination of datagrams. Throws std::runtime_error when it does not start.
   PublisherProcess(Messages& messages, const MessageOptions& options, const UdpAddress& to, const CpuSet& cpus);
   ~PublisherProcess();
   PublisherProcess(const PublisherProcess&) = delete;
   PublisherProcess& operator=(const PublisherProcess&) = delete;
 
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
-  // Where it listens; 0: it sends datagrams.
+  // The port on which it listens; 0: it sends datagrams.
   [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
-  // From then on messages are due. By websocket and FIX the receiver has subscribed by now.
+  // Messages are due from `start`. With websocket and FIX the receiver must have subscribed before.
   void begin(UtcTime start) noexcept;
   // Whether it has sent everything, or has ended otherwise. Does not wait.
   [[nodiscard]] bool ended() noexcept;
-  // After ended(). Nothing: it ended without one.
+  // After ended(). Nothing: it ended without a report.
   [[nodiscard]] std::optional<PublisherReport> report() const noexcept { return report_; }
 
  private:

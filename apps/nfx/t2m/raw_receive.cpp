@@ -74,7 +74,7 @@ class RawDatagrams final : public Receiver {
     }
     return {};
   }
-  // Of the message in it: each datagram of a run has one. 0: too short for one.
+  // The number of the message in the datagram: each datagram of a run has one. 0: too short for one.
   [[nodiscard]] std::uint64_t number_of(std::size_t size) const noexcept {
     constexpr std::size_t mold_number = 10, dbn_number_from_end = 4;
     if (size < nfx::market::mold_header_size) return 0;

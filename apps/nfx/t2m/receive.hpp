@@ -1,5 +1,5 @@
-// Receives what the publisher sends until the run is over: by a Trader on the sockets of a live feed, in the poll loop
-// of the session that its orders take if there are any; by FIX on the session that has the market data too.
+// Receives the publisher's messages until the run is over. A Trader reads the sockets of a live feed, in the poll loop
+// of its orders' session if there are orders. With FIX it uses the session that has the market data too.
 // Thread: the calling one. Errors: std::runtime_error when there is no connection to the publisher or the venue.
 #pragma once
 
@@ -21,12 +21,12 @@ class Receiver {
   // `venue` is null where it is the publisher, or there are no orders.
   virtual void receive(PublisherProcess& publisher, demo::VenueProcess* venue) = 0;
   [[nodiscard]] virtual Measurement& measurement() noexcept = 0;
-  // What became of the books and the orders.
+  // Adds the final state of the books and the orders.
   virtual void add_to(RunResult& result) const = 0;
 };
 
 // All outlive the receiver. `recorder` may be null; otherwise it gets every input, so that a replay has the same books
-// and orders. The sockets are those of a feed by sockets.
+// and orders. The sockets are for a feed by sockets.
 struct ReceiverParts {
   const RunOptions& options;
   const Messages& messages;
@@ -37,7 +37,8 @@ struct ReceiverParts {
 // The baseline: recvmsg() alone, for a feed of datagrams. One that was not sent like this is a misfit.
 [[nodiscard]] std::unique_ptr<Receiver> make_raw_receiver(const ReceiverParts& parts);
 
-// What both kinds do on the calling thread alone: turn() has whether something came, wait() sleeps until then.
+// Shared by both kinds, which run on the calling thread alone: turn() returns whether something came, wait() sleeps
+// until then.
 template <class Turn, class Wait>
 void receive_alone(Measurement& measurement, WaitMode mode, Turn&& turn, Wait&& wait) {
   for (std::uint32_t turns = 1;; ++turns) {

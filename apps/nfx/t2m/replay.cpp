@@ -1,4 +1,4 @@
-// What a run received, given to the same handlers at the same times.
+// Gives the input of a run to the same handlers at the same times.
 #include "t2m/replay.hpp"
 
 #include <algorithm>

@@ -52,7 +52,7 @@ void print_slow(SafeText& out, const SlowLine& line) {
   const strategy::SlowMessage& message = line.message;
   out.add("  {} us, message {}{}, CPU {}:", micros(message.total_ns), message.number,
           message.order ? " with an order" : "", message.cpu);
-  // What took a twentieth of it or more, the largest first.
+  // Parts of at least a twentieth, the largest first.
   std::vector<std::size_t> parts;
   for (std::size_t i = std::to_underlying(Stage::queued); i <= std::to_underlying(Stage::send); ++i)
     if (std::uint64_t{message.ns[i]} * 20 >= message.total_ns) parts.push_back(i);
@@ -93,7 +93,7 @@ void print_spread(SafeText& out, std::span<const RunResult> runs) {
   out.add("  P50 of the {} runs from {} to {}\n", medians.size(), micros(least), micros(most));
 }
 
-// What feed, book and model add to the raw loop.
+// The time that feed, book and model add to the raw loop.
 void print_ratio(SafeText& out, const StageFigures& model, const StageFigures& raw) {
   std::string text;
   for (std::size_t i = 0; i < percentile_rows.size(); ++i) {

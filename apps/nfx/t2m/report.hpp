@@ -1,4 +1,4 @@
-// What `nfx t2m` prints of its runs: tables for people, JSON for programs and reports.
+// The output of `nfx t2m` about its runs: tables for people, JSON for programs and reports.
 // Thread: any. Errors: std::runtime_error names a file that cannot be written.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace nfx::app::t2m {
 
 void print_run(SafeText& out, const RunResult& result, std::size_t slowest);
 
-// What is compared: the same load, with less and less in the receiver's way.
+// A compared condition: the same load, with less and less in the receiver's way.
 struct Condition {
   std::string_view name;
   bool pin;

@@ -63,7 +63,7 @@ struct RunResult {
   RunOptions options;
   std::string where;                  // "CPU 1, isolated"
   std::vector<std::string> warnings;  // of the placement plan, and of what disturbed the run
-  std::vector<StageFigures> stages;   // those that occurred
+  std::vector<StageFigures> stages;   // stages that occurred
   std::vector<SlowLine> slowest;      // the slowest first
   std::uint64_t messages = 0;         // measured
   std::uint64_t missing = 0;          // sent and not received
@@ -81,7 +81,7 @@ struct RunResult {
 
 [[nodiscard]] RunResult run_once(const RunOptions& options);
 
-// What a run with RunOptions::record received, through the same handlers, books, models and limits: what they were.
+// The result of giving the input of a run with RunOptions::record to the same handlers, books, models and limits.
 // Throws StoreError or ConfigError for another recording.
 struct ReplayResult {
   FeedKind feed{};

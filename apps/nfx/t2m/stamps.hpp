@@ -1,6 +1,7 @@
-// What a run measures: the observer of its Trader (live/trader.hpp). It stamps the stages of each message and knows
-// which message of the run an event is of.
-// Thread: the receiving one. Cost: that of the stamps; NoStages: which message alone. Lifetime: a value. Errors: none.
+// The measurements of a run: the observer of its Trader (live/trader.hpp). It stamps the stages of each message and
+// knows which message of the run an event belongs to.
+// Thread: the receiving one. Cost: of the stamps; with NoStages only of the message number. Lifetime: a value. Errors:
+// none.
 #pragma once
 
 #include <sched.h>
@@ -29,7 +30,7 @@ class Stamps : public nfx::market::NoObserver {
     kernel_ = input.at;
     begun_ = identified_ = false;
   }
-  // The next message of what was received is there as a whole, and is not read yet.
+  // The next received message is complete, and is not read yet.
   void framed() noexcept {
     stages_.message_begins(kernel_, 0);
     stages_.reached(strategy::Stage::frame);
@@ -62,11 +63,12 @@ class Stamps : public nfx::market::NoObserver {
     last_ = number;
     ++scheduled_;
   }
-  // ... and it is not as it was sent.
+  // The message differs from the one that was sent.
   void count_misfit() noexcept { ++misfits_; }
 
   [[nodiscard]] Stages& stages() noexcept { return stages_; }
-  // The last message of the run that came, how many did, and those of unread() that were not as they should be.
+  // The number of the run's last received message, the number of received messages, and the number of unread() messages
+  // that were not as expected.
   [[nodiscard]] std::uint64_t last_sequence() const noexcept { return last_; }
   [[nodiscard]] std::uint64_t scheduled() const noexcept { return scheduled_; }
   [[nodiscard]] std::uint64_t misfits() const noexcept { return misfits_; }

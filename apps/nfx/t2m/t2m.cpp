@@ -241,7 +241,7 @@ void run_turn(std::vector<ComparisonRow>& table, const CompareOptions& options, 
   }
 }
 
-// Each once: those of several runs differ in their counts only.
+// Prints each warning once: several runs repeat them with other counts.
 void print_warnings(SafeText& out, std::span<const RunResult> runs) {
   std::set<std::string> printed;
   for (const RunResult& run : runs) {
