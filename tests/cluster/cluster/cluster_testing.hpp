@@ -1,5 +1,5 @@
-// What the tests of the cluster share: frames made by hand, a stream of one subject that stores what its servers agree
-// on, and an owner with its answers.
+// Shared by the tests of the cluster: frames made by hand, a stream of one subject that stores the frames its servers
+// agree on, and an owner with its answers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ inline std::string make_frame(const FrameHeader& header, const std::vector<Recor
   return bytes;
 }
 
-// What a majority of the servers has stored: the truth, of which a server may know less.
+// The frames that a majority of the servers has stored: the truth, of which a server may know less.
 struct StoredStream {
   struct Entry {
     std::uint64_t sequence = 0;

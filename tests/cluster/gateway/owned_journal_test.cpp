@@ -1,5 +1,6 @@
-// What a stream gets of the journal of a session that is owned: when its sequence numbers began, what only the journal
-// has, in one frame, and then its records; and the positions that the owner's releases stand for.
+// The records that a stream gets from the journal of an owned session: when its sequence numbers began, and the records
+// that only the journal has, in one frame, and then the later records; and the positions that the owner's releases
+// stand for.
 #include "gateway/owned_journal.hpp"
 
 #include <gtest/gtest.h>

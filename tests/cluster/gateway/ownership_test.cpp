@@ -47,7 +47,7 @@ struct Case {
 
   Decision decide() { return gateway::decide(session, facts, members, rules, now); }
 
-  // What happens, one after the other.
+  // Events, one after the other.
   template <Act act>
   void decided() {
     EXPECT_EQ(static_cast<int>(decide().act), static_cast<int>(act));

@@ -23,7 +23,7 @@ using namespace nfx::testing;
 constexpr int small_buffer = 16 * 1024;
 constexpr std::string_view logon = "8=FIX.4.4|35=A|";
 
-// What the proxy reports, for the thread of the test.
+// The proxy's reports, for the thread of the test.
 class Reports {
  public:
   struct Report {
@@ -76,7 +76,7 @@ class PeerSide {
     EXPECT_GE(connection.socket, 0);
     return connection;
   }
-  // Everything until the connection's end, or so many bytes.
+  // Everything until the connection's end, or `most` bytes.
   std::string read(std::size_t most = SIZE_MAX) const {
     std::string all;
     std::array<char, 4096> piece{};

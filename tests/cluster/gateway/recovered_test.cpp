@@ -1,4 +1,4 @@
-// What the stream has of a session, compared with its journal.
+// The stream's contents of a session, compared with its journal.
 #include "gateway/recovered.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// What needs no server: names, addresses, and the message of a build without libnats. tests/nats_cluster has the rest.
+// Tests that need no server: names, addresses, and the message of a build without libnats. tests/nats_cluster has the
+// rest.
 #include "nats/nats_stream.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +30,7 @@ TEST(NatsStream, names_the_package_where_it_is_missing) {
   EXPECT_EQ(error_of({}), missing_package());
 }
 
-// Handlers run in the reverse of their order: this one after those of a library that is used later.
+// Handlers run in the reverse of their order: this one after the handlers of a library that is used later.
 void end_without_openssl() {
   if (::OPENSSL_init_crypto(0, nullptr) != 1) ::_exit(1);
 }

@@ -1,4 +1,4 @@
-// Which servers a warning names: those on other hosts that are connected to without TLS.
+// Which servers a warning names: servers on other hosts that are connected to without TLS.
 #include <gtest/gtest.h>
 
 #include "nats/nats_stream.hpp"

@@ -1,4 +1,4 @@
-// What a server sends is checked before libnats reads it.
+// A server's bytes are checked before libnats reads them.
 #include "nats/server_bytes.hpp"
 
 #include <gtest/gtest.h>
