@@ -120,7 +120,7 @@ Refusal RiskGate::check_position(const Intent& intent, Side side, const OwnOrder
   const Wide position = side == Side::bid ? Wide{exposure.position} : -Wide{exposure.position};
   const Wide most = position + Wide{open} + Wide{more};
   const auto& limits = instruments_[std::to_underlying(intent.instrument)];
-  // What adds nothing is never refused: it cannot make the position worse.
+  // A request that adds nothing is never refused: it cannot make the position worse.
   return more != 0 && most > Wide{limits.max_position} ? Refusal::position : Refusal::none;
 }
 

@@ -155,7 +155,7 @@ void SimulatedVenue::place(const market::OrderBook& book, Resting order, UtcTime
   resting_.push_back(std::move(order));
 }
 
-// What the other side has at our price or better.
+// Takes the other side's quantity at our price or better.
 void SimulatedVenue::take(const market::OrderBook& book, Resting& order, UtcTime at) {
   std::array<Level, levels_taken> levels;
   const std::size_t count = book.levels(market::opposite(order.side), levels);
@@ -190,7 +190,7 @@ void SimulatedVenue::traded(InstrumentIndex index, const Trade& trade, UtcTime a
   drop_filled();
 }
 
-// An order before us has so much less.
+// An order ahead of ours was reduced by this quantity.
 void SimulatedVenue::reduced(InstrumentIndex index, const OrderView& changed, Quantity quantity) noexcept {
   for (Resting& order : resting_) {
     if (order.instrument != index || order.side != changed.side || order.price != changed.price) continue;

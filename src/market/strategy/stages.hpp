@@ -12,7 +12,7 @@
 // The stages add up to the total. "Late" is known where the publisher states when a message was due to be sent: a
 // latency from then does not hide that the publisher, or the network, was held up. A message is queued while
 // others are handled: since the kernel had it until the one before it was done, and again within a batch that one read
-// returned. What remains until the poll that found it is the thread's own: it slept, or did something else.
+// returned. The rest, until the poll that found it, is the thread's own time: it slept, or did something else.
 #pragma once
 
 #include <algorithm>
@@ -192,13 +192,13 @@ class StageRecorder {
     reported_ = 0;
     last_ = begun_;
   }
-  // The message that began, where it is known by now only.
+  // The number of the message that began, if it is known only now.
   void message_is(std::uint64_t number, UtcTime due = {}) noexcept {
     if (!on_) return;
     pending_[used_].number = number;
     pending_[used_].due = due;
   }
-  // The stage ends here for the message; those that are not reported took no time.
+  // The stage ends here for the message; stages that are not reported took no time.
   [[gnu::always_inline]] void reached(Stage stage) noexcept {
     if (!on_) return;
     NFX_ASSERT(stage >= Stage::decrypt && stage <= Stage::send);
@@ -251,7 +251,7 @@ class StageRecorder {
  private:
   static constexpr std::size_t first_reported = std::to_underlying(Stage::decrypt);
   static constexpr std::size_t reported = std::to_underlying(Stage::send) - first_reported + 1;
-  static constexpr std::size_t stage_lanes = 8;  // of a vector; those after send repeat it
+  static constexpr std::size_t stage_lanes = 8;  // of a vector; lanes after send repeat it
   static_assert(reported <= stage_lanes);
 
   struct Read {
@@ -278,7 +278,7 @@ class StageRecorder {
     std::int64_t done = 0;  // the message before
     std::int64_t read = 0;
   };
-  // What a message took, by stage, in nanoseconds.
+  // The times of a message by stage, in nanoseconds.
   struct Spent {
     std::array<std::int64_t, 4> before;   // late, queued, poll, read
     std::array<detail::FourInts, 2> own;  // decrypt to service
@@ -289,7 +289,7 @@ class StageRecorder {
     [[nodiscard]] std::int64_t total() const noexcept { return totals[1]; }
     [[nodiscard]] std::int64_t operator[](std::size_t stage) const noexcept;
   };
-  // What collect() has counted, without the buckets: vectors of four stages, and their sums in the order of stages.
+  // The counts of collect() without the buckets: vectors of four stages, and their sums in the order of stages.
   struct Sums {
     std::array<detail::FourInts, stage_count / 4> max{};
     std::array<detail::TwoSums, stage_count / 2> sum{};
@@ -319,7 +319,7 @@ class StageRecorder {
 
   std::vector<Pending> pending_;  // the last one is never pending
   std::size_t used_ = 0;
-  std::vector<Read> reads_;  // those with a pending message
+  std::vector<Read> reads_;  // reads with a pending message
   std::size_t reads_used_ = 0;
   std::uint64_t lost_ = 0;
   std::vector<LatencyHistogram> histograms_;
@@ -400,7 +400,7 @@ template <class Counter>
   return out;
 }
 
-// Of more than two seconds, or a clock's error: each as it is.
+// Times of more than two seconds, or from a clock's error: each is counted individually.
 template <class Counter>
 [[gnu::cold, gnu::noinline]] void StageRecorder<Counter>::count_long(const Spent& spent) noexcept {
   for (std::uint32_t left = spent.counted; left != 0; left &= left - 1) {
@@ -423,7 +423,7 @@ template <class Counter>
   std::array<std::int32_t, stage_count> buckets, counts;
   FourInts beyond{};
   for (std::size_t i = 0; i < stages.size(); ++i) {
-    // Without a branch on which stages it has: those that it has not are 0, and counted no times.
+    // Without a branch on the message's stages: missing stages are 0, and are not counted.
     const FourInts bits = FourInts{1, 2, 4, 8} << static_cast<int>(4 * i);
     has[i] = (bits & static_cast<std::int32_t>(spent.counted)) == bits;
     const FourInts ns = stages[i] & has[i];
