@@ -1,4 +1,5 @@
-// Visits the records of a recording: those of its files, then those that only a killed recorder's shared memory has.
+// Visits the records of a recording: first in its files, then the records that only a killed recorder's shared memory
+// has.
 #include "nexusfix/recording/recording.hpp"
 #include "recording/format.hpp"
 

@@ -84,7 +84,7 @@ Recorder::Parts::Parts(Disk& disk, const RecorderOptions& options, JournalFlushe
 
 Recorder::Parts::~Parts() {
   flusher.remove(store);
-  // What waits is written first, so that the last drops find space.
+  // Waiting records are written first, so that the report of the last drops finds space.
   if (unreported.packets != 0 && store.sync(last)) (void)report_drops(last, 0);
 }
 
