@@ -98,7 +98,7 @@ struct FeedSockets::Connections {
   std::size_t open = 0;  // that exist or begin
 };
 
-// What the transport calls.
+// Called by the transport.
 struct FeedSockets::Connections::TransportSink {
   FeedSockets& self;
   SinkRef sink;

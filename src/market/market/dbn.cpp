@@ -69,7 +69,7 @@ bool DbnReader::finish() noexcept {
   return true;
 }
 
-// Collects what precedes the records until all of it is there.
+// Collects the bytes before the records until they are complete.
 DbnReader::Begin DbnReader::read_metadata(const std::byte*& bytes, const std::byte* end) {
   const auto collect = [&](std::size_t size) {
     const std::size_t count = std::min(size - head_.size(), static_cast<std::size_t>(end - bytes));
@@ -130,7 +130,7 @@ bool DbnReader::parse_metadata() {
 //   text, count(4) intervals, each first day(4) last day(4) text
 bool DbnReader::parse_lists(std::size_t symbol_size, std::size_t at) {
   const std::size_t end = head_.size();
-  // Steps over `count` parts of `size` bytes, if they are there.
+  // Steps over `count` parts of `size` bytes, if the input has them.
   const auto skip = [&](std::uint64_t count, std::size_t size) {
     if (size != 0 && count > (end - at) / size) return false;
     at += static_cast<std::size_t>(count) * size;

@@ -1,4 +1,4 @@
-// The tables of fields. Sizes and offsets are those of Databento's documentation of DBN, versions 1 to 3.
+// The tables of fields. Sizes and offsets are from Databento's documentation of DBN, versions 1 to 3.
 #include "market/dbn_layout.hpp"
 
 #include <algorithm>

@@ -60,7 +60,7 @@ struct DbnLayout {
 };
 
 [[nodiscard]] std::span<const DbnLayout> dbn_layouts() noexcept;
-// Of a whole record. Null: none of this size is known.
+// The layout of a whole record. Null: no known record has this size.
 [[nodiscard]] const DbnLayout* find_dbn_layout(std::span<const std::byte> record) noexcept;
 // Null: the layout has none of this name.
 [[nodiscard]] const DbnField* find_field(const DbnLayout& layout, std::string_view name) noexcept;

@@ -152,7 +152,7 @@ FixFeedError read_numbers(const Texts& texts, unsigned quantity_scale, FixEntry&
   if (adds && priced && !out.price.defined()) return FixFeedError::bad_price;
   if (adds && priced && !out.has_quantity) return FixFeedError::bad_size;
   if (texts.has(Texts::orders)) {
-    // Of no use for the book: a bad one counts as unknown.
+    // Not needed for the book: a bad value counts as unknown.
     out.orders = static_cast<std::uint32_t>(positive(texts.text[Texts::orders], 1u << 31).value_or(0));
   }
   return FixFeedError::none;

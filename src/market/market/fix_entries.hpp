@@ -1,8 +1,8 @@
 // Entries of FIX market data messages as values: MarketDataSnapshotFullRefresh (W), MarketDataIncrementalRefresh (X),
-// of FIX 4.2 to 5.0. What an entry means for a book is decided by FixFeed.
+// of FIX 4.2 to 5.0. FixFeed decides the meaning of an entry for a book.
 // Thread: any, one owner of the array. Cost: one pass over the fields of the group; no allocation. Lifetime: entries
 // are values. Errors: FixFeedError; a message with one bad entry is refused as a whole. Bounds: as many entries as the
-// array given has; identifiers of at most 31 characters; prices to 9 decimals; quantities to the instrument's scale.
+// given array has; identifiers of at most 31 characters; prices to 9 decimals; quantities to the instrument's scale.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ struct FixEntry {
   Price price;               // undefined: not in the message
   Quantity quantity = 0;     // if has_quantity
   std::uint64_t number = 0;  // RptSeq, 0 if there is none
-  UtcTime time{};            // of the entry; else that of the message
+  UtcTime time{};            // the entry's time, or else the message's
   InstrumentIndex instrument{};
   std::uint32_t position = 0;  // MDPriceLevel, or MDEntryPositionNo of an entry without an identifier; 0: none
   std::uint32_t orders = 0;    // NumberOfOrders
@@ -67,7 +67,7 @@ class FixInstruments {
   std::vector<std::uint8_t> scales_;
 };
 
-// What was read from a message.
+// The contents of one message.
 struct FixEntries {
   FixFeedError error = FixFeedError::none;
   std::size_t count = 0;              // of entries in the array; with an error, bad ones too, for their instruments
@@ -76,7 +76,7 @@ struct FixEntries {
   bool all_emptied = false;           // an empty book without an instrument: every book is empty
 };
 
-// X: its entries name their instruments, or have that of the entry before.
+// X: its entries name their instruments, or use the instrument of the entry before.
 [[nodiscard]] FixEntries read_increments(const MessageView& message, const FixInstruments& instruments,
                                          std::span<FixEntry> out) noexcept;
 

@@ -25,7 +25,7 @@ std::optional<std::uint32_t> index_in(std::string_view id) noexcept {
   return index;
 }
 
-// What a rejection or a status is about.
+// The symbol that a rejection or a status is about.
 std::string_view symbol_of(const MessageView& message) noexcept {
   const std::string_view symbol = message.get_view(Tag::Symbol);
   return symbol.empty() ? message.get_view(Tag::SecurityID) : symbol;

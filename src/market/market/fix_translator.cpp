@@ -1,4 +1,4 @@
-// What each entry does to the levels and orders that were published before it.
+// The effect of each entry on the levels and orders that were published before it.
 #include "market/fix_translator.hpp"
 
 #include <algorithm>
@@ -69,7 +69,7 @@ void FixOrders::erase(std::uint32_t order) noexcept {
   Order& gone = orders_[order];
   std::size_t hole = slot_of(gone.instrument, gone.id);
   NFX_ASSERT(slots_[hole] == order);
-  // What follows moves up to the hole, if its home is not after the hole.
+  // Later entries move up to the hole, if their home is not after the hole.
   for (std::size_t i = (hole + 1) & mask_; slots_[i] != none; i = (i + 1) & mask_) {
     const Order& moved = orders_[slots_[i]];
     if (((i - home(moved.instrument, moved.id)) & mask_) >= ((i - hole) & mask_)) {
@@ -291,7 +291,7 @@ bool FixTranslator::add_order(InstrumentIndex index, Side side, const FixEntry& 
   return true;
 }
 
-// What the entry leaves out is as before. `renames`: the order's identifier is the entry's from now on.
+// Fields that the entry leaves out are unchanged. `renames`: the order's identifier is the entry's from now on.
 bool FixTranslator::change_order(std::uint32_t order, const FixEntry& entry, bool renames) noexcept {
   const FixOrders::Order before = orders_[order];
   const Price price = entry.price.defined() ? entry.price : before.price;

@@ -70,13 +70,13 @@ class FixTranslator {
   };
   FixTranslator(const Bounds& bounds, FeedOutput& output, FixFeedCounters& counters);
 
-  // Of the events until finish().
+  // Sets the receive time of the events until finish().
   void begin(UtcTime received) noexcept { received_ = received; }
   bool apply(InstrumentIndex index, const FixEntry& entry) noexcept;
   void clear(InstrumentIndex index, std::uint64_t number, UtcTime time) noexcept;
   void status(InstrumentIndex index, TradingStatus status, UtcTime time) noexcept;
   void recovering(InstrumentIndex index) noexcept;
-  // The book becomes that of the entries. False: one did not fit, and the snapshot has no end.
+  // Replaces the book with the entries. False: one did not fit, and the snapshot has no end.
   bool snapshot(InstrumentIndex index, std::uint64_t number, UtcTime time, std::span<const FixEntry> entries) noexcept;
   // The last event was the last of its message.
   void finish() noexcept;
@@ -106,7 +106,7 @@ class FixTranslator {
 
   [[nodiscard]] Event event_of(EventKind kind, InstrumentIndex index, const FixEntry& entry) const noexcept;
   void set_level(InstrumentIndex index, Side side, Price price, Quantity quantity, const FixEntry& entry) noexcept;
-  // An event is given on when the next one is there, so that the last of a message is marked.
+  // An event is passed on when the next one exists, so that the last of a message is marked.
   void emit(const Event& event) noexcept;
 
   FeedOutput* output_;

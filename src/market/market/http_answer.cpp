@@ -56,7 +56,7 @@ HttpState HttpAnswer::ended() noexcept {
   return answer_.state;
 }
 
-// Up to the end of a line, or of the whole head. True: it is there, and what it means was done.
+// Takes bytes up to the end of a line, or of the whole head. True: the line is complete and was processed.
 bool HttpAnswer::take_line(std::string_view& bytes) noexcept {
   const std::string_view wanted = answer_.part == Part::head ? "\r\n\r\n" : "\r\n";
   while (!bytes.empty()) {

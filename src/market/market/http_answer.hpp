@@ -47,7 +47,7 @@ class HttpAnswer {
   bool take_body(std::string_view& bytes, std::uint64_t most) noexcept;
   void fail() noexcept { answer_.state = HttpState::failed; }
 
-  // Of one answer.
+  // The state of one answer.
   struct Answer {
     HttpState state = HttpState::reading;
     Part part = Part::head;

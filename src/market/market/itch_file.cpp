@@ -1,4 +1,4 @@
-// What happens at the edges of chunks, and at the end.
+// The edges of chunks, and the end of a file.
 #include "nexusfix/market/itch_parser.hpp"
 
 #include "market/partial_bytes.hpp"

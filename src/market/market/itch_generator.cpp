@@ -98,7 +98,7 @@ std::span<const std::byte> ItchGenerator::for_each_stock(Phase after, Make&& mak
   return make_one(locate);
 }
 
-// What comes before and after trading.
+// The messages before and after trading.
 std::span<const std::byte> ItchGenerator::preamble() {
   switch (phase_) {
     case Phase::start: return system_event('O', 3 * hour, Phase::directory);

@@ -1,12 +1,12 @@
 // Days of ITCH 5.0 that were never traded, for tests, benchmarks and examples: every kind of message, orders that exist
-// when they are changed, prices around a touch that drifts, and books that never cross.
-// The shares of the kinds are about those of a real day: adds 45%, deletes 42%, replacements 6%, executions 4%,
-// cancels 2.5%, others 0.5%. Messages come in bursts. The stocks' shares follow Zipf's law with an offset: of 8,000
-// stocks the first has 0.8% of the messages, ten have 7%, a hundred 30%, a thousand 66%. A third of the orders come
-// at the price that the stock is worth, three quarters within five ticks of it. Half of the orders that are deleted,
-// replaced or cancelled are among the stock's last eight; the age of the others is uniform in its logarithm.
-// Thread: one owner. Cost: some hundreds of nanoseconds a message. Memory: the orders that rest, so that a day may be
-// of any length. The same options give the same bytes, on every machine and with every library.
+// when they are changed, prices around a touch that drifts, and books that never cross. The shares of the kinds are
+// close to a real day's: adds 45%, deletes 42%, replacements 6%, executions 4%, cancels 2.5%, others 0.5%. Messages
+// come in bursts. The stocks' shares follow Zipf's law with an offset: of 8,000 stocks the first has 0.8% of the
+// messages, ten have 7%, a hundred 30%, a thousand 66%. A third of the orders come at the price that the stock is
+// worth, three quarters within five ticks of it. Half of the orders that are deleted, replaced or cancelled are among
+// the stock's last eight; the age of the others is uniform in its logarithm.
+// Thread: one owner. Cost: some hundreds of nanoseconds a message. Memory: the resting orders, so that a day may have
+// any length. The same options give the same bytes, on every machine and with every library.
 #pragma once
 
 #include <array>

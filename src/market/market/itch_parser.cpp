@@ -1,5 +1,5 @@
-// What an ITCH parser does with invalid messages; and the directory of stocks: what messages put into it, and what they
-// make possible in a stock.
+// How an ITCH parser handles invalid messages; and the directory of stocks: the messages that fill it, and its effects
+// on a stock.
 #include "nexusfix/market/itch_parser.hpp"
 
 #include <algorithm>

@@ -118,7 +118,7 @@ JsonError JsonFeed::Parts::dispatch(JsonError read, Instant now) {
   if (!index) return read == JsonError::none ? JsonError::unknown_symbol : read;
   Instrument& instrument = at(*index);
   if (read != JsonError::none) [[unlikely]] {
-    // What a bad ticker had is repeated by the next one; the rest of a bad trade does not matter to the book.
+    // The next ticker repeats the fields of a bad one; the rest of a bad trade does not matter to the book.
     const bool of_depth = message_.kind == JsonKind::depth_update || message_.kind == JsonKind::none;
     if (instrument.book == JsonBook::depth && of_depth) lost(*index, now);
     return read;
@@ -150,7 +150,7 @@ Event JsonFeed::Parts::event_of(EventKind kind, InstrumentIndex index, Instant n
   return event;
 }
 
-// An event is given on when the next one is there, so that the last of a message is marked.
+// An event is passed on when the next one exists, so that the last of a message is marked.
 void JsonFeed::Parts::emit(const Event& event) noexcept {
   if (pending_) output_.event(*pending_);
   pending_ = event;

@@ -1,4 +1,4 @@
-// What the fields of a message mean together.
+// The combined meaning of a message's fields.
 #include "market/json_fields.hpp"
 
 #include "nexusfix/base/digits.hpp"

@@ -14,7 +14,7 @@
 
 namespace nfx::market {
 
-// Named by their keys; those of one letter by what they are.
+// Named by their keys; keys of one letter by their meaning.
 enum class JsonKey : std::uint8_t {
   event,        // e
   event_time,   // E
@@ -44,7 +44,7 @@ enum class JsonKey : std::uint8_t {
 enum class JsonType : std::uint8_t { text, number, boolean, levels, rest };
 
 [[nodiscard]] JsonKey json_key(std::string_view key) noexcept;
-// Of keys of one letter.
+// Keys of one letter.
 inline constexpr std::array<JsonKey, 128> json_letters = [] {
   std::array<JsonKey, 128> keys{};
   keys.fill(JsonKey::other);
@@ -76,7 +76,7 @@ class JsonFields {
   }
   [[nodiscard]] bool has(JsonKey key) const noexcept { return (seen_ >> static_cast<unsigned>(key) & 1) != 0; }
 
-  // False: the key was there already.
+  // False: the key was set before.
   bool set(JsonKey key, JsonType type, std::string_view text) noexcept {
     if (key == JsonKey::other) return true;
     if (has(key)) return false;
@@ -103,7 +103,7 @@ class JsonFields {
     range = {begin, levels_.size()};
   }
 
-  // What the fields are together.
+  // The combined meaning of the fields.
   JsonError interpret(JsonMessage& out) const noexcept;
 
  private:

@@ -1,11 +1,11 @@
 // Messages of the websocket and HTTP interfaces of large crypto venues as values: book tickers, numbered depth updates,
 // depth snapshots, trades and answers, as Binance's spot and futures interfaces publish them, also within
 // {"stream":...,"data":...}.
-// Thread: one owner per reader. Cost: a frame without white space, escapes and unknown long keys is read by a scan of
-// its own; any other one by simdjson. No allocation after construction; bytes are copied once when simdjson needs
-// padding that the caller does not give. Lifetime: a JsonMessage is valid until the bytes change or the next read().
-// Errors: JsonError; the message is incomplete then, its symbol is set if it was read.
-// Bounds: JsonLimits. Keys that have no meaning here are ignored; simdjson does not check what is within them.
+// Thread: one owner per reader. Cost: a fast scan reads a frame without white space, escapes and unknown long keys;
+// simdjson reads any other one. No allocation after construction; bytes are copied once when simdjson needs padding
+// that the caller does not give. Lifetime: a JsonMessage is valid until the bytes change or the next read(). Errors:
+// JsonError; the message is incomplete then, its symbol is set if it was read. Bounds: JsonLimits. Keys that have no
+// meaning here are ignored; simdjson does not check their values.
 #pragma once
 
 #include <cstddef>

@@ -40,7 +40,7 @@ class Reader final : public JsonReader {
   JsonError read_slowly(const JsonBytes& bytes, JsonMessage& out) noexcept override {
     fields_.clear();
     if (bytes.size > limits_.message_size) return refuse(JsonError::too_large, out);
-    // With wrong JSON, what simdjson reports depends on the bytes after it, which are not the same live and replayed.
+    // For wrong JSON, simdjson's error depends on the bytes after it, which differ between live and replay.
     if (bytes.size != 0) std::memcpy(copy_.data(), bytes.data, bytes.size);
     std::memset(copy_.data() + bytes.size, 0, json_padding);
     ondemand::document document;

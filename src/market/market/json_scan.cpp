@@ -13,14 +13,14 @@
 namespace nfx::market {
 namespace {
 
-// What ends the plain part of a text: its end, escapes, controls, and what is not ASCII.
+// The characters that end the plain part of a text: its end, escapes, controls, and non-ASCII characters.
 constexpr std::array<bool, 256> ends_text = [] {
   std::array<bool, 256> ends{};
   for (std::size_t c = 0; c < ends.size(); ++c) ends[c] = c < 0x20 || c >= 0x80 || c == '"' || c == '\\';
   return ends;
 }();
 
-// Every read is before `end_`, but those of texts before `readable_`.
+// Every read is before `end_`, except reads of texts, which are before `readable_`.
 class Scan {
  public:
   Scan(const JsonBytes& bytes, JsonFields& out) noexcept

@@ -1,4 +1,4 @@
-// What events do to a book by level.
+// The effects of events on a book by level.
 #include "nexusfix/market/order_book.hpp"
 
 #include <algorithm>

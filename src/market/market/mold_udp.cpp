@@ -1,4 +1,4 @@
-// What the MoldUDP64 arbiter does when a packet is not the next one: buffering, gaps, requests, states, snapshots.
+// How the MoldUDP64 arbiter handles a packet that is not the next one: buffering, gaps, requests, states, snapshots.
 #include "nexusfix/market/itch_transport.hpp"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ MoldArbiter::MoldArbiter(const MoldOptions& options)
   NFX_REQUIRE(options.request_messages != 0);
 }
 
-// What is not a packet in sequence of a live feed: its messages are buffered, to be given from there.
+// Not a packet in sequence of a live feed: its messages are buffered, and passed on from there.
 MoldArbiter::Taken MoldArbiter::take(MoldLine line, std::span<const std::byte> bytes, MonotonicTime now) {
   if (bytes.size() < mold_header_size) {
     ++counters_.malformed;
@@ -184,7 +184,7 @@ void MoldArbiter::look_at_gap(MonotonicTime now) noexcept {
   const bool known = gap_end_ != 0;
   const bool silent = state_ == FeedState::stale && reason_ == StaleReason::silence;
   if (known && next_ < gap_end_ && !silent) {
-    // What has come may be a part of the gap's middle.
+    // The new messages may be a part of the gap's middle.
     if (first_buffered_ > next_) gap_end_ = std::min(gap_end_, first_buffered_);
     if (next_ == gap_next_) return;
     // A part of it has come, and the rest may follow.

@@ -1,4 +1,4 @@
-// What events do to books by order.
+// The effects of events on books by order.
 #include "nexusfix/market/order_book.hpp"
 
 #include <algorithm>

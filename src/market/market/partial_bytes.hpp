@@ -1,6 +1,6 @@
 // The beginning of a record that the next chunk of an input continues, kept in `store`, which has space for the longest
 // record. For readers of records in chunks of any size.
-// Thread: that of the reader. Cost: a copy of the bytes that are at the edge of two chunks. Errors: none.
+// Thread: the reader's. Cost: a copy of the bytes at the edge of two chunks. Errors: none.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace nfx::market {
 
-// What remains of a chunk, less than a record. Returns its size.
+// Keeps the rest of a chunk, less than a record. Returns its size.
 [[nodiscard]] inline std::size_t keep_partial(std::span<std::byte> store, const std::byte* bytes,
                                               const std::byte* end) noexcept {
   const auto size = static_cast<std::size_t>(end - bytes);
@@ -21,7 +21,7 @@ namespace nfx::market {
   return size;
 }
 
-// Takes what it needs of [bytes, end) until `size` bytes of `wanted` are there. False: the next chunk continues it.
+// Takes bytes of [bytes, end) until `size` bytes of `wanted` are complete. False: the next chunk continues it.
 [[nodiscard]] inline bool complete_partial(std::span<std::byte> store, std::size_t& size, const std::byte*& bytes,
                                            const std::byte* end, std::size_t wanted) noexcept {
   NFX_ASSERT(wanted <= store.size());

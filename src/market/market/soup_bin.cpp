@@ -1,4 +1,4 @@
-// SoupBinTCP packets: what they mean for the session, and those of which only a part has come.
+// SoupBinTCP packets: their effects on the session, and incomplete packets.
 #include "nexusfix/market/itch_transport.hpp"
 
 #include <algorithm>

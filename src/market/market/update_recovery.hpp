@@ -1,17 +1,17 @@
 // Numbered updates of many instruments over a channel that may lose, repeat and reorder them, and the snapshots that
-// repair what was lost. FIX feeds with RptSeq and websocket feeds with update numbers share it.
+// repair a loss. FIX feeds with RptSeq and websocket feeds with update numbers share it.
 // Thread: one owner; no clock, the time is an argument. Cost: a few compares for an update in sequence; no allocation
-// after construction. Errors: counters; an instrument that is not live is one whose book may not be that of the venue.
-// Bounds: RecoveryOptions. Of an instrument whose updates do not fit any more all buffered ones are dropped, and only a
+// after construction. Errors: counters; the book of an instrument that is not live may differ from the venue's. Bounds:
+// RecoveryOptions. If an instrument's updates do not fit any more, all its buffered ones are dropped, and only a
 // snapshot that includes them is accepted.
 //
-// An instrument begins as `recovering` and wants a snapshot. A gap makes it `recovering`: later updates are buffered.
+// An instrument begins as `recovering` and needs a snapshot. A gap makes it `recovering`: later updates are buffered.
 // It is live again when the missing update arrives after all, or with a snapshot to which the buffered updates connect.
-// Snapshots are requested again after retry_min, later after up to retry_max, for as long as it takes; after
+// Snapshots are requested again after retry_min, with delays that grow up to retry_max, without a limit; after
 // `stale_after` the state is `stale`.
 //
-// The entries of an update are applied by a function of the caller: bool(InstrumentIndex, const Entry&). False: the
-// entry does not fit the book, which needs a snapshot.
+// A function of the caller applies the entries of an update: bool(InstrumentIndex, const Entry&). False: the entry does
+// not fit the book, which needs a snapshot.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +43,7 @@ enum class SnapshotUse : std::uint8_t {
   too_old,     // the buffered updates do not connect to it, or it lacks updates that were dropped
 };
 
-// What does not depend on the entries: positions, states and requests.
+// The part that does not depend on the entries: positions, states and requests.
 class InstrumentRecovery {
  public:
   explicit InstrumentRecovery(const RecoveryOptions& options);
@@ -89,7 +89,7 @@ class InstrumentRecovery {
     std::uint32_t waiting = 0;  // its place in waiting_, if it is not live
     InstrumentState state = InstrumentState::live;
     bool known = false;   // position is
-    bool intact = false;  // the book is that of `position`
+    bool intact = false;  // the book equals the venue's at `position`
     bool timed = false;   // `since` is set
   };
 
@@ -138,8 +138,8 @@ class UpdateRecovery : public InstrumentRecovery {
     return out_of_sequence(index, at, range, entries, apply);
   }
 
-  // An update without a number, of a feed whose order is that of the venue: applied when the book is live, otherwise
-  // dropped, because the snapshot will include it.
+  // An update without a number, of a feed in the venue's order: applied when the book is live, otherwise dropped,
+  // because the snapshot will include it.
   template <class Apply>
   bool update_in_order(InstrumentIndex index, std::span<const Entry> entries, Apply&& apply) {
     Slot& at = slot(index);
@@ -176,7 +176,7 @@ class UpdateRecovery : public InstrumentRecovery {
     return SnapshotUse::too_old;
   }
 
-  // The book is that of the snapshot: applies the buffered updates that follow it. True if it is live then.
+  // The book was replaced by the snapshot: applies the buffered updates that follow it. True if it is live then.
   template <class Apply>
   bool snapshot_applied(InstrumentIndex index, std::optional<std::uint64_t> number, Apply&& apply) {
     Slot& at = slot(index);
@@ -276,7 +276,7 @@ class UpdateRecovery : public InstrumentRecovery {
       if (!old) at.position = range.last;
       at.known = true;
     }
-    // What was dropped is newer than the update that was missing.
+    // The dropped updates are newer than the one that was missing.
     if (at.first != none || (at.known && at.position < at.needed)) return false;
     become_live(index);
     return true;

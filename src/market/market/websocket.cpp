@@ -10,7 +10,7 @@ namespace nfx::market {
 namespace {
 
 constexpr std::uint8_t op_continuation = 0, op_text = 1, op_binary = 2, op_close = 8, op_ping = 9, op_pong = 10;
-// What a receive may bring besides an unfinished message, and the longest header of a server's frame.
+// The bytes that a receive may bring besides an unfinished message, and the longest header of a server's frame.
 constexpr std::size_t receive_space = 4096, header_most = 10;
 constexpr std::size_t control_most = 125;
 

@@ -36,7 +36,7 @@ struct WebsocketOptions {
 enum class WebsocketState : std::uint8_t {
   connecting,  // the server's answer is awaited
   open,
-  closing,  // a close frame was made, that of the server is awaited
+  closing,  // a close frame was made, the server's is awaited
   closed,
   failed,  // error() states why
 };
@@ -46,7 +46,7 @@ enum class WebsocketError : std::uint8_t {
   handshake_too_large,
   not_http,       // the answer is not one of HTTP/1.1
   refused,        // another status than 101: http_status()
-  bad_upgrade,    // Upgrade or Connection is not that of a websocket
+  bad_upgrade,    // Upgrade or Connection does not name a websocket
   bad_accept,     // Sec-WebSocket-Accept does not belong to the key
   extension,      // an extension, such as permessage-deflate, that was not offered
   protocol,       // a subprotocol that was not offered
@@ -114,7 +114,7 @@ class WebsocketClient {
   // Where the socket may write, never empty after next() was called until it gave none; then how much it wrote.
   [[nodiscard]] std::span<char> space() noexcept;
   void received(std::size_t size) noexcept;
-  // What the bytes so far make. `mask` is for the answer to a ping or a close.
+  // The next event in the received bytes. `mask` is for the answer to a ping or a close.
   [[nodiscard]] WebsocketEvent next(WebsocketMask mask) noexcept;
 
   // Frames to the server. False: not open, or WebsocketOptions::output_size is reached, and nothing is sent of it.
@@ -153,7 +153,7 @@ class WebsocketClient {
   bool put_frame(std::uint8_t opcode, std::string_view head, std::string_view payload, WebsocketMask mask) noexcept;
   void compact() noexcept;
 
-  // Of one connection.
+  // The state of one connection.
   struct Link {
     std::size_t begin = 0;    // of the bytes that were not read yet
     std::size_t end = 0;      // of the received ones

@@ -24,7 +24,7 @@ class DepthGenerator {
 
   // The next change of the book: {"e":"depthUpdate",...}
   [[nodiscard]] std::string update(UtcTime at);
-  // Of the best prices, after changes.
+  // A ticker of the best prices, after changes.
   [[nodiscard]] std::string ticker() const;
   [[nodiscard]] std::string trade(UtcTime at);
   [[nodiscard]] std::string snapshot(std::uint32_t levels) const;

@@ -1,9 +1,9 @@
-// Market data by FIX from a venue that matches orders: its own order books, what each session has subscribed to, and
-// the messages for it: a snapshot (W) for every MarketDataRequest (V), increments (X) by order with MDEntryID and
-// RptSeq, and the time of the newest of them as TransactTime. Thread: the sessions' poll thread. Cost: an update of a
-// book and an entry per change; a message per subscriber and flush(). Errors: counters; increments that find a
-// session's send buffer full are left out, so that its RptSeq shows the gap and it requests a snapshot. Bounds:
-// FixPublisherOptions.
+// Market data by FIX from a venue that matches orders: its own order books, the subscriptions of each session, and the
+// messages for them: a snapshot (W) for every MarketDataRequest (V), increments (X) by order with MDEntryID and RptSeq,
+// and the time of the newest of them as TransactTime.
+// Thread: the sessions' poll thread. Cost: an update of a book and an entry per change; a message per subscriber and
+// flush(). Errors: counters; increments that find a session's send buffer full are left out, so that its RptSeq shows
+// the gap and it requests a snapshot. Bounds: FixPublisherOptions.
 #pragma once
 
 #include <array>
@@ -46,7 +46,7 @@ class FixPublisher {
   // Its subscriptions are gone.
   void on_logout(SessionHandle& session);
 
-  // What happened in the book of the symbol with this number.
+  // An event in the book of the symbol with this number.
   struct Order {
     std::uint32_t symbol = 0;
     OrderId id{};

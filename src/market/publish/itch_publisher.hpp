@@ -23,7 +23,7 @@
 
 namespace nfx::market {
 
-// Of 10,000 packets of a line.
+// Numbers per 10,000 packets of a line.
 struct LineFaults {
   unsigned lost = 0;
   unsigned duplicated = 0;
@@ -72,7 +72,7 @@ class ItchPublisher {
   [[nodiscard]] std::uint16_t request_port() const noexcept;
   [[nodiscard]] std::uint16_t snapshot_port() const noexcept { return snapshots_ ? snapshots_->port() : 0; }
 
-  // What the snapshot server's connections call.
+  // Called by the snapshot server's connections.
   void opened(ConnectionId id);
   void received(ConnectionId id, std::string_view bytes);
   void closed(ConnectionId id);

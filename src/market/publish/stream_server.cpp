@@ -1,4 +1,4 @@
-// What waits for a peer, and when it is too much.
+// Data that waits for a peer, and its limit.
 #include "publish/stream_server.hpp"
 
 #include <stdexcept>

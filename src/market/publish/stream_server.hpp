@@ -1,8 +1,8 @@
-// The connections of a listener, plain or with TLS, for small servers: what was received is given on, what is sent
-// waits for the peer up to a bound. Thread: one owner. Cost: one poll of the transport; a connection allocates when it
-// begins, and when what waits for it grows. Errors: the constructor throws std::runtime_error when it cannot listen.
-// Bounds: StreamServerOptions; a peer that does not read is closed and counted when `unsent` waits for it, and is
-// reported as closed.
+// The connections of a listener, plain or with TLS, for small servers: received bytes are passed on, and sent bytes
+// wait for the peer up to a bound.
+// Thread: one owner. Cost: one poll of the transport; a connection allocates when it begins, and when its waiting bytes
+// grow. Errors: the constructor throws std::runtime_error when it cannot listen. Bounds: StreamServerOptions; a peer
+// that does not read is closed and counted when `unsent` bytes wait for it, and is reported as closed.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Who has subscribed to what, and what is sent to whom.
+// Subscriptions, and which messages each connection gets.
 #include "publish/websocket_venue.hpp"
 
 #include <algorithm>

@@ -45,11 +45,11 @@ class WebsocketVenue {
  public:
   explicit WebsocketVenue(const WebsocketVenueOptions& options);
 
-  // The next message, a change of one of the names, to those that subscribed to it.
+  // Sends the next message, a change of one of the names, to its subscribers.
   void publish(UtcTime at);
   // A given message about this symbol instead.
   void send(std::string_view symbol, std::string_view text);
-  // What HTTP answers for this symbol, instead of the generated book.
+  // Sets the HTTP answer for this symbol, instead of the generated book.
   void set_snapshot(const std::string& symbol, std::string body) { snapshots_[symbol] = std::move(body); }
   // Accepts, answers requests and pings.
   std::size_t serve(Duration longest) { return server_.poll(*this, longest); }
@@ -63,11 +63,11 @@ class WebsocketVenue {
   [[nodiscard]] std::uint64_t slow_subscribers() const noexcept { return server_.slow_peers(); }
   [[nodiscard]] bool idle() const noexcept { return server_.idle(); }
   [[nodiscard]] const WebsocketVenueCounters& counters() const noexcept { return counters_; }
-  // Of all generated names, as FeedBooks has it for a subscriber that added the same names in this order. `tickers`: of
-  // a subscriber to their best prices.
+  // A hash of all generated names, as the FeedBooks of a subscriber that added the same names in this order. `tickers`:
+  // for a subscriber to their best prices.
   [[nodiscard]] std::uint64_t hash(bool tickers = false) const;
 
-  // What the server's connections call.
+  // Called by the server's connections.
   void opened(ConnectionId id);
   void received(ConnectionId id, std::string_view bytes);
   void closed(ConnectionId id);
