@@ -1,5 +1,6 @@
-// A venue that publishes its order books by FIX, and a subscriber, two engines on this host: the subscriber's books are
-// the venue's, also when increments are left out, and a replay of the recording has the same after every event.
+// A venue that publishes its order books by FIX, and a subscriber, two engines on this host. The subscriber's books
+// equal the venue's, also when increments are left out, and a replay of the recording has the same books after every
+// event.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -145,7 +146,7 @@ class Market {
         },
         [this] { return feed_.state() == FeedState::live && books_.hash() == venue_.publisher().books().hash(); });
   }
-  // The venue alone: so many steps, each sent immediately.
+  // The venue alone: `steps` steps, each sent immediately.
   void flood(unsigned steps) {
     for (unsigned i = 0; i < steps; ++i) {
       venue_.step(read_utc());

@@ -72,7 +72,7 @@ struct Instruments {
   std::vector<std::uint32_t> seen;
 };
 
-// Locate codes are those of the directory, also of another session's, whose directory comes first.
+// Locate codes are the directory's, also when another session's directory comes first.
 TEST(ItchHandlerOptions, number_the_events_of_the_stocks_that_are_named) {
   NoPorts ports;
   Instruments out;

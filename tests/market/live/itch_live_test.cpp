@@ -1,5 +1,5 @@
-// A day of ITCH over multicast on this host: the subscriber's books are the publisher's, with and without faults of the
-// lines, and a replay of what it recorded has the same books after every event.
+// A day of ITCH over multicast on this host: the subscriber's books equal the publisher's, with and without faults of
+// the lines, and a replay of its recording has the same books after every event.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -30,7 +30,7 @@ ItchFeedOptions feed_options() {
   return options;
 }
 
-// Of this process, as tests run at the same time.
+// For this process alone, because tests run at the same time.
 std::string group(int line) { return "239.255." + std::to_string(::getpid() % 250 + 1) + "." + std::to_string(line); }
 
 // Receiver first: the kernel chooses its ports.
@@ -50,8 +50,8 @@ class Day {
   explicit Day(const Options& options)
       : generator_({.seed = options.seed, .messages = options.messages, .stocks = 20, .resting_orders = 40}) {
     FeedSocketsOptions sockets = line_options(options);
-    // The publisher needs the ports of the lines, and the feed those of the publisher's servers: the lines are found
-    // first, with sockets that are closed again.
+    // The publisher needs the ports of the lines, and the feed needs the ports of the publisher's servers. So the
+    // lines' ports are found first, with sockets that are closed again.
     std::vector<UdpAddress> lines;
     {
       const FeedSockets probe_a{sockets};

@@ -1,4 +1,4 @@
-// A recording of a live feed in a folder of its own, and its replay.
+// A recording of a live feed in its own folder, and its replay.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ class RecordedFeed {
   }
 
   [[nodiscard]] Recorder& recorder() { return *recorder_; }
-  // What its thread would do.
+  // The work of the flusher's thread.
   void write(Instant now) { flusher_.turn(now); }
   // Nothing more is recorded.
   void end() { recorder_.reset(); }
@@ -49,7 +49,7 @@ class RecordedFeed {
   std::optional<Recorder> recorder_;
 };
 
-// What a live feed came to.
+// The result of a live feed.
 template <class Handler>
 struct LiveResult {
   const FeedBooks& books;
@@ -57,8 +57,8 @@ struct LiveResult {
   const Handler& handler;
 };
 
-// Three replays of what was recorded have the same hashes of all books, the same counters and the same
-// state; `counters(handler)`: those of the feed's own parts.
+// Three replays of the recording have the same hashes of all books, the same counters and the same state;
+// `counters(handler)` returns the counters of the feed's own parts.
 template <class Handler, class Options, class Counters>
 void expect_same_in_replay(RecordedFeed& recorded, const FeedBooksOptions& book_options, const Options& options,
                            const LiveResult<Handler>& live, Counters counters) {

@@ -1,5 +1,5 @@
-// A crypto venue and a subscriber on this host, plain and with TLS: the books are the venue's, through gaps, broken
-// connections and a venue that is too fast; a replay of the recording has the same books after every event.
+// A crypto venue and a subscriber on this host, plain and with TLS. The books equal the venue's, through gaps, broken
+// connections and a venue that is too fast, and a replay of the recording has the same books after every event.
 #include <gtest/gtest.h>
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What a websocket's peer may request of the venue, and what it is refused.
+// Which requests of a websocket's peer the venue grants, and which it refuses.
 #include "publish/websocket_venue.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// What a publisher of ITCH knows of its own books: the simplest structures there are, and fields read by their
-// published offsets, so that nothing is shared with what is tested.
+// An ITCH publisher's own books: the simplest possible structures, with fields read by their published offsets, so that
+// they share nothing with the tested code.
 #pragma once
 
 #include <cstddef>

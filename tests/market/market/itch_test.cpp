@@ -104,7 +104,7 @@ TEST(Itch, refuses_every_wrong_length_and_unknown_type_without_reading_past_the_
     const std::size_t right = itch::message_sizes[type];
     for (std::size_t size = 1; size <= itch::max_message_size + 1; ++size) {
       if (size == right) continue;
-      // Of its own, so that a sanitizer sees a byte that is read after it.
+      // A separate allocation, so that a sanitizer sees a read past its end.
       const auto bytes = std::make_unique<std::byte[]>(size);
       bytes[0] = static_cast<std::byte>(type);
       EXPECT_EQ(itch::dispatch({bytes.get(), size}, nothing),

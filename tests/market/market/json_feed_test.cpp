@@ -1,4 +1,4 @@
-// Messages of crypto venues: what is read, what is refused, and how a book follows numbered updates.
+// Messages of crypto venues: which are read, which are refused, and how a book follows numbered updates.
 #include "nexusfix/market/json_feed.hpp"
 
 #include <gtest/gtest.h>
@@ -172,7 +172,7 @@ TEST_F(JsonTest, what_is_wrong_with_a_message_is_named) {
   EXPECT_EQ(reader->read(std::string_view{std::string(5000, ' ') + "{}"}, out), JsonError::too_large);
 }
 
-// What follows a message in its buffer, such as the one before it, is another one when it is replayed.
+// The bytes after a message in its buffer, such as the message before it, differ in a replay.
 TEST_F(JsonTest, bytes_after_a_wrong_message_do_not_matter) {
   const std::string text =
       R"({"lastUpdateId":158,"bids":[["4.00000000","431.00000000"]],"asks":[K"4.00000200","12.00000000"]]})";

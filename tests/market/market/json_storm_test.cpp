@@ -1,5 +1,5 @@
-// Depth updates over a connection that loses, repeats and reorders, with snapshots that come late: whenever the book is
-// live it is the venue's at that number, and it becomes live when the connection is good again.
+// Depth updates over a connection that loses, repeats and reorders them, with late snapshots. Whenever the book is
+// live, it equals the venue's at that number. It becomes live when the connection is good again.
 #include <gtest/gtest.h>
 
 #include <deque>

@@ -83,8 +83,8 @@ TEST(OrderTable, finds_random_numbers_while_it_grows) {
   EXPECT_GT(compared.size(), 5'000u);
 }
 
-// Numbers of three lines of 256, two at the end of the table and one at its beginning: all other lines that they take
-// are after full ones, and an order that leaves a full line has others move up.
+// Numbers of three lines of 256, two at the end of the table and one at its beginning. Their other lines follow full
+// ones, and when an order leaves a full line, others move up.
 TEST(OrderTable, finds_numbers_whose_lines_are_full) {
   std::mt19937_64 random{4};
   std::vector<std::uint64_t> numbers;

@@ -57,7 +57,7 @@ class WebsocketTest : public testing::Test {
     receive(answer_lines);
     ASSERT_EQ(next().kind, WebsocketEventKind::open);
   }
-  // What the client sends, unmasked: opcode and payload of one frame.
+  // The client's output, unmasked: opcode and payload of one frame.
   std::string sent() {
     const std::string bytes{client.to_send()};
     client.sent(bytes.size());

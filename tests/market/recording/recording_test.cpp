@@ -1,4 +1,4 @@
-// Recordings: every packet is read back as it was received, drops are stated where they happened, and the end is named.
+// Recordings: every packet is read back unchanged, drops are stated where they happened, and the end is named.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -75,7 +75,7 @@ ReceivedFrom at(std::int64_t ns, std::uint16_t line = 0, std::uint32_t connectio
   return {UtcTime{Duration{ns}}, StampSource::kernel, line, connection};
 }
 
-// Of lengths from none to that of the longest datagram now and then.
+// Lengths from zero up to, now and then, the longest datagram's.
 std::string payload(std::uint64_t number) {
   std::string bytes = std::to_string(number) + ":";
   bytes.append(number % 997 == 0 ? 65'000 : number % 1500, static_cast<char>('a' + number % 26));

@@ -1,4 +1,4 @@
-// What the risk gate refuses, each for its reason, and what still passes.
+// Which requests the risk gate refuses, each for its reason, and which still pass.
 #include "nexusfix/strategy/risk_gate.hpp"
 
 #include <gtest/gtest.h>

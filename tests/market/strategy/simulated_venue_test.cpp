@@ -170,7 +170,7 @@ TEST(simulated_venue, replaces_and_cancels_what_is_still_there) {
   EXPECT_EQ(rig.table.open_orders(), 0U);
 }
 
-// The queue by its orders: what leaves before us moves us, what leaves after us does not.
+// The queue by its orders: an order that leaves before us moves us, one that leaves after us does not.
 TEST(simulated_venue, knows_which_orders_are_before_ours) {
   Rig rig{QueueModel::by_order};
   const auto remove = [&rig](std::uint64_t id, Duration at) {

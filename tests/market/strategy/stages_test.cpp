@@ -196,7 +196,7 @@ TEST(stages, count_from_when_a_message_was_due) {
   EXPECT_EQ(rig.stages.histogram(Stage::late)->count(), 1U) << "of the other it is not known";
 }
 
-// The buckets of a vector are those of one value after the other, at each border of a bucket and next to it.
+// A vector's buckets equal the buckets of one value after the other, at each border of a bucket and next to it.
 TEST(stages, count_a_value_where_a_histogram_does) {
   const auto check = [](std::int64_t value) {
     const auto four = detail::buckets_of(detail::FourInts{static_cast<std::int32_t>(value), 0, 255, 256});
