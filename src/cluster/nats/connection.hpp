@@ -68,7 +68,7 @@ struct NatsStream::Connection {
 [[nodiscard]] std::string new_inbox();
 [[nodiscard]] bool is_token(std::string_view name);
 
-// The number of a message.
+// The number in a message's header or data.
 [[nodiscard]] std::uint64_t number_of(std::string_view text);
 [[nodiscard]] std::string_view data_of(const natsMsg* message);
 [[nodiscard]] std::string_view header_of(natsMsg* message, const char* key);
