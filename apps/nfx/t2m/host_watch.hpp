@@ -1,6 +1,6 @@
 // How the host delayed one thread of this process while it ran, in windows of ten milliseconds: time that it waited for
 // its CPU, interruptions, moves, steal, and interrupts on its CPU.
-// Thread: its own, on the CPUs that it is given; results after stop(). Cost: some hundred microseconds of those CPUs in
+// Thread: its own, on the CPUs that it is given; results after stop(). Cost: some hundred microseconds of them in
 // each window. Errors: values that the kernel does not show count as 0. Bounds: `most_windows`; later windows are
 // unknown.
 #pragma once

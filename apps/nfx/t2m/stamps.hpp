@@ -67,7 +67,7 @@ class Stamps : public nfx::market::NoObserver {
   void count_misfit() noexcept { ++misfits_; }
 
   [[nodiscard]] Stages& stages() noexcept { return stages_; }
-  // The number of the run's last received message, the number of received messages, and the number of unread() messages
+  // The number of the run's last received message, the number of received messages, and the number of messages
   // that were not as expected.
   [[nodiscard]] std::uint64_t last_sequence() const noexcept { return last_; }
   [[nodiscard]] std::uint64_t scheduled() const noexcept { return scheduled_; }
