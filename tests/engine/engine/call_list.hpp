@@ -1,6 +1,6 @@
-// The list of calls on a page, as in docs/architecture.md and docs/datagram-to-order.md, and its comparison with calls
-// that were recorded.
-// Thread: any. Cost: that of strings; for tests.
+// The list of calls on a page, as in docs/architecture.md and docs/datagram-to-order.md, and its comparison with
+// recorded calls.
+// Thread: any. Cost: of strings; for tests.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +41,7 @@ struct CallList {
   std::string problem;  // why the page has no usable list; empty: it has
 };
 
-// What is between backquotes, in a line or on a page; code blocks are left out.
+// The text between backquotes, in a line or on a page; code blocks are left out.
 inline std::vector<std::string> code_spans_of(std::string_view text) {
   std::vector<std::string> spans;
   std::istringstream lines{std::string{text}};
@@ -122,7 +122,8 @@ inline CallList call_list_of(std::string_view page) {
   return list;
 }
 
-// The calls of an engine that is set up so. Empty: the page has no such variation, or what it replaces is not there.
+// The calls of an engine with this setting. Empty: the page has no such variation, or the calls that it replaces are
+// missing.
 inline Calls with(const CallList& list, std::string_view set_up) {
   Calls calls = list.calls;
   for (const Variation& variation : list.variations) {
@@ -155,8 +156,8 @@ inline std::string rows_of(const Calls& calls) {
   return rows;
 }
 
-// From "void nfx::A<T>::f(int) [with T = nfx::B]" to "A::f": without result, arguments, namespaces and those of
-// templates. g++ and clang write them differently.
+// From "void nfx::A<T>::f(int) [with T = nfx::B]" to "A::f": without result, arguments, namespaces and template
+// arguments. g++ and clang write them differently.
 inline std::string short_name(std::string_view pretty) {
   std::string text{pretty};
   constexpr std::string_view unnamed = "(anonymous namespace)::";  // as clang writes it
@@ -175,7 +176,7 @@ inline std::string short_name(std::string_view pretty) {
   return name;
 }
 
-// Of a file as the compiler got it: absolute, or relative to the build folder.
+// The path of a file as the compiler got it: absolute, or relative to the build folder.
 inline std::string path_in_tree(std::string_view file, std::string_view root) {
   if (file.starts_with(root) && file.size() > root.size()) file.remove_prefix(root.size() + 1);
   while (file.starts_with("../")) file.remove_prefix(3);

@@ -1,4 +1,4 @@
-// What an engine calls: the interfaces that a program's class has, and observers beside it.
+// The callbacks of an engine: the interfaces of a program's class, and observers beside it.
 #include "nexusfix/engine/application.hpp"
 
 #include <gtest/gtest.h>

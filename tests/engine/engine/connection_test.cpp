@@ -1,4 +1,4 @@
-// Who owns a connection, where its bytes are, and that nothing of it outlives it.
+// The owner of a connection, the place of its bytes, and that nothing of it outlives it.
 #include "engine/connection.hpp"
 
 #include <gtest/gtest.h>

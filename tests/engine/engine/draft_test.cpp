@@ -1,5 +1,5 @@
-// Messages that are written into the session's output: the same bytes as those of send(), nothing left behind, and an
-// error for every wrong use.
+// Messages that are written into the session's output: the same bytes as with send(), nothing left behind, and an error
+// for every wrong use.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -211,7 +211,7 @@ TEST_F(Drafts, tell_wrong_fields_by_their_tag) {
   EXPECT_EQ(session().next_outbound(), before);
 }
 
-// What send() refuses because it was not checked when it was written.
+// Messages that send() refuses because they were not checked when they were written.
 TEST_F(Drafts, refuse_fields_of_the_header_and_texts_that_are_no_fields_however_they_were_written) {
   start();
   const SeqNum before = session().next_outbound();
@@ -360,7 +360,7 @@ TEST_F(Drafts, distinguish_what_is_too_long_from_what_has_no_space_now) {
   }
   const std::string text(1000, 'x');
   std::size_t taken = 0;
-  for (;; ++taken) {  // nobody reads meanwhile
+  for (;; ++taken) {  // the peer does not read meanwhile
     ASSERT_LT(taken, 200U);
     auto news = session().create("B");
     news.append(Tag::Text, text);
@@ -431,7 +431,7 @@ TEST_P(RandomDrafts, arrive_in_order_and_whole_whatever_is_given_up_between_them
 INSTANTIATE_TEST_SUITE_P(seeds, RandomDrafts, ::testing::Range(1U, 9U),
                          [](const auto& param) { return "seed_" + std::to_string(param.param); });
 
-// What does not compile.
+// Code that must not compile.
 template <typename Text>
 concept TakenAsBody = requires(Text&& text) { Outgoing{.msg_type = "8", .body = std::forward<Text>(text)}; };
 static_assert(!TakenAsBody<std::string>, "a string that ends with the expression");

@@ -23,7 +23,7 @@ class DynamicSessions : public ::testing::Test {
     rig.turn(2);
     peer.read();
   }
-  // Of an operator, as the loop takes it in its next iteration.
+  // An operator's command, which the loop takes in its next iteration.
   CommandOutcome command(std::size_t session, SessionCommandKind kind) {
     CommandOutcome outcome;
     const auto call = std::make_shared<LoopCall>(

@@ -1,4 +1,4 @@
-// What is still under way on an engine's other threads when it ends.
+// Work under way on an engine's other threads when it ends.
 #include <gtest/gtest.h>
 
 #include <algorithm>

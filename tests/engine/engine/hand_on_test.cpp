@@ -51,7 +51,7 @@ class Client {
   int fd_;
 };
 
-// Gateway a, which owns nothing: no cluster is there.
+// Gateway a, which owns nothing: no cluster is running.
 class HandingOn : public ::testing::TestWithParam<TransportKind> {
  protected:
   HandingOn() {

@@ -135,7 +135,7 @@ TEST(JournalStores, open_a_journal_again_once_another_thread_has_closed_it) {
   auto again = std::async(std::launch::async, [&] { return stores.open(settings, now).next_inbound(); });
   EXPECT_EQ(again.wait_for(20ms), std::future_status::timeout) << "it does not fail";
   stores.end_jobs();
-  stores.run_jobs();  // what a thread of its own would do
+  stores.run_jobs();  // the work of a job thread
   EXPECT_EQ(again.get(), SeqNum{7});
 }
 

@@ -1,4 +1,4 @@
-// What a busy-polling poll thread reports as time that the host took from it: not the application's own work.
+// The time that a busy-polling poll thread reports as taken by the host does not include the application's own work.
 #include <gtest/gtest.h>
 
 #include "engine/thread_watch.hpp"

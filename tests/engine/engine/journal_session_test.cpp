@@ -1,5 +1,5 @@
-// Sessions whose store is a journal: what survives a restart, what waits for the disk, and what happens when the disk
-// fails. The disk is in memory, and the test runs the flusher.
+// Sessions whose store is a journal: which records survive a restart, which messages wait for the disk, and the effects
+// of a disk failure. The disk is in memory, and the test runs the flusher.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -148,7 +148,7 @@ TEST_F(JournalSession, keeps_its_connection_on_a_full_disk_sends_nothing_and_goe
   EXPECT_TRUE(rig.venue.session().logged_on());
   EXPECT_EQ(count_of(Notice::store_trouble), 1);
   EXPECT_EQ(count_of(Notice::store_recovered), 0);
-  // What the peer sends waits in the network.
+  // The peer's messages wait in the network.
   const std::size_t orders = rig.venue.application.at(0).orders.size();
   const JournalPosition position = rig.venue.session().journal()->position();
   for (int i = 0; i < 200; ++i) ASSERT_TRUE(order(std::to_string(i)));
@@ -325,7 +325,7 @@ TEST_F(JournalSession, opens_the_journal_of_a_template_elsewhere_while_the_logon
   EXPECT_TRUE(rig.venue.application.added.empty());
   EXPECT_FALSE(rig.trader.session().logged_on());
   stores->end_jobs();
-  stores->run_jobs();  // what a thread of its own would do
+  stores->run_jobs();  // the work of a job thread
   turn(10);
   ASSERT_EQ(rig.venue.application.added.size(), 1u);
   EXPECT_TRUE(rig.trader.session().logged_on());
@@ -407,7 +407,7 @@ TEST_F(JournalSession, of_a_template_leaves_memory_when_idle_and_goes_on_with_it
   rig.pass(2s, 1s);
   EXPECT_EQ(rig.venue.application.removed, (std::vector<std::size_t>{1}));
   EXPECT_EQ(rig.venue.loop->counters().dynamic_idle, 1u);
-  // A second failed Logon of a journal that was there before leaves it there.
+  // A second failed Logon leaves an existing journal in place.
   peer.seq = 1;
   log_on();
   EXPECT_FALSE(list_sessions(disk, "/venue").empty());

@@ -1,4 +1,4 @@
-// What a session does to protect itself and others: throttle, resend rate, cancel on disconnect, reports, fail-over.
+// How a session protects itself and others: throttle, resend rate, cancel on disconnect, reports, fail-over.
 #include <gtest/gtest.h>
 
 #include "engine/venue_and_peer.hpp"

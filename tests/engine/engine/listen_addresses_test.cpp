@@ -62,7 +62,8 @@ class ListenAddressesOfAnEngine : public ::testing::Test {
   void turn() {
     for (int i = 0; i < 4; ++i) engine->turn(Duration::zero());
   }
-  // What add_session() refuses these settings with; check_added() has to refuse them too. Empty: it takes them.
+  // The reason why add_session() refuses these settings; check_added() must refuse them for the same reason. Empty: it
+  // accepts them.
   std::string refusal_of(const SessionSettings& settings) {
     std::string planned;
     try {

@@ -1,4 +1,4 @@
-// Who may log on: places, bytes and time of connections without a Logon, listeners, templates, addresses.
+// The conditions for a Logon: places, bytes and time of connections without a Logon, listeners, templates, addresses.
 #include "engine/logon_gate.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What a poll loop measures of itself for the metrics file, with a clock that the test moves.
+// The measurements of a poll loop for the metrics file, with a clock that the test moves.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// Who may log on, what other threads submit and what operators request, over a network that records its calls.
+// Logons, messages of other threads and operators' requests, over a network that records its calls.
 #include "engine/loop_parts.hpp"
 
 #include <gtest/gtest.h>

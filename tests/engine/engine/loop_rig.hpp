@@ -34,7 +34,7 @@ class RecordingApplication : public Application, public Observer, public Authent
  public:
   struct Session {
     std::vector<std::string> orders;      // ClOrdID(11) of every application message, in order
-    std::vector<std::string> duplicates;  // and of those with PossDupFlag=Y
+    std::vector<std::string> duplicates;  // and of messages with PossDupFlag=Y
     std::vector<std::string> traffic_out;
     std::vector<std::string> logouts;
     std::vector<std::string> cancels;

@@ -137,7 +137,7 @@ TEST(MessageTapQueue, copies_only_the_beginning_of_a_long_message) {
   EXPECT_EQ(copied[0].bytes.size(), RecentMessages::most_bytes);
 }
 
-// An engine on a thread of its own.
+// An engine on its own thread.
 class TappedEngine : public ::testing::Test {
  protected:
   TappedEngine() {

@@ -257,7 +257,7 @@ class OneMessage {
   std::unique_ptr<Engine> venue_engine_, trader_engine_;
 };
 
-// With what was recorded as rows for the page.
+// On failure it prints the recorded calls as rows for the page.
 void expect_same(const Calls& listed, const Calls& called) {
   EXPECT_EQ(difference(listed, called), "") << "called were:\n" << rows_of(called);
 }

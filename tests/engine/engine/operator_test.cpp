@@ -1,4 +1,5 @@
-// Commands of an operator through the loop: what other threads request, what the session does, what the store keeps.
+// Commands of an operator through the loop: requests from other threads, their effects on the session, and the records
+// in the store.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -107,7 +107,7 @@ TEST(OutputBuffer, starts_over_at_the_front_once_all_is_gone) {
   EXPECT_EQ(buffer.room(1).size(), 100U);
 }
 
-// What a Submissions gives to its poll thread, as text.
+// The messages that a Submissions gives to its poll thread, as text.
 std::vector<std::string> drained(Submissions& submissions) {
   std::vector<std::string> seen;
   submissions.drain([&](std::span<const char> record) {

@@ -1,4 +1,4 @@
-// What a session with store_received has of its peer's messages in its journal.
+// The peer's messages in the journal of a session with store_received.
 #include <gtest/gtest.h>
 
 #include <expected>

@@ -378,7 +378,7 @@ TEST(RefusedLogon, as_a_line_has_nothing_unprintable_and_is_bounded) {
             "not_fix: the first bytes are not a FIX message, 12 more within a second, the last from 192.0.2.7:5");
 }
 
-// Silent connections, opened again as soon as they are closed, from many addresses. A peer that sends its Logon in the
+// Silent connections from many addresses, reopened immediately after each close. A peer that sends its Logon in the
 // iteration after its connect always logs on, whether its address is known or not.
 TEST(SilentConnections, cannot_keep_a_peer_out_however_many_they_are) {
   for (const int networks : {1, 4, 64}) {

@@ -1,4 +1,4 @@
-// What the engine does at the boundaries of a session's time, also at those it slept through.
+// The engine's actions at the boundaries of a session's time, also at boundaries that it slept through.
 #include <gtest/gtest.h>
 
 #include "config/schedule_config.hpp"

@@ -164,7 +164,7 @@ TEST_F(SendGateTest, an_assignment_drops_what_was_pending_and_all_that_was_known
   EXPECT_EQ(leaving(), "xyz");
 }
 
-// Whatever the order: what was sent was committed, and all is sent in order once everything is.
+// In every order, sent messages were committed before, and all messages are sent in order once everything is committed.
 TEST_F(SendGateTest, nothing_leaves_before_its_commit_in_any_order_of_events) {
   test::Seeded random;
   SCOPED_TRACE(random.trace());

@@ -1,4 +1,4 @@
-// What the service manager is notified of, over a socket of its kind.
+// Notifications to the service manager, over a socket of its kind.
 #include "engine/service_manager.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view nothing = "(nothing)";
 
-// The manager's end, in a folder of its own.
+// The manager's end, in its own folder.
 class Manager {
  public:
   Manager() {

@@ -1,4 +1,4 @@
-// What a session's meter and its thread's recorder note, and when it is counted; by times that the test gives.
+// The notes of a session's meter and its thread's recorder, and when they are counted; the test gives the times.
 #include "engine/session_meter.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Silent connections over real TCP, opened again as soon as they are closed, while a peer at another address logs on.
+// Silent connections over real TCP, reopened immediately after each close, while a peer at another address logs on.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -88,7 +88,7 @@ class Client {
   bool connected_ = false;
 };
 
-// Holds 128 silent connections from so many networks, until it ends.
+// Holds 128 silent connections from as many networks, until it ends.
 class Attackers {
  public:
   Attackers(std::uint16_t port, unsigned networks) : thread_([this, port, networks] { attack(port, networks); }) {
@@ -133,7 +133,7 @@ SessionSettings acceptor() {
 struct Attack {
   TransportKind transport;
   unsigned networks;         // that the silent connections come from
-  bool remembers_addresses;  // the peer has a place of its own from its second Logon on
+  bool remembers_addresses;  // the peer has a reserved place from its second Logon on
 };
 
 void PrintTo(const Attack& attack, std::ostream* out) {
@@ -171,7 +171,7 @@ TEST_P(SilentConnectionsOverTcp, delay_no_logon_until_their_time_is_over) {
   EXPECT_GT(engine.counters().evicted, 0U);
 }
 
-// Drops each connection as soon as it is logged on.
+// Drops each connection immediately after its Logon.
 class Returning final : public Application {
  public:
   Handled on_message(SessionHandle&, const MessageView&) override { return Handled::done; }

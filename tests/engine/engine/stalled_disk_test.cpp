@@ -1,4 +1,4 @@
-// Two sessions on one poll thread, each with a journal on a disk of its own, when one of the disks stalls.
+// Two sessions on one poll thread, each with a journal on its own disk, when one of the disks stalls.
 #include <gtest/gtest.h>
 
 #include <condition_variable>

@@ -1,4 +1,4 @@
-// Messages of other threads: every result that submit() and on_submitted() can have, what is held until the Logon, and
+// Messages of other threads: every result that submit() and on_submitted() can have, messages held until the Logon, and
 // the order of all of them.
 #include <gtest/gtest.h>
 

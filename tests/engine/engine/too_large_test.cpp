@@ -14,7 +14,7 @@
 namespace nfx::test {
 namespace {
 
-// A snapshot with so many levels on each side.
+// A snapshot with `levels` levels on each side.
 std::string snapshot(std::size_t levels) {
   std::string body = field(262, "book") + field(55, "BTCUSDT") + field(268, std::to_string(2 * levels));
   for (std::size_t i = 0; i < 2 * levels; ++i) {
@@ -182,7 +182,7 @@ std::string with_length(const std::string& whole, const std::string& length) {
          length + '\x01' + whole.substr(whole.find("35="));
 }
 
-// With a CheckSum of its own, and as many bytes in its Text as are wanted.
+// A message with a valid CheckSum, whose Text gives it this size.
 std::string message_of_size(RawPeer& peer, std::size_t size) {
   const std::string small = peer.message("B", field(58, "x"), peer.seq++);
   const std::size_t body = small.find("35="), end = small.rfind("10=");
@@ -237,7 +237,7 @@ class SameAnswer : public TooLargeMessages {
     rig.turn();
     send_all(peer.next(msg_type::logon, field(98, "0") + field(108, "30")));
   }
-  // How often the number is requested while this is so. What the peer sent after it is filled.
+  // How often the number is requested while the condition holds. Messages that the peer sent after it are filled.
   std::size_t requests_while(const std::function<bool()>& condition, const std::string& bytes, std::uint64_t number) {
     std::size_t requests = 0;
     for (int second = 0; second < 2000 && condition(); ++second) {

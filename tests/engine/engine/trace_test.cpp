@@ -1,4 +1,4 @@
-// Which messages become traces, what a trace has of its message, and how it is written for OpenTelemetry.
+// Which messages become traces, the contents of a trace, and its format for OpenTelemetry.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
