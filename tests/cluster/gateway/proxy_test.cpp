@@ -1,4 +1,4 @@
-// Connections that are handed on: which bytes arrive where, what is held back, and how each of them ends.
+// Connections that are handed on: which bytes arrive where, which are held back, and how each of them ends.
 #include "gateway/proxy.hpp"
 
 #include <fcntl.h>
