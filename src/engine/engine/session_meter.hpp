@@ -1,8 +1,8 @@
-// Follows what a session sends from the application to the kernel, and notes when.
+// Follows a session's messages from the application to the kernel, and notes the times.
 // Thread: the poll thread. Cost: two readings of the clock and some stores for each message given to on_message.
 // Errors: none.
 //
-// Bytes are sent in order. Those that were appended before an attempt to send them form a group, and those appended
+// Bytes are sent in order. Bytes appended before an attempt to send them form a group, and bytes appended
 // afterwards the next one, so that a group whose bytes wait for the disk or the peer ends when its last byte was sent:
 //
 //   appended ─► following ─► leaving ─► the kernel
