@@ -1,7 +1,7 @@
-// The frame: what a session's owner appends to the session's subject of a replicated stream. A frame of kind `epoch` is
-// the first one of an owner; all later ones of that owner are of kind `records` and have its epoch.
-// Thread: any; pure. Cost: one pass and one checksum of the bytes, no allocation. Lifetime: views borrow the bytes.
-// Errors: bytes that are not a whole, valid frame are a FrameError; nothing reads past their end.
+// The frame: a session's owner appends frames to the session's subject of a replicated stream. A frame of kind `epoch`
+// is the first one of an owner; all later ones of that owner are of kind `records` and have its epoch. Thread: any;
+// pure. Cost: one pass and one checksum of the bytes, no allocation. Lifetime: views borrow the bytes. Errors: bytes
+// that are not a whole, valid frame are a FrameError; nothing reads past their end.
 //
 //   offset | 0     4       6    7   8       16    24      32     40            48             56             64 68 72
 //   76
