@@ -1,7 +1,7 @@
 // A whole ITCH feed: packets of two lines in, events out; gaps are filled by requests, and by a GLIMPSE snapshot when
 // they are not. Sockets and clocks are the caller's.
 // Thread: one owner. Cost: a packet in sequence is parsed where it is; nothing is allocated after construction.
-// Lifetime: the output must outlive the feed. Errors: what the network does is state() and counters.
+// Lifetime: the output must outlive the feed. Errors: network faults are state() and counters.
 // Bounds: MoldOptions::buffered_messages while messages are missing or a snapshot is loaded, the newest ones remain;
 // one snapshot at a time, tried again after retry_min, later after up to retry_max, until one is loaded.
 //

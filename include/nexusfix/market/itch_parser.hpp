@@ -1,4 +1,4 @@
-// ITCH messages to events: what the books need of them, and the directory of stocks; ItchFileReader reads files of
+// ITCH messages to events: the changes of the books, and the directory of stocks; ItchFileReader reads files of
 // them. Thread: one owner. Cost: a few nanoseconds a message; no allocation after the parser is made. Lifetime: an
 // event is a value; a View borrows the message. Errors: a message of an unknown type or a wrong length gives no event,
 // is counted, and is the result.

@@ -3,7 +3,7 @@
 // books.
 // Thread: one owner each. Cost: a packet in sequence is one pass over its messages, without a copy; a duplicate is a
 // compare. Arbiter and client take their memory when they are made. Lifetime: a message borrows the received bytes, or
-// the buffer's, during the call of the sink. Errors: what the network or a server does is a counter and a state, never
+// the buffer's, during the call of the sink. Errors: a fault of the network or a server is a counter and a state, never
 // an exception.
 //
 //            0         10         18      20
