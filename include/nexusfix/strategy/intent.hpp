@@ -1,7 +1,7 @@
 // A model's intents, the venue's reports about them, and our orders that are open or under way.
 // A model is any type with
 //   std::optional<Intent> on(const Book& book, const market::Event& event) noexcept
-// and, if it wants to know what became of its orders, void report(const Report& report) noexcept.
+// and, if it wants to know the results of its orders, void report(const Report& report) noexcept.
 // A model has at most `model_slots` orders at the same time and names each by a slot of its own.
 // Thread: intents and reports are values, trivially copyable; OwnOrders has one owner. Units: prices are billionths,
 // quantities the instrument's smallest unit. Cost: a call of OwnOrders touches a few cache lines and does not allocate
