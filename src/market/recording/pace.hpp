@@ -1,4 +1,4 @@
-// When each packet of a recording is due in a replay: with the spacing of their receive times, at a multiple of that
+// When each packet of a recording is due in a replay: with the spacing of the receive times, at a multiple of that
 // speed. Thread: a value. Cost: some additions. Time is an argument.
 #pragma once
 
