@@ -1,16 +1,16 @@
 // The frame: a session's owner appends frames to the session's subject of a replicated stream. A frame of kind `epoch`
-// is the first one of an owner; all later ones of that owner are of kind `records` and have its epoch. Thread: any;
-// pure. Cost: one pass and one checksum of the bytes, no allocation. Lifetime: views borrow the bytes. Errors: bytes
-// that are not a whole, valid frame are a FrameError; nothing reads past their end.
+// is the first one of an owner; all later ones of that owner are of kind `records` and have its epoch.
+// Thread: any; pure. Cost: one pass and one checksum of the bytes, no allocation. Lifetime: views borrow the bytes.
+// Errors: bytes that are not a whole, valid frame are a FrameError; nothing reads past their end.
 //
-//   offset | 0     4       6    7   8       16    24      32     40            48             56             64 68 72
-//   76
-//          | magic version kind 0   session epoch gateway number first_inbound first_outbound outbound_limit
-//          record_count records_size attempt  crc
+//   offset | 0     4       6    7 8       16    24      32
+//          | magic version kind 0 session epoch gateway number
+//          | 40            48             56             64           68           72      76
+//          | first_inbound first_outbound outbound_limit record_count records_size attempt crc
 //   record | 0   8    12   13
-//          | seq size kind 0 0 0  then `size` bytes                                  all numbers little-endian
+//          | seq size kind 0 0 0  then `size` bytes
 //
-// crc is the CRC-32C of the 76 bytes before it and of the records after it.
+// All numbers are little-endian. crc is the CRC-32C of the 76 bytes before it and of the records after it.
 #pragma once
 
 #include <array>

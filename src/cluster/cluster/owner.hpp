@@ -12,13 +12,12 @@
 //   2. One frame is in flight. Without an answer the identical frame is published again; when it is refused, the frame
 //      that follows the expected one is read: the identical one was stored, any other one is another owner's.
 //      No two frames of one gateway are the same bytes: a claim counts the attempts, later frames have its epoch.
-//   3. An owner starts after its own epoch frame was stored and all frames up to it were read, without a gap; but those
-//   before a frame that begins with a reset may be missing, because an operator may have removed them.
-//   4. Records of a group are in one frame where it takes them, and otherwise a frame ends with a record `inbound`
-//   where it
-//      can: an answer without the message that it answers would be made again by the next owner.
-//   5. A candidate that follows reads frames before it claims, by the same checks; a takeover continues after the last
-//   one. So does the takeover of a gateway that was the owner, after the last frame that it knows to be stored.
+//   3. An owner starts after its own epoch frame was stored and all frames up to it were read, without a gap. Only
+//      frames before one that begins with a reset may be missing, because an operator may have removed them.
+//   4. Records of a group are in one frame if they fit. Otherwise a frame ends with a record `inbound` if possible: the
+//      next owner would repeat an answer that was stored without the message that it answers.
+//   5. A candidate that follows reads frames before it claims, with the same checks. A takeover continues after the
+//      last one. If the gateway was the owner before, it continues after the last frame that it knows to be stored.
 //   6. A record is released when its frame is stored. Durability::async releases earlier, within its limits, and only
 //      after its first frame that is not its epoch was stored.
 #pragma once
