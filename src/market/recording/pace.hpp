@@ -1,5 +1,5 @@
-// When each packet of a recording is due in a replay: with the spacing of the receive times, at a multiple of that
-// speed. Thread: a value. Cost: some additions. Time is an argument.
+// When each packet of a recording is due in a replay: spaced as the receive times, at a multiple of that speed.
+// Thread: a value. Cost: some additions. Time is an argument.
 #pragma once
 
 #include <algorithm>
