@@ -373,7 +373,7 @@ TEST(OversizedMessage, keeps_the_first_bytes_and_finds_a_wrong_check_sum_in_what
   encoder.begin("FIX.4.4", "W");
   encoder.fields().append(Tag::MsgSeqNum, 7).append(Tag::Text, std::string(15'000, 'x'));
   std::string message{encoder.finish()};
-  for (const std::size_t piece : {1, 5, 7, 100, 20'000}) {
+  for (const std::size_t piece : {1U, 5U, 7U, 100U, 20'000U}) {
     for (const bool right : {true, false}) {
       message[9'000] = right ? 'x' : 'y';
       std::array<char, 4096> memory{};
