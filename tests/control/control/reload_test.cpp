@@ -1,5 +1,6 @@
 // A configuration file that changes while its engine runs: the answer lists the changes, possible ones are made, and a
 // logged-on session continues.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -356,8 +357,8 @@ TEST_F(Reload, refuses_commands_to_a_session_while_it_is_replaced) {
   EXPECT_EQ(status, 503U);
   EXPECT_EQ(ask("POST", control_path(name_of("OTHER"), "disable")).status, 503U);
   EXPECT_EQ(ask("POST", control_path(name_of("DESK"), "test-request")).status, 200U) << "others are not concerned";
-  std::filesystem::remove(journal);
-  std::filesystem::rename(aside, journal);
+  // Both at once: the reload would make the folder in between.
+  ASSERT_EQ(::renameat2(AT_FDCWD, aside.c_str(), AT_FDCWD, journal.c_str(), RENAME_EXCHANGE), 0);
   const Json done = reloaded.get();
   EXPECT_EQ(done["result"], "done") << done;
   EXPECT_EQ(shown("OTHER")["enabled"], true);
