@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t max_fields = 60'000;  // positions have 16 bits
 constexpr std::size_t max_messages = 10'000;
 constexpr std::size_t max_component_depth = 32;       // components within components
+constexpr std::size_t max_groups_in_group = 4'096;    // each as often as it occurs
 constexpr std::size_t max_steps_per_scope = 100'000;  // maximum number of elements visited to resolve one message
 
 class Resolver {
@@ -84,6 +85,8 @@ class Resolver {
   std::unordered_map<std::string_view, const ModelComponent*> components_;
   std::unordered_set<const ModelComponent*> used_;
   std::unordered_map<const ModelMember*, const StoredGroup*> groups_;  // null: repaired to a plain field
+  // Itself and all groups within it, each as often as it occurs.
+  std::unordered_map<const GroupDef*, std::size_t> groups_in_;
   std::unordered_set<const ModelMember*> repaired_;
   Suggestions field_names_, component_names_;
 };
@@ -465,6 +468,13 @@ const StoredGroup* Resolver::resolve_group(const ModelMember& member, const Fiel
                  "nest fewer");
   }
   gather(member.members, {Section::body, true, name}, entry);
+  // A shape is searched group by group; components that repeat groups within groups would multiply them.
+  std::size_t groups = 1;
+  for (const MemberDef& each : entry.members) groups += each.group == nullptr ? 0 : groups_in_.at(each.group);
+  if (groups > max_groups_in_group) {
+    return plain(RepairKind::group_depth, " holds more than " + std::to_string(max_groups_in_group) + " groups",
+                 "nest fewer");
+  }
   remove_own_count(member, count, entry);
   if (entry.members.empty()) {
     return plain(RepairKind::empty_group, " has no fields", "list them, the one that starts each entry first");
@@ -475,6 +485,7 @@ const StoredGroup* Resolver::resolve_group(const ModelMember& member, const Fiel
   }
   check_data(entry, name);
   StoredGroup& group = tables_->groups.emplace_back();
+  groups_in_.emplace(&group.def, groups);
   group.height = entry.height + 1;
   for (const MemberDef& each : entry.members) {
     group.tags.push_back(each.tag);

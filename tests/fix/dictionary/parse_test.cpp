@@ -253,6 +253,26 @@ TEST(ParseDictionary, finds_groups_too_deep_that_components_hide) {
   EXPECT_GT(d.repairs().count(RepairKind::group_depth), 0u);
 }
 
+// Each of ten groups has the ten groups of the next level, which is 10 to the power of the level in all.
+TEST(ParseDictionary, reads_groups_that_hold_thousands_of_groups_as_plain_fields) {
+  std::string components = R"(<component name="C0"><field name="AllocAccount" required="N"/></component>)";
+  std::string fields;
+  for (int level = 1; level <= 7; ++level) {
+    components += "<component name=\"C" + std::to_string(level) + "\">";
+    for (int i = 0; i < 10; ++i) {
+      const std::string name = "NoOf" + std::to_string(level) + "_" + std::to_string(i);
+      components += "<group name=\"" + name + "\" required=\"N\"><field name=\"AllocAccount\" required=\"N\"/>" +
+                    "<component name=\"C" + std::to_string(level - 1) + "\" required=\"N\"/></group>";
+      fields += "<field number=\"" + std::to_string(20000 + 10 * level + i) + "\" name=\"" + name +
+                "\" type=\"NUMINGROUP\"/>";
+    }
+    components += "</component>";
+  }
+  const Dictionary d = Dictionary::parse(
+      xml({.body = R"(<component name="C7" required="N"/>)", .components = components, .fields = fields}), "my.xml");
+  EXPECT_EQ(d.repairs().count(RepairKind::group_depth), 10u) << "those of level 5, which those above hold as fields";
+}
+
 TEST(ParseDictionary, ignores_fields_beyond_those_that_the_validator_can_hold) {
   std::string fields;
   std::string body;
