@@ -112,12 +112,16 @@ class PosixFile : public DiskFile {
   fs::path path_;
 };
 
-// A lock on the open file, which the kernel releases however the process ends. The file contains the holder's pid; it
-// is empty after an orderly end.
+// A lock on the open file and on its folder, which the kernel releases however the process ends. The file contains the
+// holder's pid; it is empty after an orderly end. Should somebody remove the file, the folder is still locked.
 class LockFile final : public PosixFile {
  public:
-  using PosixFile::PosixFile;
+  LockFile(Descriptor fd, Descriptor folder, fs::path path)
+      : PosixFile(std::move(fd), std::move(path)), folder_(std::move(folder)) {}
   ~LockFile() override { (void)truncate(0); }
+
+ private:
+  Descriptor folder_;
 };
 
 // Holds the file open with a shared lock, which shows other processes that it is in use.
@@ -265,19 +269,28 @@ class PosixDisk final : public Disk {
     Descriptor fd(
         again_when_interrupted([&] { return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600); }));
     if (fd.get() < 0) return error("lock", path);
-    const int locked = again_when_interrupted([&] { return ::flock(fd.get(), LOCK_EX | LOCK_NB); });
+    int locked = again_when_interrupted([&] { return ::flock(fd.get(), LOCK_EX | LOCK_NB); });
     if (locked != 0 && errno != EWOULDBLOCK) return error("lock", path);
+    const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path{"."};
+    Descriptor folder(
+        again_when_interrupted([&] { return ::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+    if (folder.get() < 0) return error("open", parent);
+    // Some file systems, such as NFS, lock no folder: there the file alone counts.
+    if (locked == 0 && again_when_interrupted([&] { return ::flock(folder.get(), LOCK_EX | LOCK_NB); }) != 0)
+      locked = errno == EWOULDBLOCK ? -1 : 0;
     if (locked != 0) {
       char pid[24] = {};
       const auto size = ::pread(fd.get(), pid, sizeof pid - 1, 0);
-      const std::string holder = size > 0 ? std::string(pid, static_cast<std::size_t>(size)) : "unknown";
-      return error(EWOULDBLOCK, ("held by process " + holder + ": lock").c_str(), path);
+      // The holder's file may have been removed; this one is new.
+      const std::string holder =
+          size > 0 ? "process " + std::string(pid, static_cast<std::size_t>(size)) : "another process";
+      return error(EWOULDBLOCK, ("held by " + holder + ": lock").c_str(), path);
     }
     // The last holder removed the file after it was opened here; the next process would lock another file.
     struct stat facts{};
     if (::fstat(fd.get(), &facts) != 0) return error("stat", path);
     if (facts.st_nlink == 0) return error(EWOULDBLOCK, "held by a process that removed it just now: lock", path);
-    auto file = std::make_unique<LockFile>(std::move(fd), path);
+    auto file = std::make_unique<LockFile>(std::move(fd), std::move(folder), path);
     const std::string pid = std::to_string(::getpid());
     if (auto emptied = file->truncate(0); !emptied) return std::unexpected(emptied.error());
     if (auto written = file->write(0, pid); !written) return std::unexpected(written.error());

@@ -1,6 +1,7 @@
 // The folder of a journal: its name, the name given by earlier versions, and the files left if nothing was stored.
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include "store/journal_reader.hpp"
 #include "store/journal_store.hpp"
 #include "store/memory_disk.hpp"
+#include "temporary_folder.hpp"
 
 namespace nfx {
 namespace {
@@ -112,6 +114,21 @@ TEST_F(JournalFolder, stays_with_what_was_put_there) {
   discard();
   EXPECT_TRUE(disk_.exists(folder / "note"));
   EXPECT_TRUE(disk_.exists(folder / "lock"));
+}
+
+// As a cleaner of old files may do.
+TEST(LockOfAFolder, holds_when_its_file_is_removed) {
+  const test::TemporaryFolder folder;
+  Disk& disk = posix_disk();
+  const fs::path path = folder.path() / "lock";
+  auto held = disk.lock(path);
+  ASSERT_TRUE(held);
+  ASSERT_TRUE(disk.remove(path));
+  const auto second = disk.lock(path);
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, EWOULDBLOCK);
+  held->reset();
+  EXPECT_TRUE(disk.lock(path));
 }
 
 TEST_F(JournalFolder, goes_when_it_cannot_be_begun_on_a_full_disk) {
