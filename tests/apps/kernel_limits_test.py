@@ -1,5 +1,6 @@
-"""nfx serve at a limit of its address space: Logons that need more memory than there is are refused, with a line that says so,
-and the session that is logged on goes on. Once the limit is raised, new sessions log on."""
+"""nfx serve at limits of the kernel. At that of its address space, Logons that need more memory than there is are refused, with a
+line that says so, and the session that is logged on goes on. Once the limit is raised, new sessions log on. At that of the size of
+a file, the log loses records and says so, and the session goes on."""
 import datetime
 import pathlib
 import re
@@ -58,7 +59,7 @@ class Peer:
         return self.gets(f"\x01112={request}\x01".encode())
 
 
-class OutOfMemory(unittest.TestCase):
+class KernelLimits(unittest.TestCase):
     def peer(self, name):
         peer = Peer(self.server.port, name)
         self.addCleanup(peer.socket.close)
@@ -94,6 +95,22 @@ class OutOfMemory(unittest.TestCase):
         metrics = (folder / "metrics.prom").read_text(encoding="utf-8")
         counted = re.findall(r'^nfx_logon_refused_total{.*reason="(?:no_memory|store)".*} (\d+)$', metrics, re.MULTILINE)
         self.assertEqual(sum(map(int, counted)), len(refused), metrics)
+
+    def test_files_at_their_largest_size(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.server = Server(folder.name, "--echo", settings=SETTINGS.format(store='store = "memory"'))
+        self.addCleanup(self.server.end)
+        peer = self.peer("INNOCENT")
+        self.assertTrue(peer.logs_on())
+        _, hard = resource.prlimit(self.server.process.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(self.server.process.pid, resource.RLIMIT_FSIZE, (1 << 16, hard))
+        for number in range(200):  # three times as many bytes
+            peer.send("B", (148, f"{number}."), (33, 1), (58, "x" * 1000))
+            self.assertTrue(peer.gets(f"\x01148={number}.\x01".encode()), number)
+        code, out, err = self.server.stop()
+        self.assertEqual(code, 0, err)
+        self.assertRegex(out, r"log: write \S*messages-\S*: File too large")
 
     def test_sessions_in_memory(self):
         self.serves_on('store = "memory"')

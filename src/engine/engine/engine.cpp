@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <iterator>
 #include <mutex>
@@ -37,6 +38,13 @@
 
 namespace nfx {
 namespace {
+
+// A file that reaches RLIMIT_FSIZE is an error of the write, as a full disk is; by default the signal ends the process.
+void ignore_file_size_signal() noexcept {
+  struct sigaction now{};
+  if (::sigaction(SIGXFSZ, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) == 0 && now.sa_handler == SIG_DFL)
+    std::signal(SIGXFSZ, SIG_IGN);
+}
 
 // A session borrows its dictionary. An acceptor compares the peer's password with its own, and never sends it.
 void take_settings(SessionSettings& settings) {
@@ -292,6 +300,7 @@ struct Engine::Parts {
 
 Engine::Engine(EngineConfig config, Callbacks program) {
   check_config(config);
+  ignore_file_size_signal();
   for (SessionSettings& settings : config.sessions) take_settings(settings);
   load_certificates(config);
   if (const auto in_use = check_listen_addresses(config); !in_use.empty()) throw ConfigError(in_use.front());
