@@ -150,10 +150,30 @@ std::string shown(std::string_view key, const toml::node& node, Secrets secrets 
   return std::move(out).str();
 }
 
+// Finds where a key of a session was set; a file may have thousands of sessions.
+class Origins {
+ public:
+  explicit Origins(const TranslatedSettings* settings) {
+    if (settings == nullptr) return;
+    for (const SettingOrigin& each : settings->origins) sorted_.push_back(&each);
+    std::ranges::sort(sorted_, {}, [](const SettingOrigin* each) { return std::pair{place_of(each), each}; });
+  }
+  // In the order of the file.
+  [[nodiscard]] std::span<const SettingOrigin* const> of(std::size_t session, std::string_view key) const {
+    return std::ranges::equal_range(sorted_, std::pair{session, key}, {}, place_of);
+  }
+
+ private:
+  static std::pair<std::size_t, std::string_view> place_of(const SettingOrigin* origin) {
+    return {origin->session, origin->key};
+  }
+  std::vector<const SettingOrigin*> sorted_;
+};
+
 class Explainer {
  public:
   Explainer(const fs::path& file, const toml::table& root, const TranslatedSettings* quickfix)
-      : file_(file), root_(root), quickfix_(quickfix) {}
+      : file_(file), root_(root), quickfix_(quickfix), origins_(quickfix) {}
 
   void explain(const EngineConfig& config, ExplainedConfig& out) const {
     const toml::table none;
@@ -199,24 +219,25 @@ class Explainer {
   }
 
   std::string origin(std::string_view key, std::size_t session) const {
-    for (const SettingOrigin& each : quickfix_->origins) {
-      if (each.session != session || each.key != key) continue;
-      if (each.line == 0) return "QuickFIX's default of " + each.quickfix_key;
-      return file_.filename().string() + ':' + std::to_string(each.line) +
-             (each.in_default_section ? " [DEFAULT] " : " [SESSION] ") + each.quickfix_key;
-    }
-    return "built-in default";
+    const auto found = origins_.of(session, key);
+    if (found.empty()) return "built-in default";
+    const SettingOrigin& first = *found.front();
+    if (first.line == 0) return "QuickFIX's default of " + first.quickfix_key;
+    return file_.filename().string() + ':' + std::to_string(first.line) +
+           (first.in_default_section ? " [DEFAULT] " : " [SESSION] ") + first.quickfix_key;
   }
 
   const fs::path& file_;
   const toml::table& root_;
   const TranslatedSettings* quickfix_;
+  Origins origins_;
 };
 
 // Collects the keys that a file sets, with their lines.
 class KeyReader {
  public:
-  KeyReader(const fs::path& file, const TranslatedSettings* quickfix) : file_(file), quickfix_(quickfix) {}
+  KeyReader(const fs::path& file, const TranslatedSettings* quickfix)
+      : file_(file), quickfix_(quickfix), origins_(quickfix) {}
 
   ConfigKeys read(const toml::table& root) const {
     ConfigKeys keys;
@@ -253,14 +274,15 @@ class KeyReader {
   }
   [[nodiscard]] std::size_t line_of(std::string_view key, std::size_t session, const toml::node& node) const {
     if (quickfix_ == nullptr) return node.source().begin.line;
-    for (const SettingOrigin& each : quickfix_->origins) {
-      if (each.session == session && each.key == key && each.line != 0) return each.line;
+    for (const SettingOrigin* each : origins_.of(session, key)) {
+      if (each->line != 0) return each->line;
     }
     return session < quickfix_->session_lines.size() ? quickfix_->session_lines[session] : 1;
   }
 
   const fs::path& file_;
   const TranslatedSettings* quickfix_;
+  Origins origins_;
 };
 
 std::vector<std::string> warning_lines(const TranslatedSettings& settings, const fs::path& file) {

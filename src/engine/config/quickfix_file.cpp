@@ -3,6 +3,7 @@
 #include "config/quickfix_file.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -141,6 +142,7 @@ class Reader {
       place_ = Place::defaults;
     } else if (same_key(title, "SESSION")) {
       file_.sessions.push_back({number, {}});
+      of_session_.clear();
       place_ = Place::session;
     } else {
       warn(number, {},
@@ -244,14 +246,16 @@ class Reader {
   }
 
   void add(Entry entry) {
-    std::vector<Entry>& entries = place_ == Place::defaults ? file_.defaults.entries : file_.sessions.back().entries;
-    const auto old = std::ranges::find_if(entries, [&](const Entry& each) { return same_key(each.key, entry.key); });
-    if (old == entries.end()) {
+    const bool common = place_ == Place::defaults;
+    std::vector<Entry>& entries = common ? file_.defaults.entries : file_.sessions.back().entries;
+    const auto [at, is_new] = (common ? of_defaults_ : of_session_).emplace(entry.key, entries.size());
+    if (is_new) {
       entries.push_back(std::move(entry));
       return;
     }
-    warn(entry, "is in this section already, at line " + std::to_string(old->line) + ": the last one counts");
-    *old = std::move(entry);
+    Entry& old = entries[at->second];
+    warn(entry, "is in this section already, at line " + std::to_string(old.line) + ": the last one counts");
+    old = std::move(entry);
   }
 
   void warn(const Entry& entry, std::string text) {
@@ -268,7 +272,8 @@ class Reader {
   const VariableLookup& environment_;
   File file_;
   Place place_ = Place::before;
-  std::vector<std::size_t> commented_;  // lines with a comment after the value
+  std::map<std::string, std::size_t, KeyOrder> of_defaults_, of_session_;  // where each key is among the entries
+  std::vector<std::size_t> commented_;                                     // lines with a comment after the value
   bool warned_of_comment_mark_ = false;
 };
 

@@ -1,12 +1,14 @@
 // The keys of the QuickFIX engines, and the conversion of each value to a NexusFIX setting. There is no other list.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "base/text.hpp"
 #include "config/quickfix_settings.hpp"
 
 namespace nfx::quickfix {
@@ -49,6 +51,12 @@ inline constexpr std::string_view ours_only = "NexusFIX";
 
 // Compares keys, ignoring case.
 [[nodiscard]] bool same_key(std::string_view a, std::string_view b) noexcept;
+// Orders names as same_key() compares them.
+struct KeyOrder {
+  bool operator()(std::string_view a, std::string_view b) const noexcept {
+    return std::ranges::lexicographical_compare(a, b, {}, lower, lower);
+  }
+};
 [[nodiscard]] bool starts_with_key(std::string_view text, std::string_view prefix) noexcept;
 
 // The number after `prefix`: 3 for "SocketConnectHost3"; 0 without one; none for another key.

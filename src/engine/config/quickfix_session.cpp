@@ -546,9 +546,7 @@ std::string Translation::folder(const Entry& entry) {
 }
 
 void Translation::warn_once(const Entry& entry, std::string text) {
-  const auto known = std::ranges::find_if(warned_, [&](const std::string& each) { return same_key(each, entry.key); });
-  if (known != warned_.end()) return;
-  warned_.push_back(entry.key);
+  if (!warned_.insert(entry.key).second) return;
   warnings_.push_back({entry.line, section_of(entry), entry.key, std::move(text)});
 }
 

@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "config/quickfix_file.hpp"
+#include "config/quickfix_keys.hpp"
 #include "config/quickfix_values.hpp"
 
 namespace nfx::quickfix {
@@ -68,7 +70,7 @@ class Translation {
   std::string_view name_;
   const FileLocator& locate_;
   std::vector<QuickFixWarning> warnings_;
-  std::vector<std::string> warned_;
+  std::set<std::string, KeyOrder> warned_;
 };
 
 }  // namespace nfx::quickfix

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <array>
 #include <tuple>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "base/suggest.hpp"
 #include "config/quickfix_session.hpp"
@@ -29,13 +31,13 @@ void refuse_duplicates(const Translation& common, const std::vector<SessionSetti
     }
     return text;
   };
-  for (std::size_t i = 0; i < sessions.size(); ++i) {
-    for (std::size_t k = 0; k < i; ++k) {
-      if (identity_of(sessions[i]) != identity_of(sessions[k])) continue;
-      common.fail(sessions[i].line, "[SESSION] ", "TargetCompID",
-                  "the session is that of line " + std::to_string(sessions[k].line) +
-                      " again: give it a SessionQualifier, or remove one of them");
-    }
+  std::unordered_map<std::string, std::size_t> lines;
+  for (const SessionSettingsText& session : sessions) {
+    const auto [first, is_new] = lines.emplace(identity_of(session), session.line);
+    if (is_new) continue;
+    common.fail(session.line, "[SESSION] ", "TargetCompID",
+                "the session is that of line " + std::to_string(first->second) +
+                    " again: give it a SessionQualifier, or remove one of them");
   }
 }
 
@@ -50,13 +52,15 @@ std::string value_of(const SessionSettingsText& session, std::string_view key) {
 void distinguish_by_sub_ids(Translation& common, std::vector<SessionSettingsText>& sessions) {
   constexpr std::array<std::string_view, 4> parts{"begin_string", "sender_comp_id", "target_comp_id",
                                                   "session_qualifier"};
-  for (std::size_t i = 1; i < sessions.size(); ++i) {
+  const auto identity_of = [&](const SessionSettingsText& session) {
+    std::string text;
+    for (const std::string_view part : parts) text += value_of(session, part) + ' ';
+    return text;
+  };
+  std::unordered_set<std::string> known;
+  for (std::size_t i = 0; i < sessions.size(); ++i) {
     SessionSettingsText& session = sessions[i];
-    const auto has_the_identity = [&](const SessionSettingsText& other) {
-      return std::ranges::all_of(
-          parts, [&](std::string_view part) { return value_of(session, part) == value_of(other, part); });
-    };
-    if (std::none_of(sessions.begin(), sessions.begin() + static_cast<std::ptrdiff_t>(i), has_the_identity)) continue;
+    if (known.insert(identity_of(session)).second) continue;
     std::string qualifier;
     std::vector<const Entry*> origins;
     for (const std::string_view key :
@@ -76,6 +80,7 @@ void distinguish_by_sub_ids(Translation& common, std::vector<SessionSettingsText
     std::erase_if(session.settings, [](const Setting& each) { return each.key == "session_qualifier"; });
     session.settings.push_back(
         {.key = "session_qualifier", .value = toml_text(qualifier), .origins = std::move(origins)});
+    known.insert(identity_of(session));
   }
 }
 
