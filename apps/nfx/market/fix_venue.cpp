@@ -53,6 +53,7 @@ FixVenue::FixVenue(const FixVenueOptions& options)
 
 // Adds more orders than it removes, until half of its places are used.
 void FixVenue::step(UtcTime at) {
+  step_ = at;
   while (!used_.empty()) {
     const std::size_t place = below(used_.size());
     const std::uint32_t id = used_[place];
@@ -85,10 +86,15 @@ FixPublisher::Order FixVenue::order_of(const demo::BookChange& change) {
           Price{demo::price_of(change.price_ticks).mantissa() * 10'000'000}, change.quantity};
 }
 
-void FixVenue::added(const demo::BookChange& change) { publisher_.added(order_of(change), change.at); }
-void FixVenue::reduced(const demo::BookChange& change) { publisher_.changed(order_of(change), change.at); }
-void FixVenue::removed(const demo::BookChange& change) { publisher_.removed(order_of(change), change.at); }
-void FixVenue::traded(const demo::BookChange& change) { publisher_.traded(order_of(change), change.at); }
+UtcTime FixVenue::time_of(const demo::BookChange& change) const noexcept {
+  if (change.at == step_) return step_;
+  return UtcTime{Duration{change.at.time_since_epoch().count() | 1}};
+}
+
+void FixVenue::added(const demo::BookChange& change) { publisher_.added(order_of(change), time_of(change)); }
+void FixVenue::reduced(const demo::BookChange& change) { publisher_.changed(order_of(change), time_of(change)); }
+void FixVenue::removed(const demo::BookChange& change) { publisher_.removed(order_of(change), time_of(change)); }
+void FixVenue::traded(const demo::BookChange& change) { publisher_.traded(order_of(change), time_of(change)); }
 void FixVenue::done() { publisher_.flush(); }
 bool FixVenue::on_message(SessionHandle& session, const MessageView& message) {
   return publisher_.on_message(session, message);

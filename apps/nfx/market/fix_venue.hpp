@@ -31,7 +31,8 @@ class FixVenue final : private demo::BookListener {
  public:
   explicit FixVenue(const FixVenueOptions& options);
 
-  // Changes a book with an order of the venue's own.
+  // Changes a book with an order of the venue's own. `at` is an even number of nanoseconds: the times of what clients
+  // do are odd, so that each step's message is known by its time.
   void step(UtcTime at);
   void serve(Duration longest) { engine_->turn(longest); }
   // Logs all sessions out.
@@ -54,7 +55,10 @@ class FixVenue final : private demo::BookListener {
   [[nodiscard]] static nfx::market::FixPublisher::Order order_of(const demo::BookChange& change);
   [[nodiscard]] std::uint64_t below(std::uint64_t most) { return random_() % most; }
 
+  [[nodiscard]] UtcTime time_of(const demo::BookChange& change) const noexcept;
+
   std::uint32_t names_;
+  UtcTime step_{};
   nfx::market::FixPublisher publisher_;
   demo::Venue venue_;
   std::mt19937_64 random_;

@@ -204,6 +204,7 @@ Messages::Messages(const MessageOptions& options) : feed_(options.feed) {
       break;
   }
   set_times(options);
+  for (Packet& each : packets_) each.due -= each.due % 2;  // see FixVenue::step()
 }
 
 void Messages::make_datagrams(const MessageOptions& options, std::uint32_t warm) {

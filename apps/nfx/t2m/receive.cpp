@@ -159,7 +159,8 @@ class TradingReceiver final : public Receiver {
 }  // namespace
 
 void begin(Measurement& measurement, PublisherProcess& publisher) {
-  const UtcTime start = read_clocks().utc + start_delay;
+  UtcTime start = read_clocks().utc + start_delay;
+  start -= start.time_since_epoch() % 2;  // an even number of nanoseconds, as each message is due after it
   measurement.begin(start);
   publisher.begin(start);
 }
