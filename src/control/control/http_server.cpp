@@ -514,7 +514,11 @@ struct HttpServer::Parts {
     }
   }
   ~Parts() {
-    if (made_socket) ::unlink(options.config.socket.c_str());
+    // By now the path may be that of another process, should somebody have removed the socket.
+    struct stat facts{};
+    const bool ours = made_socket && ::lstat(options.config.socket.c_str(), &facts) == 0 &&
+                      std::pair{facts.st_dev, facts.st_ino} == *made_socket;
+    if (ours) ::unlink(options.config.socket.c_str());
   }
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
@@ -534,7 +538,8 @@ struct HttpServer::Parts {
       throw;
     }
     ::umask(before);
-    made_socket = true;
+    struct stat facts{};
+    if (::lstat(path.c_str(), &facts) == 0) made_socket = {facts.st_dev, facts.st_ino};
     try {
       give_away(options.config);
     } catch (...) {
@@ -566,7 +571,7 @@ struct HttpServer::Parts {
   Listener<Tcp, Plain<Tcp>> tcp;
   Listener<Tcp, Encrypted> encrypted;
   std::uint16_t port = 0;
-  bool made_socket = false;
+  std::optional<std::pair<::dev_t, ::ino_t>> made_socket;
 };
 
 bool http_supported() noexcept { return true; }

@@ -433,5 +433,16 @@ TEST_F(ControlHttp, takes_over_the_socket_of_a_process_that_is_gone_and_of_no_ot
   EXPECT_EQ(std::filesystem::file_size(left.socket), 8U);
 }
 
+TEST_F(ControlHttp, leaves_what_another_process_has_put_in_place_of_its_socket) {
+  ControlConfig mine = config;
+  mine.http = {};
+  mine.socket = folder.file("mine.sock");
+  auto first = std::make_unique<HttpServer>(HttpServerOptions{.config = mine, .answer = {}});
+  ASSERT_EQ(::unlink(mine.socket.c_str()), 0);
+  std::ofstream{mine.socket} << "precious";
+  first.reset();
+  EXPECT_EQ(std::filesystem::file_size(mine.socket), 8U);
+}
+
 }  // namespace
 }  // namespace nfx::control
