@@ -230,19 +230,18 @@ void Session::reject(const MessageView& rejected, SeqNum seq, SessionRejectReaso
   FieldWriter body{buffer};
   body.append(Tag::RefSeqNum, seq);
   const std::string_view text = to_text(reason);
-  const bool with_codes = version_ >= Version::fix42;
-  if (with_codes || !tag) {
-    body.append(Tag::Text, text);
-  } else {
-    // Before FIX 4.2 there is no RefTagID: the text names the tag.
-    std::array<char, 96> named;
-    NFX_ASSERT(text.size() + sizeof " (-2147483648)" <= named.size());
-    char* at = std::copy(text.begin(), text.end(), named.begin());
+  std::string_view noted = text;
+  if (tag) {
+    // The notice outlives this function: text_ has its text.
+    NFX_ASSERT(text.size() + sizeof " (-2147483648)" <= text_.size());
+    char* at = std::copy(text.begin(), text.end(), text_.begin());
     at = std::copy_n(" (", 2, at);
-    at = std::to_chars(at, named.end() - 1, value(*tag)).ptr;
+    at = std::to_chars(at, text_.end() - 1, value(*tag)).ptr;
     *at++ = ')';
-    body.append(Tag::Text, std::string_view{named.data(), static_cast<std::size_t>(at - named.data())});
+    noted = {text_.data(), static_cast<std::size_t>(at - text_.data())};
   }
+  const bool with_codes = version_ >= Version::fix42;
+  body.append(Tag::Text, with_codes ? text : noted);  // before FIX 4.2 there is no RefTagID
   if (with_codes) {
     if (tag) body.append(Tag::RefTagID, value(*tag));
     if (!rejected.msg_type().empty() && rejected.msg_type().size() <= 32)
@@ -255,7 +254,6 @@ void Session::reject(const MessageView& rejected, SeqNum seq, SessionRejectReaso
   // Routing fields that are too long to echo are omitted; the Reject is still sent.
   if (!send_session_message(msg_type::reject, header.ok() ? header.view() : std::string_view{}, body.view(), now, out))
     return;
-  std::string_view noted = text;
   if (reason == SessionRejectReason::sending_time_accuracy_problem) {
     // The difference of the clocks is for our log: the peer knows neither our clock nor our settings.
     const auto sent = rejected.get_utc_timestamp(Tag::SendingTime);
