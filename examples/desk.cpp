@@ -1,4 +1,6 @@
 // A desk that confirms every order: ./desk desk.toml
+#include <ctime>
+
 #include <nexusfix/engine.hpp>
 #include <nexusfix/fix44.hpp>
 namespace fix = nfx::fix44;
@@ -12,7 +14,7 @@ struct Desk : nfx::TypedApplication<Desk, fix::Messages> {
     report.leaves_qty(order.order_qty()).cum_qty(0).avg_px(0);
     return report.send_or_reject(order);  // rejects an order without OrderQty(38), for example
   }
-  int orders = 0;
+  std::int64_t orders = std::time(nullptr) * 1'000'000;  // so that IDs stay unique after a restart
 };
 
 int main(int argc, char** argv) { return nfx::run<Desk>(argc, argv); }

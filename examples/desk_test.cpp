@@ -28,6 +28,7 @@ struct DeskTest {
   }
 
   void run() {
+    const std::int64_t before = desk.orders;
     trader.logon();
     order("A1", nfx::Decimal{100});
     const auto report = trader.receive<fix::ExecutionReport>();
@@ -44,7 +45,7 @@ struct DeskTest {
     trader.set_answering(false);
     network.advance(2min);
     expect(!engine.session().logged_on(), "a trader that hangs is disconnected");
-    expect(desk.orders == 2, "each order is counted once");
+    expect(desk.orders - before == 2, "each order is counted once");
   }
 };
 
