@@ -1,4 +1,5 @@
-// The tables of fields. Sizes and offsets are from Databento's documentation of DBN, versions 1 to 3.
+// The tables of fields: name and kind of each in its order, with the size of a text; "+4" is four bytes that none has.
+// Sizes and offsets are from Databento's documentation of DBN, versions 1 to 3.
 #include "market/dbn_layout.hpp"
 
 #include <algorithm>
@@ -6,373 +7,189 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <ranges>
 
 namespace nfx::market {
 namespace {
 
 using enum DbnFieldKind;
 
-constexpr DbnField trade_fields[]{
-    {"price", price, 16}, {"size", u32, 24},     {"action", letter, 28},   {"side", letter, 29},  {"flags", u8, 30},
-    {"depth", u8, 31},    {"ts_recv", time, 32}, {"ts_in_delta", i32, 40}, {"sequence", u32, 44},
-};
+// In the order of the enumerators.
+constexpr std::array<std::string_view, 12> kind_names{"u8",  "i8",  "u16",   "i16",  "u32",    "i32",
+                                                      "u64", "i64", "price", "time", "letter", "text"};
 
-constexpr DbnField mbp_1_fields[]{
-    {"price", price, 16},   {"size", u32, 24},        {"action", letter, 28},   {"side", letter, 29},
-    {"flags", u8, 30},      {"depth", u8, 31},        {"ts_recv", time, 32},    {"ts_in_delta", i32, 40},
-    {"sequence", u32, 44},  {"bid_px_00", price, 48}, {"ask_px_00", price, 56}, {"bid_sz_00", u32, 64},
-    {"ask_sz_00", u32, 68}, {"bid_ct_00", u32, 72},   {"ask_ct_00", u32, 76},
-};
+constexpr std::string_view trade =
+    "price:price size:u32 action:letter side:letter flags:u8 depth:u8 ts_recv:time ts_in_delta:i32 sequence:u32";
 
-constexpr DbnField mbp_10_fields[]{
-    {"price", price, 16},      {"size", u32, 24},         {"action", letter, 28},    {"side", letter, 29},
-    {"flags", u8, 30},         {"depth", u8, 31},         {"ts_recv", time, 32},     {"ts_in_delta", i32, 40},
-    {"sequence", u32, 44},     {"bid_px_00", price, 48},  {"ask_px_00", price, 56},  {"bid_sz_00", u32, 64},
-    {"ask_sz_00", u32, 68},    {"bid_ct_00", u32, 72},    {"ask_ct_00", u32, 76},    {"bid_px_01", price, 80},
-    {"ask_px_01", price, 88},  {"bid_sz_01", u32, 96},    {"ask_sz_01", u32, 100},   {"bid_ct_01", u32, 104},
-    {"ask_ct_01", u32, 108},   {"bid_px_02", price, 112}, {"ask_px_02", price, 120}, {"bid_sz_02", u32, 128},
-    {"ask_sz_02", u32, 132},   {"bid_ct_02", u32, 136},   {"ask_ct_02", u32, 140},   {"bid_px_03", price, 144},
-    {"ask_px_03", price, 152}, {"bid_sz_03", u32, 160},   {"ask_sz_03", u32, 164},   {"bid_ct_03", u32, 168},
-    {"ask_ct_03", u32, 172},   {"bid_px_04", price, 176}, {"ask_px_04", price, 184}, {"bid_sz_04", u32, 192},
-    {"ask_sz_04", u32, 196},   {"bid_ct_04", u32, 200},   {"ask_ct_04", u32, 204},   {"bid_px_05", price, 208},
-    {"ask_px_05", price, 216}, {"bid_sz_05", u32, 224},   {"ask_sz_05", u32, 228},   {"bid_ct_05", u32, 232},
-    {"ask_ct_05", u32, 236},   {"bid_px_06", price, 240}, {"ask_px_06", price, 248}, {"bid_sz_06", u32, 256},
-    {"ask_sz_06", u32, 260},   {"bid_ct_06", u32, 264},   {"ask_ct_06", u32, 268},   {"bid_px_07", price, 272},
-    {"ask_px_07", price, 280}, {"bid_sz_07", u32, 288},   {"ask_sz_07", u32, 292},   {"bid_ct_07", u32, 296},
-    {"ask_ct_07", u32, 300},   {"bid_px_08", price, 304}, {"ask_px_08", price, 312}, {"bid_sz_08", u32, 320},
-    {"ask_sz_08", u32, 324},   {"bid_ct_08", u32, 328},   {"ask_ct_08", u32, 332},   {"bid_px_09", price, 336},
-    {"ask_px_09", price, 344}, {"bid_sz_09", u32, 352},   {"ask_sz_09", u32, 356},   {"bid_ct_09", u32, 360},
-    {"ask_ct_09", u32, 364},
-};
+constexpr std::string_view mbp_1 =
+    "price:price size:u32 action:letter side:letter flags:u8 depth:u8 ts_recv:time ts_in_delta:i32 sequence:u32 "
+    "bid_px_00:price ask_px_00:price bid_sz_00:u32 ask_sz_00:u32 bid_ct_00:u32 ask_ct_00:u32";
 
-constexpr DbnField bbo_fields[]{
-    {"price", price, 16},   {"size", u32, 24},      {"side", letter, 29},     {"flags", u8, 30},
-    {"ts_recv", time, 32},  {"sequence", u32, 44},  {"bid_px_00", price, 48}, {"ask_px_00", price, 56},
-    {"bid_sz_00", u32, 64}, {"ask_sz_00", u32, 68}, {"bid_ct_00", u32, 72},   {"ask_ct_00", u32, 76},
-};
+constexpr std::string_view mbp_10 =
+    "price:price size:u32 action:letter side:letter flags:u8 depth:u8 ts_recv:time ts_in_delta:i32 sequence:u32 "
+    "bid_px_00:price ask_px_00:price bid_sz_00:u32 ask_sz_00:u32 bid_ct_00:u32 ask_ct_00:u32 bid_px_01:price "
+    "ask_px_01:price bid_sz_01:u32 ask_sz_01:u32 bid_ct_01:u32 ask_ct_01:u32 bid_px_02:price ask_px_02:price "
+    "bid_sz_02:u32 ask_sz_02:u32 bid_ct_02:u32 ask_ct_02:u32 bid_px_03:price ask_px_03:price bid_sz_03:u32 "
+    "ask_sz_03:u32 bid_ct_03:u32 ask_ct_03:u32 bid_px_04:price ask_px_04:price bid_sz_04:u32 ask_sz_04:u32 "
+    "bid_ct_04:u32 ask_ct_04:u32 bid_px_05:price ask_px_05:price bid_sz_05:u32 ask_sz_05:u32 bid_ct_05:u32 "
+    "ask_ct_05:u32 bid_px_06:price ask_px_06:price bid_sz_06:u32 ask_sz_06:u32 bid_ct_06:u32 ask_ct_06:u32 "
+    "bid_px_07:price ask_px_07:price bid_sz_07:u32 ask_sz_07:u32 bid_ct_07:u32 ask_ct_07:u32 bid_px_08:price "
+    "ask_px_08:price bid_sz_08:u32 ask_sz_08:u32 bid_ct_08:u32 ask_ct_08:u32 bid_px_09:price ask_px_09:price "
+    "bid_sz_09:u32 ask_sz_09:u32 bid_ct_09:u32 ask_ct_09:u32";
 
-constexpr DbnField cmbp_1_fields[]{
-    {"price", price, 16},     {"size", u32, 24},      {"action", letter, 28},   {"side", letter, 29},
-    {"flags", u8, 30},        {"ts_recv", time, 32},  {"ts_in_delta", i32, 40}, {"bid_px_00", price, 48},
-    {"ask_px_00", price, 56}, {"bid_sz_00", u32, 64}, {"ask_sz_00", u32, 68},   {"bid_pb_00", u16, 72},
-    {"ask_pb_00", u16, 76},
-};
+constexpr std::string_view bbo =
+    "price:price size:u32 +1 side:letter flags:u8 +1 ts_recv:time +4 sequence:u32 bid_px_00:price ask_px_00:price "
+    "bid_sz_00:u32 ask_sz_00:u32 bid_ct_00:u32 ask_ct_00:u32";
 
-constexpr DbnField cbbo_fields[]{
-    {"price", price, 16},   {"size", u32, 24},        {"side", letter, 29},     {"flags", u8, 30},
-    {"ts_recv", time, 32},  {"bid_px_00", price, 48}, {"ask_px_00", price, 56}, {"bid_sz_00", u32, 64},
-    {"ask_sz_00", u32, 68}, {"bid_pb_00", u16, 72},   {"ask_pb_00", u16, 76},
-};
+constexpr std::string_view cmbp_1 =
+    "price:price size:u32 action:letter side:letter flags:u8 +1 ts_recv:time ts_in_delta:i32 +4 bid_px_00:price "
+    "ask_px_00:price bid_sz_00:u32 ask_sz_00:u32 bid_pb_00:u16 +2 ask_pb_00:u16";
 
-constexpr DbnField ohlcv_fields[]{
-    {"open", price, 16}, {"high", price, 24}, {"low", price, 32}, {"close", price, 40}, {"volume", u64, 48},
-};
+constexpr std::string_view cbbo =
+    "price:price size:u32 +1 side:letter flags:u8 +1 ts_recv:time +8 bid_px_00:price ask_px_00:price bid_sz_00:u32 "
+    "ask_sz_00:u32 bid_pb_00:u16 +2 ask_pb_00:u16";
 
-constexpr DbnField status_fields[]{
-    {"ts_recv", time, 16},
-    {"action", u16, 24},
-    {"reason", u16, 26},
-    {"trading_event", u16, 28},
-    {"is_trading", letter, 30},
-    {"is_quoting", letter, 31},
-    {"is_short_sell_restricted", letter, 32},
-};
+constexpr std::string_view ohlcv = "open:price high:price low:price close:price volume:u64";
 
-constexpr DbnField imbalance_fields[]{
-    {"ts_recv", time, 16},
-    {"ref_price", price, 24},
-    {"auction_time", time, 32},
-    {"cont_book_clr_price", price, 40},
-    {"auct_interest_clr_price", price, 48},
-    {"ssr_filling_price", price, 56},
-    {"ind_match_price", price, 64},
-    {"upper_collar", price, 72},
-    {"lower_collar", price, 80},
-    {"paired_qty", u32, 88},
-    {"total_imbalance_qty", u32, 92},
-    {"market_imbalance_qty", u32, 96},
-    {"unpaired_qty", u32, 100},
-    {"auction_type", letter, 104},
-    {"side", letter, 105},
-    {"auction_status", u8, 106},
-    {"freeze_status", u8, 107},
-    {"num_extensions", u8, 108},
-    {"unpaired_side", letter, 109},
-    {"significant_imbalance", letter, 110},
-};
+constexpr std::string_view status =
+    "ts_recv:time action:u16 reason:u16 trading_event:u16 is_trading:letter is_quoting:letter "
+    "is_short_sell_restricted:letter";
 
-constexpr DbnField statistic_v1_fields[]{
-    {"ts_recv", time, 16},     {"ts_ref", time, 24},     {"price", price, 32},   {"quantity", i32, 40},
-    {"sequence", u32, 44},     {"ts_in_delta", i32, 48}, {"stat_type", u16, 52}, {"channel_id", u16, 54},
-    {"update_action", u8, 56}, {"stat_flags", u8, 57},
-};
+constexpr std::string_view imbalance =
+    "ts_recv:time ref_price:price auction_time:time cont_book_clr_price:price auct_interest_clr_price:price "
+    "ssr_filling_price:price ind_match_price:price upper_collar:price lower_collar:price paired_qty:u32 "
+    "total_imbalance_qty:u32 market_imbalance_qty:u32 unpaired_qty:u32 auction_type:letter side:letter "
+    "auction_status:u8 freeze_status:u8 num_extensions:u8 unpaired_side:letter significant_imbalance:letter";
 
-constexpr DbnField statistic_fields[]{
-    {"ts_recv", time, 16},     {"ts_ref", time, 24},     {"price", price, 32},   {"quantity", i64, 40},
-    {"sequence", u32, 48},     {"ts_in_delta", i32, 52}, {"stat_type", u16, 56}, {"channel_id", u16, 58},
-    {"update_action", u8, 60}, {"stat_flags", u8, 61},
-};
+constexpr std::string_view statistic_v1 =
+    "ts_recv:time ts_ref:time price:price quantity:i32 sequence:u32 ts_in_delta:i32 stat_type:u16 channel_id:u16 "
+    "update_action:u8 stat_flags:u8";
 
-constexpr DbnField definition_v1_fields[]{
-    {"ts_recv", time, 16},
-    {"min_price_increment", price, 24},
-    {"display_factor", price, 32},
-    {"expiration", time, 40},
-    {"activation", time, 48},
-    {"high_limit_price", price, 56},
-    {"low_limit_price", price, 64},
-    {"max_price_variation", price, 72},
-    {"trading_reference_price", price, 80},
-    {"unit_of_measure_qty", price, 88},
-    {"min_price_increment_amount", price, 96},
-    {"price_ratio", price, 104},
-    {"inst_attrib_value", i32, 112},
-    {"underlying_id", u32, 116},
-    {"raw_instrument_id", u32, 120},
-    {"market_depth_implied", i32, 124},
-    {"market_depth", i32, 128},
-    {"market_segment_id", u32, 132},
-    {"max_trade_vol", u32, 136},
-    {"min_lot_size", i32, 140},
-    {"min_lot_size_block", i32, 144},
-    {"min_lot_size_round_lot", i32, 148},
-    {"min_trade_vol", u32, 152},
-    {"contract_multiplier", i32, 160},
-    {"decay_quantity", i32, 164},
-    {"original_contract_size", i32, 168},
-    {"trading_reference_date", u16, 176},
-    {"appl_id", i16, 178},
-    {"maturity_year", u16, 180},
-    {"decay_start_date", u16, 182},
-    {"channel_id", u16, 184},
-    {"currency", text, 186, 4},
-    {"settl_currency", text, 190, 4},
-    {"secsubtype", text, 194, 6},
-    {"raw_symbol", text, 200, 22},
-    {"group", text, 222, 21},
-    {"exchange", text, 243, 5},
-    {"asset", text, 248, 7},
-    {"cfi", text, 255, 7},
-    {"security_type", text, 262, 7},
-    {"unit_of_measure", text, 269, 31},
-    {"underlying", text, 300, 21},
-    {"strike_price_currency", text, 321, 4},
-    {"instrument_class", letter, 325},
-    {"strike_price", price, 328},
-    {"match_algorithm", letter, 342},
-    {"md_security_trading_status", u8, 343},
-    {"main_fraction", u8, 344},
-    {"price_display_format", u8, 345},
-    {"settl_price_type", u8, 346},
-    {"sub_fraction", u8, 347},
-    {"underlying_product", u8, 348},
-    {"security_update_action", letter, 349},
-    {"maturity_month", u8, 350},
-    {"maturity_day", u8, 351},
-    {"maturity_week", u8, 352},
-    {"user_defined_instrument", letter, 353},
-    {"contract_multiplier_unit", i8, 354},
-    {"flow_schedule_type", i8, 355},
-    {"tick_rule", u8, 356},
-};
+constexpr std::string_view statistic =
+    "ts_recv:time ts_ref:time price:price quantity:i64 sequence:u32 ts_in_delta:i32 stat_type:u16 channel_id:u16 "
+    "update_action:u8 stat_flags:u8";
 
-constexpr DbnField definition_v2_fields[]{
-    {"ts_recv", time, 16},
-    {"min_price_increment", price, 24},
-    {"display_factor", price, 32},
-    {"expiration", time, 40},
-    {"activation", time, 48},
-    {"high_limit_price", price, 56},
-    {"low_limit_price", price, 64},
-    {"max_price_variation", price, 72},
-    {"trading_reference_price", price, 80},
-    {"unit_of_measure_qty", price, 88},
-    {"min_price_increment_amount", price, 96},
-    {"price_ratio", price, 104},
-    {"strike_price", price, 112},
-    {"inst_attrib_value", i32, 120},
-    {"underlying_id", u32, 124},
-    {"raw_instrument_id", u32, 128},
-    {"market_depth_implied", i32, 132},
-    {"market_depth", i32, 136},
-    {"market_segment_id", u32, 140},
-    {"max_trade_vol", u32, 144},
-    {"min_lot_size", i32, 148},
-    {"min_lot_size_block", i32, 152},
-    {"min_lot_size_round_lot", i32, 156},
-    {"min_trade_vol", u32, 160},
-    {"contract_multiplier", i32, 164},
-    {"decay_quantity", i32, 168},
-    {"original_contract_size", i32, 172},
-    {"trading_reference_date", u16, 176},
-    {"appl_id", i16, 178},
-    {"maturity_year", u16, 180},
-    {"decay_start_date", u16, 182},
-    {"channel_id", u16, 184},
-    {"currency", text, 186, 4},
-    {"settl_currency", text, 190, 4},
-    {"secsubtype", text, 194, 6},
-    {"raw_symbol", text, 200, 71},
-    {"group", text, 271, 21},
-    {"exchange", text, 292, 5},
-    {"asset", text, 297, 7},
-    {"cfi", text, 304, 7},
-    {"security_type", text, 311, 7},
-    {"unit_of_measure", text, 318, 31},
-    {"underlying", text, 349, 21},
-    {"strike_price_currency", text, 370, 4},
-    {"instrument_class", letter, 374},
-    {"match_algorithm", letter, 375},
-    {"md_security_trading_status", u8, 376},
-    {"main_fraction", u8, 377},
-    {"price_display_format", u8, 378},
-    {"settl_price_type", u8, 379},
-    {"sub_fraction", u8, 380},
-    {"underlying_product", u8, 381},
-    {"security_update_action", letter, 382},
-    {"maturity_month", u8, 383},
-    {"maturity_day", u8, 384},
-    {"maturity_week", u8, 385},
-    {"user_defined_instrument", letter, 386},
-    {"contract_multiplier_unit", i8, 387},
-    {"flow_schedule_type", i8, 388},
-    {"tick_rule", u8, 389},
-};
+constexpr std::string_view definition_v1 =
+    "ts_recv:time min_price_increment:price display_factor:price expiration:time activation:time "
+    "high_limit_price:price low_limit_price:price max_price_variation:price trading_reference_price:price "
+    "unit_of_measure_qty:price min_price_increment_amount:price price_ratio:price inst_attrib_value:i32 "
+    "underlying_id:u32 raw_instrument_id:u32 market_depth_implied:i32 market_depth:i32 market_segment_id:u32 "
+    "max_trade_vol:u32 min_lot_size:i32 min_lot_size_block:i32 min_lot_size_round_lot:i32 min_trade_vol:u32 +4 "
+    "contract_multiplier:i32 decay_quantity:i32 original_contract_size:i32 +4 trading_reference_date:u16 "
+    "appl_id:i16 maturity_year:u16 decay_start_date:u16 channel_id:u16 currency:text4 settl_currency:text4 "
+    "secsubtype:text6 raw_symbol:text22 group:text21 exchange:text5 asset:text7 cfi:text7 security_type:text7 "
+    "unit_of_measure:text31 underlying:text21 strike_price_currency:text4 instrument_class:letter +2 "
+    "strike_price:price +6 match_algorithm:letter md_security_trading_status:u8 main_fraction:u8 "
+    "price_display_format:u8 settl_price_type:u8 sub_fraction:u8 underlying_product:u8 "
+    "security_update_action:letter maturity_month:u8 maturity_day:u8 maturity_week:u8 "
+    "user_defined_instrument:letter contract_multiplier_unit:i8 flow_schedule_type:i8 tick_rule:u8";
 
-constexpr DbnField definition_fields[]{
-    {"ts_recv", time, 16},
-    {"min_price_increment", price, 24},
-    {"display_factor", price, 32},
-    {"expiration", time, 40},
-    {"activation", time, 48},
-    {"high_limit_price", price, 56},
-    {"low_limit_price", price, 64},
-    {"max_price_variation", price, 72},
-    {"unit_of_measure_qty", price, 80},
-    {"min_price_increment_amount", price, 88},
-    {"price_ratio", price, 96},
-    {"strike_price", price, 104},
-    {"raw_instrument_id", u64, 112},
-    {"leg_price", price, 120},
-    {"leg_delta", price, 128},
-    {"inst_attrib_value", i32, 136},
-    {"underlying_id", u32, 140},
-    {"market_depth_implied", i32, 144},
-    {"market_depth", i32, 148},
-    {"market_segment_id", u32, 152},
-    {"max_trade_vol", u32, 156},
-    {"min_lot_size", i32, 160},
-    {"min_lot_size_block", i32, 164},
-    {"min_lot_size_round_lot", i32, 168},
-    {"min_trade_vol", u32, 172},
-    {"contract_multiplier", i32, 176},
-    {"decay_quantity", i32, 180},
-    {"original_contract_size", i32, 184},
-    {"leg_instrument_id", u32, 188},
-    {"leg_ratio_price_numerator", i32, 192},
-    {"leg_ratio_price_denominator", i32, 196},
-    {"leg_ratio_qty_numerator", i32, 200},
-    {"leg_ratio_qty_denominator", i32, 204},
-    {"leg_underlying_id", u32, 208},
-    {"appl_id", i16, 212},
-    {"maturity_year", u16, 214},
-    {"decay_start_date", u16, 216},
-    {"channel_id", u16, 218},
-    {"leg_count", u16, 220},
-    {"leg_index", u16, 222},
-    {"currency", text, 224, 4},
-    {"settl_currency", text, 228, 4},
-    {"secsubtype", text, 232, 6},
-    {"raw_symbol", text, 238, 71},
-    {"group", text, 309, 21},
-    {"exchange", text, 330, 5},
-    {"asset", text, 335, 11},
-    {"cfi", text, 346, 7},
-    {"security_type", text, 353, 7},
-    {"unit_of_measure", text, 360, 31},
-    {"underlying", text, 391, 21},
-    {"strike_price_currency", text, 412, 4},
-    {"leg_raw_symbol", text, 416, 71},
-    {"instrument_class", letter, 487},
-    {"match_algorithm", letter, 488},
-    {"main_fraction", u8, 489},
-    {"price_display_format", u8, 490},
-    {"sub_fraction", u8, 491},
-    {"underlying_product", u8, 492},
-    {"security_update_action", letter, 493},
-    {"maturity_month", u8, 494},
-    {"maturity_day", u8, 495},
-    {"maturity_week", u8, 496},
-    {"user_defined_instrument", letter, 497},
-    {"contract_multiplier_unit", i8, 498},
-    {"flow_schedule_type", i8, 499},
-    {"tick_rule", u8, 500},
-    {"leg_instrument_class", letter, 501},
-    {"leg_side", letter, 502},
-};
+constexpr std::string_view definition_v2 =
+    "ts_recv:time min_price_increment:price display_factor:price expiration:time activation:time "
+    "high_limit_price:price low_limit_price:price max_price_variation:price trading_reference_price:price "
+    "unit_of_measure_qty:price min_price_increment_amount:price price_ratio:price strike_price:price "
+    "inst_attrib_value:i32 underlying_id:u32 raw_instrument_id:u32 market_depth_implied:i32 market_depth:i32 "
+    "market_segment_id:u32 max_trade_vol:u32 min_lot_size:i32 min_lot_size_block:i32 min_lot_size_round_lot:i32 "
+    "min_trade_vol:u32 contract_multiplier:i32 decay_quantity:i32 original_contract_size:i32 "
+    "trading_reference_date:u16 appl_id:i16 maturity_year:u16 decay_start_date:u16 channel_id:u16 currency:text4 "
+    "settl_currency:text4 secsubtype:text6 raw_symbol:text71 group:text21 exchange:text5 asset:text7 cfi:text7 "
+    "security_type:text7 unit_of_measure:text31 underlying:text21 strike_price_currency:text4 "
+    "instrument_class:letter match_algorithm:letter md_security_trading_status:u8 main_fraction:u8 "
+    "price_display_format:u8 settl_price_type:u8 sub_fraction:u8 underlying_product:u8 "
+    "security_update_action:letter maturity_month:u8 maturity_day:u8 maturity_week:u8 "
+    "user_defined_instrument:letter contract_multiplier_unit:i8 flow_schedule_type:i8 tick_rule:u8";
 
-constexpr DbnField mapping_v1_fields[]{
-    {"stype_in_symbol", text, 16, 22},
-    {"stype_out_symbol", text, 38, 22},
-    {"start_ts", time, 64},
-    {"end_ts", time, 72},
-};
+constexpr std::string_view definition =
+    "ts_recv:time min_price_increment:price display_factor:price expiration:time activation:time "
+    "high_limit_price:price low_limit_price:price max_price_variation:price unit_of_measure_qty:price "
+    "min_price_increment_amount:price price_ratio:price strike_price:price raw_instrument_id:u64 leg_price:price "
+    "leg_delta:price inst_attrib_value:i32 underlying_id:u32 market_depth_implied:i32 market_depth:i32 "
+    "market_segment_id:u32 max_trade_vol:u32 min_lot_size:i32 min_lot_size_block:i32 min_lot_size_round_lot:i32 "
+    "min_trade_vol:u32 contract_multiplier:i32 decay_quantity:i32 original_contract_size:i32 leg_instrument_id:u32 "
+    "leg_ratio_price_numerator:i32 leg_ratio_price_denominator:i32 leg_ratio_qty_numerator:i32 "
+    "leg_ratio_qty_denominator:i32 leg_underlying_id:u32 appl_id:i16 maturity_year:u16 decay_start_date:u16 "
+    "channel_id:u16 leg_count:u16 leg_index:u16 currency:text4 settl_currency:text4 secsubtype:text6 "
+    "raw_symbol:text71 group:text21 exchange:text5 asset:text11 cfi:text7 security_type:text7 "
+    "unit_of_measure:text31 underlying:text21 strike_price_currency:text4 leg_raw_symbol:text71 "
+    "instrument_class:letter match_algorithm:letter main_fraction:u8 price_display_format:u8 sub_fraction:u8 "
+    "underlying_product:u8 security_update_action:letter maturity_month:u8 maturity_day:u8 maturity_week:u8 "
+    "user_defined_instrument:letter contract_multiplier_unit:i8 flow_schedule_type:i8 tick_rule:u8 "
+    "leg_instrument_class:letter leg_side:letter";
 
-constexpr DbnField mapping_fields[]{
-    {"stype_in", u8, 16},    {"stype_in_symbol", text, 17, 71},
-    {"stype_out", u8, 88},   {"stype_out_symbol", text, 89, 71},
-    {"start_ts", time, 160}, {"end_ts", time, 168},
-};
+constexpr std::string_view mapping_v1 = "stype_in_symbol:text22 stype_out_symbol:text22 +4 start_ts:time end_ts:time";
 
-constexpr DbnField error_v1_fields[]{
-    {"err", text, 16, 64},
-};
+constexpr std::string_view mapping =
+    "stype_in:u8 stype_in_symbol:text71 stype_out:u8 stype_out_symbol:text71 start_ts:time end_ts:time";
 
-constexpr DbnField error_fields[]{
-    {"err", text, 16, 302},
-    {"code", u8, 318},
-    {"is_last", u8, 319},
-};
+constexpr std::string_view error_v1 = "err:text64";
 
-constexpr DbnField system_v1_fields[]{
-    {"msg", text, 16, 64},
-};
+constexpr std::string_view error = "err:text302 code:u8 is_last:u8";
 
-constexpr DbnField system_fields[]{
-    {"msg", text, 16, 303},
-    {"code", u8, 319},
-};
+constexpr std::string_view system_v1 = "msg:text64";
+
+constexpr std::string_view system = "msg:text303 code:u8";
+
+// The fields of one of these texts.
+template <const std::string_view& Text>
+constexpr auto fields = [] {
+  std::array<DbnField, std::ranges::count(Text, ':')> out;
+  std::uint16_t offset = 16;  // behind the header
+  std::size_t at = 0;
+  for (const auto part : Text | std::views::split(' ')) {
+    const std::string_view word{part};
+    const auto number_behind = [word](std::size_t begin) {
+      std::uint16_t number = 0;
+      for (const char c : word.substr(begin)) number = static_cast<std::uint16_t>(10 * number + (c - '0'));
+      return number;
+    };
+    if (word.starts_with('+')) {
+      offset = static_cast<std::uint16_t>(offset + number_behind(1));
+      continue;
+    }
+    DbnField& field = out[at++];
+    const std::size_t colon = word.find(':');
+    const std::string_view kind = word.substr(colon + 1);
+    field.name = word.substr(0, colon);
+    field.offset = offset;
+    const auto named =
+        std::ranges::find_if(kind_names, [kind](std::string_view name) { return kind.starts_with(name); });
+    field.kind = static_cast<DbnFieldKind>(named - kind_names.begin());
+    if (field.kind == text) field.text_size = number_behind(colon + 1 + std::string_view{"text"}.size());
+    offset = static_cast<std::uint16_t>(offset + field.size());
+  }
+  return out;
+}();
 
 constexpr std::array layouts{
-    DbnLayout{0x00, 48, trade_fields},
-    DbnLayout{0x01, 80, mbp_1_fields},
-    DbnLayout{0xC5, 80, mbp_1_fields},
-    DbnLayout{0x0A, 368, mbp_10_fields},
-    DbnLayout{0xC3, 80, bbo_fields},
-    DbnLayout{0xC4, 80, bbo_fields},
-    DbnLayout{0xB1, 80, cmbp_1_fields},
-    DbnLayout{0xC2, 80, cmbp_1_fields},
-    DbnLayout{0xC0, 80, cbbo_fields},
-    DbnLayout{0xC1, 80, cbbo_fields},
-    DbnLayout{0x11, 56, ohlcv_fields},
-    DbnLayout{0x20, 56, ohlcv_fields},
-    DbnLayout{0x21, 56, ohlcv_fields},
-    DbnLayout{0x22, 56, ohlcv_fields},
-    DbnLayout{0x23, 56, ohlcv_fields},
-    DbnLayout{0x24, 56, ohlcv_fields},
-    DbnLayout{0x12, 40, status_fields},
-    DbnLayout{0x14, 112, imbalance_fields},
-    DbnLayout{0x18, 64, statistic_v1_fields},
-    DbnLayout{0x18, 80, statistic_fields},
-    DbnLayout{0x13, 360, definition_v1_fields},
-    DbnLayout{0x13, 400, definition_v2_fields},
-    DbnLayout{0x13, 520, definition_fields},
-    DbnLayout{0x16, 80, mapping_v1_fields},
-    DbnLayout{0x16, 176, mapping_fields},
-    DbnLayout{0x15, 80, error_v1_fields},
-    DbnLayout{0x15, 320, error_fields},
-    DbnLayout{0x17, 80, system_v1_fields},
-    DbnLayout{0x17, 320, system_fields},
+    DbnLayout{0x00, 48, fields<trade>},
+    DbnLayout{0x01, 80, fields<mbp_1>},
+    DbnLayout{0xC5, 80, fields<mbp_1>},
+    DbnLayout{0x0A, 368, fields<mbp_10>},
+    DbnLayout{0xC3, 80, fields<bbo>},
+    DbnLayout{0xC4, 80, fields<bbo>},
+    DbnLayout{0xB1, 80, fields<cmbp_1>},
+    DbnLayout{0xC2, 80, fields<cmbp_1>},
+    DbnLayout{0xC0, 80, fields<cbbo>},
+    DbnLayout{0xC1, 80, fields<cbbo>},
+    DbnLayout{0x11, 56, fields<ohlcv>},
+    DbnLayout{0x20, 56, fields<ohlcv>},
+    DbnLayout{0x21, 56, fields<ohlcv>},
+    DbnLayout{0x22, 56, fields<ohlcv>},
+    DbnLayout{0x23, 56, fields<ohlcv>},
+    DbnLayout{0x24, 56, fields<ohlcv>},
+    DbnLayout{0x12, 40, fields<status>},
+    DbnLayout{0x14, 112, fields<imbalance>},
+    DbnLayout{0x18, 64, fields<statistic_v1>},
+    DbnLayout{0x18, 80, fields<statistic>},
+    DbnLayout{0x13, 360, fields<definition_v1>},
+    DbnLayout{0x13, 400, fields<definition_v2>},
+    DbnLayout{0x13, 520, fields<definition>},
+    DbnLayout{0x16, 80, fields<mapping_v1>},
+    DbnLayout{0x16, 176, fields<mapping>},
+    DbnLayout{0x15, 80, fields<error_v1>},
+    DbnLayout{0x15, 320, fields<error>},
+    DbnLayout{0x17, 80, fields<system_v1>},
+    DbnLayout{0x17, 320, fields<system>},
 };
 
 static_assert(
