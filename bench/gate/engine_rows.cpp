@@ -10,10 +10,10 @@
 #include "engine/counter_clock.hpp"
 #include "engine/poll_loop_impl.hpp"
 #include "gate/gate_rows.hpp"
+#include "gate/raw_socket.hpp"
 #include "nexusfix/session/session.hpp"
 #include "transport/epoll_transport.hpp"
 #include "transport/loopback_transport.hpp"
-#include "transport/raw_socket.hpp"
 
 namespace nfx::bench {
 namespace {

@@ -4,8 +4,8 @@
 #include <stdexcept>
 
 #include "gate/gate_rows.hpp"
+#include "gate/raw_socket.hpp"
 #include "transport/epoll_transport.hpp"
-#include "transport/raw_socket.hpp"
 
 namespace nfx::bench {
 namespace {

@@ -4,16 +4,51 @@ Every repeat is one process run that first trades (warm-up, open loop, one order
 the floor, so the two alternate: A B A B. The demonstration checks itself; a repeat that disagrees ends the run.
 """
 
+import argparse
+import json
+import os
 import pathlib
+import platform
 import statistics
+import subprocess
 import sys
+import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "harness"))
-from demonstration import demonstration_options, machine, run_repeat  # noqa: E402
+
+def machine():
+    models = [line.split(":", 1)[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+              if line.startswith("model name")]
+    return f"{models[0] if models else 'unknown processor'}, {os.cpu_count()} cores, Linux {platform.release()}"
+
+
+def read_options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--nfx", required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--repeats", type=int, default=5, help="(default: %(default)s)")
+    parser.add_argument("--orders", type=int, default=50000, help="requests per phase (default: %(default)s)")
+    parser.add_argument("--rate", type=int, default=20000, help="requests/s in the open loop (default: %(default)s)")
+    parser.add_argument("--idle", choices=("spin", "yield", "block"), default="spin")
+    parser.add_argument("--quick", action="store_true", help="5,000 requests, repeats: 2")
+    options = parser.parse_args()
+    if options.quick:
+        options.repeats, options.orders = 2, 5000
+    return options
+
+
+def run_repeat(options):
+    """The result as the JSON file has it. Ends the benchmark when the two sides disagree, which the demonstration checks."""
+    with tempfile.TemporaryDirectory() as scratch:
+        target = pathlib.Path(scratch) / "demo.json"
+        command = [options.nfx, "demo", "--orders", str(options.orders), "--rate", str(options.rate), "--idle", options.idle,
+                   "--json", str(target)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            sys.exit(f"the demonstration failed:\n{done.stdout}{done.stderr}")
+        return json.loads(target.read_text())
 
 
 def main():
-    options = demonstration_options(__doc__, idle="spin", quick_repeats=2)
+    options = read_options()
     print(f"# {machine()}; idle {options.idle}; FIX.4.4 with dictionary, memory store; times in us")
     head = ("repeat", "floor p50", "p99", "1 order p50", "p99", "p99.9", "ratio p50", "open p50", "p99", "messages/s")
     print("".join(f"{name:>12}" for name in head))

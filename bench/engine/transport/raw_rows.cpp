@@ -1,6 +1,6 @@
 // The baseline: only send and recv. Blocking: the kernel wakes the thread; busy-polling: it receives in a loop.
+#include "gate/raw_socket.hpp"
 #include "transport/ping_pong.hpp"
-#include "transport/raw_socket.hpp"
 
 namespace nfx::bench {
 

@@ -17,8 +17,7 @@ struct Part {
   std::string_view name;
   void (*run)(const MarketOptions&, const CycleClock&);
 };
-constexpr std::array parts{Part{"dbn", bench_dbn}, Part{"itch", bench_itch}, Part{"json", bench_json},
-                           Part{"recording", bench_recording}};
+constexpr std::array parts{Part{"dbn", bench_dbn}, Part{"itch", bench_itch}, Part{"json", bench_json}};
 
 int run(MarketOptions options, const std::optional<std::uint32_t>& core) {
   std::printf("machine   %s\n          %s\n", describe(this_machine()).c_str(), describe_state(this_machine()).c_str());
@@ -42,34 +41,32 @@ int main(int argc, char** argv) {
   const nfx::cli::Command program{
       .name = "bench_market",
       .summary = "What market data costs from its bytes to order books",
-      .options = {{.names = "--only",
-                   .target = &options.only,
-                   .help = "One kind alone",
-                   .one_of = {"dbn", "itch", "json", "recording"}},
-                  {.names = "--file",
-                   .target = &options.dbn,
-                   .help = "A day in DBN, compressed with Zstandard or not; otherwise one is generated",
-                   .kind = nfx::cli::Kind::existing_file},
-                  {.names = "--itch",
-                   .target = &options.itch,
-                   .help = "A day in ITCH 5.0, each message after its length; otherwise one is generated",
-                   .kind = nfx::cli::Kind::existing_file},
-                  repeats_option(options.repeats),
-                  {.names = "--records",
-                   .target = &options.records,
-                   .help = "Records of the generated day in DBN",
-                   .range = {{1000, 100'000'000}}},
-                  {.names = "--messages",
-                   .target = &options.messages,
-                   .help = "Messages of the generated day in ITCH",
-                   .range = {{1000, 1'000'000'000}}},
-                  {.names = "--frames",
-                   .target = &options.frames,
-                   .help = "Frames of book tickers",
-                   .range = {{1000, 10'000'000}}},
-                  seed_option(options.seed),
-                  {.names = "--save", .target = &options.save, .help = "A folder in which the generated days are left"},
-                  core_option(core)},
+      .options =
+          {{.names = "--only", .target = &options.only, .help = "One kind alone", .one_of = {"dbn", "itch", "json"}},
+           {.names = "--file",
+            .target = &options.dbn,
+            .help = "A day in DBN, compressed with Zstandard or not; otherwise one is generated",
+            .kind = nfx::cli::Kind::existing_file},
+           {.names = "--itch",
+            .target = &options.itch,
+            .help = "A day in ITCH 5.0, each message after its length; otherwise one is generated",
+            .kind = nfx::cli::Kind::existing_file},
+           repeats_option(options.repeats),
+           {.names = "--records",
+            .target = &options.records,
+            .help = "Records of the generated day in DBN",
+            .range = {{1000, 100'000'000}}},
+           {.names = "--messages",
+            .target = &options.messages,
+            .help = "Messages of the generated day in ITCH",
+            .range = {{1000, 1'000'000'000}}},
+           {.names = "--frames",
+            .target = &options.frames,
+            .help = "Frames of book tickers",
+            .range = {{1000, 10'000'000}}},
+           seed_option(options.seed),
+           {.names = "--save", .target = &options.save, .help = "A folder in which the generated days are left"},
+           core_option(core)},
   };
   return run_program(program, argc, argv, [&] { return run(options, core); });
 }

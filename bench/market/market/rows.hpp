@@ -19,7 +19,7 @@ namespace nfx::bench {
 struct MarketOptions {
   std::string dbn;  // files; empty: generated
   std::string itch;
-  std::string only;  // dbn, itch, json or recording; empty: all
+  std::string only;  // dbn, itch or json; empty: all
   std::string save;  // a folder in which to save the generated days
   std::uint32_t repeats = 5;
   std::uint32_t records = 1'000'000;
@@ -75,6 +75,5 @@ void print_latencies(const char* what, const std::vector<LatencyHistogram>& repe
 void bench_dbn(const MarketOptions& options, const CycleClock& clock);
 void bench_itch(const MarketOptions& options, const CycleClock& clock);
 void bench_json(const MarketOptions& options, const CycleClock& clock);
-void bench_recording(const MarketOptions& options, const CycleClock& clock);
 
 }  // namespace nfx::bench

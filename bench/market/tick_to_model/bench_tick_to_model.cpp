@@ -188,12 +188,12 @@ class MemoryServer final : public nfx::market::FeedPorts {
   std::string sent_;
 };
 
-template <class Feed, class Stages, class Model>
+template <class Feed, class Model>
 struct Rig {
   static constexpr bool by_websocket = std::is_same_v<Feed, nfx::market::WebsocketFeedOptions>;
 
-  Rig(const Day& day, const Feed& feed, Model model, Stages stages = {})
-      : trader(feed, options(day), {}, Stamps<Stages>{std::move(stages)}, std::move(model)) {
+  Rig(const Day& day, const Feed& feed, Model model)
+      : trader(feed, options(day), {}, Stamps<NoStages>{}, std::move(model)) {
     if constexpr (by_websocket) server.open(trader, day.packets.front().due);
   }
   [[gnu::always_inline]] void packet(const Day& day, const Day::Packet& each) {
@@ -207,10 +207,9 @@ struct Rig {
                           {bytes, each.size}});
   }
   [[nodiscard]] EncodedOrders& orders() noexcept { return trader.venue(); }
-  [[nodiscard]] Stages& stages() noexcept { return trader.observer().stages(); }
 
   MemoryServer server;
-  nfx::market::Trader<Feed, typename nfx::market::FeedOf<Feed>::Books, EncodedOrders, Stamps<Stages>, Model> trader;
+  nfx::market::Trader<Feed, typename nfx::market::FeedOf<Feed>::Books, EncodedOrders, Stamps<NoStages>, Model> trader;
 
  private:
   static nfx::market::TraderOptions options(const Day& day) {
@@ -222,18 +221,18 @@ struct Rig {
 };
 
 // Calls with a rig of the day's feed.
-template <class Stages, class Model, class Call>
-auto with_rig(const Day& day, Model model, Stages stages, Call&& call) {
+template <class Model, class Call>
+auto with_rig(const Day& day, Model model, Call&& call) {
   return with_feed(day.feed, day.names, midnight, [&](const auto& feed) {
-    using AnyRig = Rig<std::remove_cvref_t<decltype(feed)>, Stages, Model>;
-    return call(*std::make_unique<AnyRig>(day, feed, std::move(model), std::move(stages)));
+    using AnyRig = Rig<std::remove_cvref_t<decltype(feed)>, Model>;
+    return call(*std::make_unique<AnyRig>(day, feed, std::move(model)));
   });
 }
 
 // Times each datagram alone; with `orders_only`, only datagrams that caused an order.
 template <class Model>
 LatencyHistogram time_packets(const Day& day, Model model, bool orders_only, const CycleClock& clock, double own_cost) {
-  return with_rig(day, std::move(model), NoStages{}, [&](auto& rig) {
+  return with_rig(day, std::move(model), [&](auto& rig) {
     LatencyHistogram histogram;
     for (std::size_t i = 0; i < day.packets.size(); ++i) {
       const std::uint64_t begin = ticks_before();
@@ -248,34 +247,6 @@ LatencyHistogram time_packets(const Day& day, Model model, bool orders_only, con
   });
 }
 
-// Times all datagrams together, in nanoseconds each, with or without stamps and histograms.
-struct Together {
-  double all = 0;
-  double histograms = 0;
-};
-template <class Stages>
-Together time_all(const Day& day, Stages stages, double ns_per_tick) {
-  return with_rig(day, NoModel{}, std::move(stages), [&](auto& rig) -> Together {
-    std::chrono::steady_clock::time_point begin;
-    std::chrono::duration<double, std::nano> histograms{};
-    for (std::size_t i = 0; i < day.packets.size(); ++i) {
-      if (i == day.first_measured) begin = std::chrono::steady_clock::now();
-      if (i % 8 == 0) {  // as if a read had returned eight
-        rig.stages().poll_begins();
-        rig.stages().read_returned();
-      }
-      rig.packet(day, day.packets[i]);
-      if (rig.stages().room() >= 64) continue;
-      const auto collecting = std::chrono::steady_clock::now();
-      rig.stages().collect({.ticks = nfx::cycle_count(), .utc = day.packets[i].due, .ns_per_tick = ns_per_tick});
-      if (i >= day.first_measured) histograms += std::chrono::steady_clock::now() - collecting;
-    }
-    const std::chrono::duration<double, std::nano> time = std::chrono::steady_clock::now() - begin;
-    const auto count = static_cast<double>(day.packets.size() - day.first_measured);
-    return {time.count() / count, histograms.count() / count};
-  });
-}
-
 struct BestPrices {
   std::optional<nfx::market::Level> bid, ask;
   friend bool operator==(const BestPrices&, const BestPrices&) = default;
@@ -287,7 +258,7 @@ struct DayEnd {
   std::uint64_t order_bytes = 0;
 };
 DayEnd end_of(const Day& day) {
-  return with_rig(day, quotes(day.feed), NoStages{}, [&](auto& rig) {
+  return with_rig(day, quotes(day.feed), [&](auto& rig) {
     for (const Day::Packet& each : day.packets) {
       rig.packet(day, each);
       rig.orders().answer(rig.trader.pipeline());
@@ -357,7 +328,6 @@ int run(const Options& options) {
   for (const char* section : {"to the model", "to a FIX order, encoded"})
     for (const char* name : {"ITCH datagram", "DBN datagram", "JSON book ticker"})
       alone.rows.push_back(empty_row(section, name));
-  std::vector<Together> off, on, switched_off;
   // The first round warms up and is left out.
   for (std::uint32_t repeat = 0; repeat <= options.repeats; ++repeat) {
     std::vector<LatencyHistogram> histograms;
@@ -365,28 +335,13 @@ int run(const Options& options) {
       histograms.push_back(time_packets(*day, NoModel{}, false, clock, own_cost));
     for (const Day* day : {&itch, &dbn, &ws})
       histograms.push_back(time_packets(*day, quotes(day->feed), true, clock, own_cost));
-    const Together none = time_all(itch, NoStages{}, 1);
-    const Together all = time_all(itch, StageRecorder<>{}, 1 / clock.ticks_per_ns);
-    const Together idle = time_all(itch, StageRecorder<>{{.on = false}}, 1);
     if (repeat == 0) continue;
     for (std::size_t i = 0; i < histograms.size(); ++i) {
       alone.rows[i].repeats.push_back(figures_of(histograms[i], 1000));
       alone.rows[i].note = "of " + std::to_string(histograms[i].count());
     }
-    off.push_back(none);
-    on.push_back(all);
-    switched_off.push_back(idle);
   }
   print_table(stdout, alone);
-  std::printf("\n%-44s %9s\n", "ns a datagram of ITCH, all together", "mean");
-  const auto row = [](const char* name, double ns) { std::printf("%-44s %9.1f\n", name, ns); };
-  row("compiled without stamps", middle(off, &Together::all));
-  row("stamps switched off", middle(switched_off, &Together::all));
-  row("stamps and histograms, every message", middle(on, &Together::all));
-  std::vector<double> stamps;
-  for (std::size_t i = 0; i < on.size(); ++i) stamps.push_back(on[i].all - on[i].histograms - off[i].all);
-  row("... of it the stamps, before the order", median(stamps));
-  row("... of it the histograms, when idle", middle(on, &Together::histograms));
   return 0;
 }
 
