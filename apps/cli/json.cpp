@@ -1,27 +1,9 @@
 // The table as JSON, for tests and tools that must not forget a command or an option.
+#include "base/json_text.hpp"
 #include "cli/describe.hpp"
 
 namespace nfx::cli {
 namespace {
-
-std::string json_text(std::string_view text) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (byte < 0x20) {
-      out += "\\u00";
-      out += digits[byte >> 4];
-      out += digits[byte & 15];
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
-}
 
 std::string list(const std::vector<std::string_view>& texts) {
   std::string out;

@@ -1,12 +1,14 @@
 // Formats the results of the demonstration as a table and as JSON, and compares the counts of both sides.
 #include "demo/report.hpp"
-#include "output.hpp"
 
 #include <algorithm>
 #include <chrono>
-#include <cinttypes>
 #include <cstdio>
+#include <fstream>
 #include <stdexcept>
+
+#include "json_output.hpp"
+#include "output.hpp"
 
 namespace nfx::app::demo {
 namespace {
@@ -80,34 +82,27 @@ void append_summary(SafeText& out, const Outcome& outcome) {
   }
 }
 
-void json_disturbance(std::FILE* out, const Disturbance& shown, bool repeated) {
-  std::fprintf(out,
-               ", \"steal_percent\": %.2f, \"wait_percent\": %.2f, \"involuntary_switches\": %" PRIu64
-               ", \"spoilt\": %s, \"repeated\": %s",
-               shown.steal_percent, shown.wait_percent, shown.involuntary_switches, shown.spoilt() ? "true" : "false",
-               repeated ? "true" : "false");
+Json json_of(const LatencyHistogram& h, const Disturbance& shown, bool repeated) {
+  return {{"count", h.count()},
+          {"p50_ns", h.percentile(50)},
+          {"p90_ns", h.percentile(90)},
+          {"p99_ns", h.percentile(99)},
+          {"p99_9_ns", h.percentile(99.9)},
+          {"max_ns", h.max()},
+          {"steal_percent", shown.steal_percent},
+          {"wait_percent", shown.wait_percent},
+          {"involuntary_switches", shown.involuntary_switches},
+          {"spoilt", shown.spoilt()},
+          {"repeated", repeated}};
 }
 
-void json_histogram(std::FILE* out, const LatencyHistogram& h) {
-  std::fprintf(out,
-               "\"count\": %" PRIu64 ", \"p50_ns\": %" PRIu64 ", \"p90_ns\": %" PRIu64 ", \"p99_ns\": %" PRIu64
-               ", \"p99_9_ns\": %" PRIu64 ", \"max_ns\": %" PRIu64,
-               h.count(), h.percentile(50), h.percentile(90), h.percentile(99), h.percentile(99.9), h.max());
-}
-
-std::string json_number(std::optional<std::uint64_t> value) { return value ? std::to_string(*value) : "null"; }
-
-void json_side(std::FILE* out, const char* name, const ThreadStats& before, const ThreadStats& after,
-               const SessionCounters& s) {
-  std::fprintf(out,
-               "  \"%s\": {\"messages_in\": %" PRIu64 ", \"messages_out\": %" PRIu64
-               ", \"core\": %s, \"migrations\": %s, "
-               "\"involuntary_switches\": %s, \"voluntary_switches\": %s},\n",
-               name, s.messages_in, s.messages_out,
-               json_number(after.core ? std::optional<std::uint64_t>{*after.core} : std::nullopt).c_str(),
-               json_number(difference(after.migrations, before.migrations)).c_str(),
-               json_number(difference(after.involuntary_switches, before.involuntary_switches)).c_str(),
-               json_number(difference(after.voluntary_switches, before.voluntary_switches)).c_str());
+Json side_json(const ThreadStats& before, const ThreadStats& after, const SessionCounters& s) {
+  return {{"messages_in", s.messages_in},
+          {"messages_out", s.messages_out},
+          {"core", or_null(after.core)},
+          {"migrations", or_null(difference(after.migrations, before.migrations))},
+          {"involuntary_switches", or_null(difference(after.involuntary_switches, before.involuntary_switches))},
+          {"voluntary_switches", or_null(difference(after.voluntary_switches, before.voluntary_switches))}};
 }
 
 }  // namespace
@@ -177,38 +172,25 @@ SafeText table(const Outcome& outcome, const std::vector<std::string>& problems)
 }
 
 void write_json(const std::filesystem::path& file, const Outcome& outcome, const std::vector<std::string>& problems) {
-  std::FILE* out = std::fopen(file.c_str(), "w");
-  if (out == nullptr) throw std::runtime_error("cannot write " + file.string() + ": give --json a writable path");
   const TraderCounts& t = outcome.trader->counts();
-  std::fprintf(out,
-               "{\n  \"idle\": \"%s\", \"noise\": %u, \"isolated_cpus\": \"%s\",\n  \"orders\": %" PRIu64
-               ", \"replaces\": %" PRIu64 ", \"cancels\": %" PRIu64 ", \"fills\": %" PRIu64 ", \"rejects\": %" PRIu64
-               ",\n  \"phases\": [",
-               outcome.idle.c_str(), outcome.noise, outcome.isolated_cpus.c_str(), t.orders, t.replaces, t.cancels,
-               t.fills, t.rejects);
-  const char* separator = "\n";
+  Json json{{"idle", outcome.idle}, {"noise", outcome.noise}, {"isolated_cpus", outcome.isolated_cpus},
+            {"orders", t.orders},   {"replaces", t.replaces}, {"cancels", t.cancels},
+            {"fills", t.fills},     {"rejects", t.rejects},   {"phases", Json::array()}};
   for (const PhaseResult& phase : outcome.trader->phases()) {
     if (!phase.plan.reported) continue;
-    std::fprintf(out, "%s    {\"name\": \"%.*s\", ", separator, static_cast<int>(phase.plan.name.size()),
-                 phase.plan.name.data());
-    json_histogram(out, phase.round_trip);
-    json_disturbance(out, phase.disturbance, phase.first_run.has_value());
-    std::fprintf(out, ", \"messages_per_s\": %.0f}", phase.messages_per_s());
-    separator = ",\n";
+    Json& added = json["phases"].emplace_back(Json{{"name", phase.plan.name}});
+    added.update(json_of(phase.round_trip, phase.disturbance, phase.first_run.has_value()));
+    added["messages_per_s"] = phase.messages_per_s();
   }
-  std::fprintf(out, "\n  ],\n");
-  if (outcome.baseline) {
-    std::fprintf(out, "  \"floor\": {");
-    json_histogram(out, *outcome.baseline);
-    json_disturbance(out, outcome.baseline_disturbance, outcome.baseline_first_run.has_value());
-    std::fprintf(out, "},\n");
-  }
-  json_side(out, "trader", outcome.trader->thread_before(), outcome.trader->thread_after(), outcome.trader_session);
-  json_side(out, "venue", outcome.venue.thread_before, outcome.venue.thread_after, outcome.venue.session);
-  std::fprintf(out, "  \"agree\": %s\n}\n", problems.empty() ? "true" : "false");
-  const bool failed = std::ferror(out) != 0;
-  if (std::fclose(out) != 0 || failed)
-    throw std::runtime_error("cannot write " + file.string() + ": is the disk full?");
+  if (outcome.baseline)
+    json["floor"] = json_of(*outcome.baseline, outcome.baseline_disturbance, outcome.baseline_first_run.has_value());
+  json["trader"] = side_json(outcome.trader->thread_before(), outcome.trader->thread_after(), outcome.trader_session);
+  json["venue"] = side_json(outcome.venue.thread_before, outcome.venue.thread_after, outcome.venue.session);
+  json["agree"] = problems.empty();
+  std::ofstream out{file};
+  if (!out) throw std::runtime_error("cannot write " + file.string() + ": give --json a writable path");
+  out << json.dump(2) << '\n';
+  if (!out.flush()) throw std::runtime_error("cannot write " + file.string() + ": is the disk full?");
 }
 
 }  // namespace nfx::app::demo

@@ -6,7 +6,7 @@
 #include "fabric/fabric.hpp"
 #include "fabric/figures_text.hpp"
 #include "fabric/rail_bench.hpp"
-#include "text.hpp"
+#include "json_output.hpp"
 
 namespace nfx::app::fabric {
 namespace {
@@ -61,31 +61,25 @@ void print_text(const Options& options, const BenchReport& report) {
   print(out);
 }
 
-void append_json_latency(SafeText& out, Literal name, const LatencyHistogram& histogram) {
-  out.add(", \"{}\": {\"count\": {}, \"p50\": {}, \"p99\": {}, \"p99.9\": {}, \"max\": {}", name, histogram.count(),
-          histogram.percentile(50), histogram.percentile(99), histogram.percentile(99.9), histogram.max());
-  out += '}';
+Json json_of(const LatencyHistogram& histogram) {
+  return {{"count", histogram.count()},
+          {"p50", histogram.percentile(50)},
+          {"p99", histogram.percentile(99)},
+          {"p99.9", histogram.percentile(99.9)},
+          {"max", histogram.max()}};
 }
 
 void print_json(const BenchReport& report) {
-  SafeText out;
-  out.add("{\"gbps\": {}, \"pages_per_s\": {}, \"groups\": [", decimal(report.gbps, 4), decimal(report.pages_per_s, 1));
-  for (std::size_t g = 0; g < report.groups.size(); ++g) {
-    if (g > 0) out += ", ";
-    out += decimal(report.groups[g].gbps, 4);
-  }
-  out += "], \"rails\": [";
-  for (std::size_t r = 0; r < report.rails.size(); ++r) {
-    if (r > 0) out += ", ";
-    out.add("{\"gbps\": {}, \"pages\": {}, \"refused\": {}", decimal(report.rails[r].gbps, 4), report.rails[r].pages,
-            report.rails[r].refused);
-    out += '}';
-  }
-  out += ']';
-  append_json_latency(out, "page_one_way_ns", report.page_ns);
-  append_json_latency(out, "small_one_way_ns", report.small_ns);
-  out += "}\n";
-  print(out);
+  Json groups = Json::array(), rails = Json::array();
+  for (const GroupReport& group : report.groups) groups.push_back(group.gbps);
+  for (const auto& rail : report.rails)
+    rails.push_back({{"gbps", rail.gbps}, {"pages", rail.pages}, {"refused", rail.refused}});
+  print(json_line({{"gbps", report.gbps},
+                   {"pages_per_s", report.pages_per_s},
+                   {"groups", std::move(groups)},
+                   {"rails", std::move(rails)},
+                   {"page_one_way_ns", json_of(report.page_ns)},
+                   {"small_one_way_ns", json_of(report.small_ns)}}));
 }
 
 int bench(Options& options) {

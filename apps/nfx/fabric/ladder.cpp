@@ -10,9 +10,9 @@
 #include "fabric/figures_text.hpp"
 #include "fabric/rail_bench.hpp"
 #include "fabric/rail_simulation.hpp"
+#include "json_output.hpp"
 #include "output_file.hpp"
 #include "report/report.hpp"
-#include "text.hpp"
 
 namespace nfx::app::fabric {
 namespace {
@@ -145,24 +145,20 @@ void print_text(const LadderOptions& options, const std::vector<Column>& columns
 }
 
 SafeText json_of(const std::vector<Column>& columns) {
-  SafeText out;
-  out += "{\"columns\": [";
+  Json all = Json::array();
   for (const Column& column : columns) {
-    if (&column != &columns.front()) out += ", ";
-    out.add("{\"rails_per_group\": {}, \"noise\": {}, \"steps\": [", column.rails_per_group,
-            column.noise ? "true" : "false");
+    Json steps = Json::array();
     for (std::size_t i = 0; i < ladder_steps; ++i) {
-      if (i > 0) out += ", ";
       const LadderStep& step = published_ladder()[i];
-      out.add("{\"chapter\": {}, \"name\": \"{}\", \"gbps\": {}, \"model_gbps\": {}, \"published_gbps\": {}",
-              step.chapter, step.name, decimal(column.gbps[i], 4), decimal(column.model[i], 4),
-              decimal(step.published_gbps, 3));
-      out += '}';
+      steps.push_back({{"chapter", step.chapter},
+                       {"name", step.name},
+                       {"gbps", column.gbps[i]},
+                       {"model_gbps", column.model[i]},
+                       {"published_gbps", step.published_gbps}});
     }
-    out += "]}";
+    all.push_back({{"rails_per_group", column.rails_per_group}, {"noise", column.noise}, {"steps", std::move(steps)}});
   }
-  out += "]}\n";
-  return out;
+  return json_line({{"columns", std::move(all)}});
 }
 
 void write_report(const std::string& path, const std::vector<Column>& columns) {

@@ -7,7 +7,7 @@
 #include "fabric/fabric.hpp"
 #include "fabric/figures_text.hpp"
 #include "fabric/rail_plan.hpp"
-#include "text.hpp"
+#include "json_output.hpp"
 
 namespace nfx::app::fabric {
 namespace {
@@ -94,71 +94,49 @@ void print_text(const Topology& topology, const RailPlan& plan) {
   print(out);
 }
 
-void append_rate(SafeText& out, Literal name, const std::optional<Rate>& rate) {
-  out.add(", \"{}\": ", name);
-  if (!rate) {
-    out += "null";
-    return;
-  }
-  out.add("{\"megabits_per_s\": {}, \"assumed\": {}", rate->megabits_per_s, rate->assumed ? "true" : "false");
-  out += '}';
+Json json_of(const std::optional<Rate>& rate) {
+  return rate ? Json{{"megabits_per_s", rate->megabits_per_s}, {"assumed", rate->assumed}} : Json{};
 }
 
-void append_share(SafeText& out, Literal name, const std::optional<double>& share) {
-  out.add(", \"{}\": {}", name, share ? decimal(*share, 4) : "null");
-}
+Json known(int number) { return number < 0 ? Json{} : Json(number); }
 
-std::string known(int number) { return number < 0 ? "null" : std::to_string(number); }
-
-void append_json_group(SafeText& out, const Topology& topology, const PlannedGroup& group) {
-  out += "{\"domain\": ";
-  append_json_text(out, group.domain);
-  out.add(", \"numa_node\": {}, \"cpu\": {}, \"cores\": [", known(group.numa_node), known(group.cpu));
-  for (std::size_t i = 0; i < group.cores.size(); ++i) out.add("{}{}", i == 0 ? "" : ", ", group.cores[i]);
-  out.add("], \"gpus\": {}, \"memory_bytes\": {}", group.gpus, group.memory_bytes);
-  append_rate(out, "switch", group.pcie_switch);
-  out.add(", \"reach_megabits_per_s\": {}",
-          group.reach_megabits_per_s ? std::to_string(*group.reach_megabits_per_s) : "null");
-  append_share(out, "share_of_switch", group.share_of_switch);
-  out.add(", \"limit\": \"{}\", \"cards\": [", to_string(group.limit));
+Json json_of(const Topology& topology, const PlannedGroup& group) {
+  Json cards = Json::array();
   for (const PlannedRail& rail : group.rails) {
-    if (&rail != &group.rails.front()) out += ", ";
-    out += "{\"name\": ";
-    append_json_text(out, topology.devices[rail.device].name);
-    out += ", \"pci_address\": ";
-    append_json_text(out, topology.devices[rail.device].pci_address);
-    append_rate(out, "link", rail.link);
-    append_rate(out, "slot", rail.slot);
-    append_share(out, "share_of_link", rail.share_of_link);
-    out += '}';
+    const Device& device = topology.devices[rail.device];
+    cards.push_back({{"name", device.name},
+                     {"pci_address", device.pci_address},
+                     {"link", json_of(rail.link)},
+                     {"slot", json_of(rail.slot)},
+                     {"share_of_link", or_null(rail.share_of_link)}});
   }
-  out += "]}";
+  return {{"domain", group.domain},
+          {"numa_node", known(group.numa_node)},
+          {"cpu", known(group.cpu)},
+          {"cores", group.cores},
+          {"gpus", group.gpus},
+          {"memory_bytes", group.memory_bytes},
+          {"switch", json_of(group.pcie_switch)},
+          {"reach_megabits_per_s", or_null(group.reach_megabits_per_s)},
+          {"share_of_switch", or_null(group.share_of_switch)},
+          {"limit", to_string(group.limit)},
+          {"cards", std::move(cards)}};
 }
 
 void print_json(const Topology& topology, const RailPlan& plan) {
-  SafeText out;
-  out += "{\"source\": ";
-  append_json_text(out, topology.source);
-  out.add(", \"refused\": {}, \"cards\": {},\n \"groups\": [", plan.refused() ? "true" : "false", plan.rail_count());
-  for (const PlannedGroup& group : plan.groups) {
-    if (&group != &plan.groups.front()) out += ',';
-    out += "\n  ";
-    append_json_group(out, topology, group);
-  }
-  out += "],\n \"findings\": [";
-  for (const PlanFinding& finding : plan.findings) {
-    if (&finding != &plan.findings.front()) out += ',';
-    out += "\n  ";
-    out.add("{\"severity\": \"{}\", \"id\": \"{}\", \"subject\": ", to_string(finding.severity), finding.id);
-    append_json_text(out, finding.subject);
-    out += ", \"text\": ";
-    append_json_text(out, finding.text);
-    out += ", \"fix\": ";
-    append_json_text(out, finding.fix);
-    out += '}';
-  }
-  out += "]}\n";
-  print(out);
+  Json groups = Json::array(), findings = Json::array();
+  for (const PlannedGroup& group : plan.groups) groups.push_back(json_of(topology, group));
+  for (const PlanFinding& finding : plan.findings)
+    findings.push_back({{"severity", to_string(finding.severity)},
+                        {"id", finding.id},
+                        {"subject", finding.subject},
+                        {"text", finding.text},
+                        {"fix", finding.fix}});
+  print(json_line({{"source", topology.source},
+                   {"refused", plan.refused()},
+                   {"cards", plan.rail_count()},
+                   {"groups", std::move(groups)},
+                   {"findings", std::move(findings)}}));
 }
 
 int plan_machine(const PlanOptions& options) {

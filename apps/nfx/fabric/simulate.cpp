@@ -7,7 +7,7 @@
 #include "fabric/fabric.hpp"
 #include "fabric/figures_text.hpp"
 #include "fabric/rail_simulation.hpp"
-#include "output.hpp"
+#include "json_output.hpp"
 
 namespace nfx::app::fabric {
 namespace {
@@ -109,29 +109,24 @@ void print_text(const SimulateOptions& options, const Results& results) {
   print(out);
 }
 
-void append_run(SafeText& out, Literal name, const SimulatedRun& run) {
-  out.add(
-      ", \"{}\": {\"gbps\": {}, \"thread_busy\": {}, \"link_busy\": {}, \"shared_wait\": {}, \"bottleneck\": \"{}\"",
-      name, decimal(run.gbps, 3), decimal(run.thread_busy, 3), decimal(run.link_busy, 3), decimal(run.shared_wait, 3),
-      to_string(run.bottleneck));
-  out += '}';
+Json json_of(const SimulatedRun& run) {
+  return {{"gbps", run.gbps},
+          {"thread_busy", run.thread_busy},
+          {"link_busy", run.link_busy},
+          {"shared_wait", run.shared_wait},
+          {"bottleneck", to_string(run.bottleneck)}};
 }
 
 void print_json(const Results& results) {
-  SafeText out;
-  out.add("{\"fitted_post_ns\": {}, \"steps\": [", decimal(results.fitted_post_ns, 1));
-  for (const Row& row : results.rows) {
-    if (&row != &results.rows.front()) out += ',';
-    out += "\n  ";
-    out.add("{\"chapter\": {}, \"name\": \"{}\", \"published_gbps\": {}", row.step->chapter, row.step->name,
-            decimal(row.step->published_gbps, 3));
-    append_run(out, "simulated", row.here);
-    append_run(out, "fitted", row.fitted);
-    out.add(", \"implied_post_ns\": {}", row.implied_ns < 0 ? std::string{"null"} : decimal(row.implied_ns, 1));
-    out += '}';
-  }
-  out += "]}\n";
-  print(out);
+  Json steps = Json::array();
+  for (const Row& row : results.rows)
+    steps.push_back({{"chapter", row.step->chapter},
+                     {"name", row.step->name},
+                     {"published_gbps", row.step->published_gbps},
+                     {"simulated", json_of(row.here)},
+                     {"fitted", json_of(row.fitted)},
+                     {"implied_post_ns", row.implied_ns < 0 ? Json{} : Json(row.implied_ns)}});
+  print(json_line({{"fitted_post_ns", results.fitted_post_ns}, {"steps", std::move(steps)}}));
 }
 
 cli::Option cost(std::string_view name, double& target, std::string_view help, double least = 0) {

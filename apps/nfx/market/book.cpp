@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "command.hpp"
+#include "json_output.hpp"
 #include "market/book_replay.hpp"
 #include "market/market.hpp"
 #include "market/market_file.hpp"
@@ -30,37 +31,29 @@ std::vector<Level> best_levels(const OrderBook& book, Side side, std::uint32_t d
   return levels;
 }
 
-void append_json_side(SafeText& out, const std::vector<Level>& levels) {
-  out += '[';
-  for (const Level& level : levels) {
-    if (&level != levels.data()) out += ", ";
-    out.add("{\"price\": \"{}\", \"size\": {}, \"orders\": {}}", floored_price(level.price), level.quantity,
-            level.orders);
-  }
-  out += ']';
+Json json_of(const std::vector<Level>& levels) {
+  Json all = Json::array();
+  for (const Level& level : levels)
+    all.push_back({{"price", floored_price(level.price)}, {"size", level.quantity}, {"orders", level.orders}});
+  return all;
 }
 
 void print_json(BookReplay& replay, std::uint32_t depth) {
-  Output output;
-  SafeText& out = output.text;
-  out.add("{\"records\": {}, \"trades\": {}, \"traded_size\": {}, \"bbo_changes\": {}, \"bbo_sha256\": \"{}\",\n",
-          replay.records(), replay.trades(), replay.traded(), replay.best_prices().changes(),
-          replay.best_prices().sha256());
-  out += " \"instruments\": {";
+  Json instruments = Json::object();
   for (std::uint32_t i = 0; i < replay.instruments().size(); ++i) {
     const OrderBook book = replay.books().book(InstrumentIndex{i});
-    if (i != 0) out += ',';
-    out.add("\n  \"{}\": {\"orders\": {}, \"levels\": [{}, {}],\n   \"bids\": ",
-            std::to_underlying(replay.instruments().id(InstrumentIndex{i})), book.orders(), book.level_count(Side::bid),
-            book.level_count(Side::ask));
-    append_json_side(out, best_levels(book, Side::bid, depth));
-    out += ",\n   \"asks\": ";
-    append_json_side(out, best_levels(book, Side::ask, depth));
-    out += '}';
-    output.flush_when_large();
+    instruments[std::to_string(std::to_underlying(replay.instruments().id(InstrumentIndex{i})))] = {
+        {"orders", book.orders()},
+        {"levels", {book.level_count(Side::bid), book.level_count(Side::ask)}},
+        {"bids", json_of(best_levels(book, Side::bid, depth))},
+        {"asks", json_of(best_levels(book, Side::ask, depth))}};
   }
-  out += "}}\n";
-  output.flush();
+  print(json_line({{"records", replay.records()},
+                   {"trades", replay.trades()},
+                   {"traded_size", replay.traded()},
+                   {"bbo_changes", replay.best_prices().changes()},
+                   {"bbo_sha256", replay.best_prices().sha256()},
+                   {"instruments", std::move(instruments)}}));
 }
 
 void append_padded(SafeText& out, const std::string& text, std::size_t width) {

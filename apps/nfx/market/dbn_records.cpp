@@ -7,6 +7,7 @@
 
 #include "base/suggest.hpp"
 #include "command.hpp"
+#include "json_output.hpp"
 #include "market/market.hpp"
 #include "market/market_file.hpp"
 #include "market/price_text.hpp"
@@ -79,14 +80,16 @@ void append_count(SafeText& out, const RecordCount& count) {
   out += '\n';
 }
 
-void append_json_count(SafeText& out, const RecordCount& count) {
-  out.add("\"records\": {}", count.records);
-  if (count.timed()) out.add(", \"first\": \"{}\", \"last\": \"{}\"", time_text(count.first), time_text(count.last));
-  if (count.traded.exists()) {
-    out.add(", \"traded_size\": {}, \"first_price\": \"{}\", \"low\": \"{}\", \"high\": \"{}\", \"last_price\": \"{}\"",
-            count.traded.size, short_price(count.traded.first), short_price(count.traded.low),
-            short_price(count.traded.high), short_price(count.traded.last));
-  }
+Json json_of(const RecordCount& count) {
+  Json json{{"records", count.records}};
+  if (count.timed()) json.update({{"first", time_text(count.first)}, {"last", time_text(count.last)}});
+  if (count.traded.exists())
+    json.update({{"traded_size", count.traded.size},
+                 {"first_price", short_price(count.traded.first)},
+                 {"low", short_price(count.traded.low)},
+                 {"high", short_price(count.traded.high)},
+                 {"last_price", short_price(count.traded.last)}});
+  return json;
 }
 
 }  // namespace
@@ -168,26 +171,18 @@ void RecordTally::append_text(SafeText& out, const MarketFile& file) const {
     out.add("only the first {} types of instruments are told apart\n", std::size_t{most_rows});
 }
 
-void RecordTally::append_json(SafeText& out, const MarketFile& file) const {
-  out += "\"records\": {";
-  bool first_type = true;
+Json RecordTally::json(const MarketFile& file) const {
+  Json types = Json::object();
   for (const auto& [type, sum] : types_) {
-    out.add("{}\"{}\": {", first_type ? "" : ", ", record_type_name(type));
-    first_type = false;
-    append_json_count(out, sum);
-    out += ", \"instruments\": {";
-    bool first_row = true;
+    Json& of = types[record_type_name(type)] = json_of(sum);
+    Json& instruments = of["instruments"] = Json::object();
     for (auto row = rows_.lower_bound({type, 0}); row != rows_.end() && row->first.first == type; ++row) {
-      out.add("{}\"{}\": {\"symbol\": ", first_row ? "" : ", ", row->first.second);
-      first_row = false;
-      append_json_text(out, file.symbol(InstrumentId{row->first.second}));
-      out += ", ";
-      append_json_count(out, row->second);
-      out += '}';
+      Json& each = instruments[std::to_string(row->first.second)];
+      each["symbol"] = file.symbol(InstrumentId{row->first.second});
+      each.update(json_of(row->second));
     }
-    out += "}}";
   }
-  out += '}';
+  return types;
 }
 
 void append_csv_text(std::string& out, std::string_view text) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -56,8 +57,8 @@ class RecordTally {
   [[nodiscard]] bool empty() const noexcept { return types_.empty(); }
   // For each type the sum, then its instruments with the most records.
   void append_text(SafeText& out, const MarketFile& file) const;
-  // "\"records\": {...}", with all instruments.
-  void append_json(SafeText& out, const MarketFile& file) const;
+  // By type, with all instruments.
+  [[nodiscard]] nlohmann::ordered_json json(const MarketFile& file) const;
 
  private:
   std::map<std::uint8_t, RecordCount> types_;

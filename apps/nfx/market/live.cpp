@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "command.hpp"
 #include "concurrent/snapshot_box.hpp"
+#include "json_output.hpp"
 #include "market/feed_replay.hpp"
 #include "market/feeds.hpp"
 #include "market/market.hpp"
@@ -19,7 +20,6 @@
 #include "store/disk.hpp"
 #include "store/flusher_thread.hpp"
 #include "store/journal_flusher.hpp"
-#include "text.hpp"
 #include "transport/tls_context.hpp"
 
 namespace nfx::app::market {
@@ -202,45 +202,29 @@ class LiveRun {
   }
 
   void print_json(const Snapshot& last) {
-    Output output;
-    SafeText& out = output.text;
-    out.add(
-        "{\"feed\": \"{}\", \"state\": \"{}\", \"outdated\": {}, \"events\": {}, \"books\": \"{}\",\n \"counters\": [",
-        options_.feed, to_string(last.state), feed_->lag().outdated() ? "true" : "false",
-        feed_->books().counters().events, hexadecimal(feed_->books().hash()));
+    Json counters = Json::array(), instruments = Json::object();
     for (const Figure& each : last.figures) {
-      if (&each != last.figures.data()) out += ',';
-      out.add("\n  {\"name\": \"{}\", ", each.metric);
-      if (!each.line.empty()) {
-        out += "\"line\": ";
-        append_json_text(out, each.line);
-        out += ", ";
-      }
-      if (!each.label.empty()) out.add("\"{}\": \"{}\", ", each.label, each.label_value);
-      out.add("\"value\": {}}", each.value);
+      Json& counter = counters.emplace_back(Json{{"name", each.metric}});
+      if (!each.line.empty()) counter["line"] = each.line;
+      if (!each.label.empty()) counter[std::string{each.label}] = each.label_value;
+      counter["value"] = each.value;
     }
-    out += "],\n \"instruments\": {";
     const FeedBooks& books = feed_->books();
-    bool first = true;
     for (std::uint32_t i = 0; i < books.instruments().size(); ++i) {
-      const InstrumentIndex index{i};
-      const std::string symbol = feed_->symbol(books.instruments().id(index));
+      const std::string symbol = feed_->symbol(books.instruments().id(InstrumentIndex{i}));
       if (symbol.empty()) continue;
-      out += first ? Literal{"\n  "} : Literal{",\n  "};
-      first = false;
-      append_json_text(out, symbol);
-      out += ": {";
       for (const Side side : {Side::bid, Side::ask}) {
-        const auto best = books.best(index, side);
-        out.add("\"{}\": {}{}{}", to_string(side), best ? "\"" : "", best ? short_price(best->price) : "null",
-                best ? "\"" : "");
-        if (side == Side::bid) out += ", ";
+        const auto best = books.best(InstrumentIndex{i}, side);
+        instruments[symbol][std::string{to_string(side)}] = best ? Json(short_price(best->price)) : Json{};
       }
-      out += '}';
-      output.flush_when_large();
     }
-    out += "}}\n";
-    output.flush();
+    print(json_line({{"feed", options_.feed},
+                     {"state", to_string(last.state)},
+                     {"outdated", feed_->lag().outdated()},
+                     {"events", books.counters().events},
+                     {"books", hexadecimal(books.hash())},
+                     {"counters", std::move(counters)},
+                     {"instruments", std::move(instruments)}}));
   }
 
   const LiveOptions& options_;

@@ -1,8 +1,5 @@
 // nfx market stats: messages by kind, rates, gaps, trades and spreads of a recording.
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdio>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -10,6 +7,7 @@
 #include <vector>
 
 #include "command.hpp"
+#include "json_output.hpp"
 #include "market/book_replay.hpp"
 #include "market/dbn_records.hpp"
 #include "market/market.hpp"
@@ -17,7 +15,6 @@
 #include "market/statistics.hpp"
 #include "output_file.hpp"
 #include "report/report.hpp"
-#include "text.hpp"
 
 namespace nfx::app::market {
 namespace {
@@ -126,163 +123,114 @@ void print_text(Recording& recording, const StatsOptions& options) {
   output.flush();
 }
 
-void append_entries(SafeText& out, const Highest& highest, Literal value_name) {
-  out += '[';
-  for (const Highest::Entry& entry : highest.entries()) {
-    if (&entry != highest.entries().data()) out += ", ";
-    out += "{\"time\": \"";
-    out.add("{}\", \"", time_text(entry.time));
-    out += value_name;
-    out.add("\": {}}", entry.value);
-  }
-  out += ']';
+Json json_of(const Highest& highest, std::string_view value_name) {
+  Json all = Json::array();
+  for (const Highest::Entry& entry : highest.entries())
+    all.push_back({{"time", time_text(entry.time)}, {value_name, entry.value}});
+  return all;
 }
 
 double seconds_of(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
-// "[1,null,2]": one value per stretch of time, null if it is not finite.
-template <class Stretch>
-void append_curve(SafeText& out, Literal name, const std::vector<Stretch>& stretches,
-                  double (*value)(const Stretch& stretch)) {
-  out += '"';
-  out += name;
-  out += "\": [";
-  for (const Stretch& stretch : stretches) {
-    if (&stretch != stretches.data()) out += ',';
-    std::array<char, 32> text;
-    const double number = value(stretch);
-    const int size = std::snprintf(text.data(), text.size(), "%.9g", number);
-    out += std::isfinite(number) ? std::string_view{text.data(), static_cast<std::size_t>(size)} : "null";
-  }
-  out += ']';
+// One value per stretch of time, null if it is not finite.
+template <class Stretch, class Value>
+Json curve(const std::vector<Stretch>& stretches, Value&& value) {
+  Json all = Json::array();
+  for (const Stretch& stretch : stretches) all.push_back(value(stretch));
+  return all;
 }
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 double price_of(std::int64_t nano) { return static_cast<double>(nano) * 1e-9; }
 
 // Values of an instrument over time for its chart.
-void append_json_prices(SafeText& out, const std::vector<PriceStretch>& prices) {
+Json json_of(const std::vector<PriceStretch>& prices) {
   using Stretch = const PriceStretch&;
-  out += ", \"series\": {";
-  append_curve<PriceStretch>(out, "high", prices,
-                             [](Stretch at) { return at.low <= at.high ? price_of(at.high) : none; });
-  out += ", ";
-  append_curve<PriceStretch>(out, "low", prices,
-                             [](Stretch at) { return at.low <= at.high ? price_of(at.low) : none; });
-  out += ", ";
-  append_curve<PriceStretch>(out, "traded", prices, [](Stretch at) { return static_cast<double>(at.traded); });
-  out += ", ";
-  append_curve<PriceStretch>(out, "widest", prices,
-                             [](Stretch at) { return at.time > 0 ? price_of(at.spread_max) : none; });
-  out += ", ";
-  append_curve<PriceStretch>(out, "mean", prices,
-                             [](Stretch at) { return at.time > 0 ? at.spread_time / at.time * 1e-9 : none; });
-  out += '}';
+  return {{"high", curve(prices, [](Stretch at) { return at.low <= at.high ? price_of(at.high) : none; })},
+          {"low", curve(prices, [](Stretch at) { return at.low <= at.high ? price_of(at.low) : none; })},
+          {"traded", curve(prices, [](Stretch at) { return at.traded; })},
+          {"widest", curve(prices, [](Stretch at) { return at.time > 0 ? price_of(at.spread_max) : none; })},
+          {"mean", curve(prices, [](Stretch at) { return at.time > 0 ? at.spread_time / at.time * 1e-9 : none; })}};
 }
 
-void append_json_series(SafeText& out, const Series& series) {
-  const auto number = [&](double value) {
-    std::array<char, 32> text;
-    out +=
-        std::string_view{text.data(), static_cast<std::size_t>(std::snprintf(text.data(), text.size(), "%.9f", value))};
-  };
-  out += ",\n \"series\": {\"begin_s\": ";
-  number(seconds_of(series.axis().begin().time_since_epoch()));
-  out += ", \"width_s\": ";
-  number(seconds_of(series.axis().width()));
-  out += ", ";
-  append_curve<RateStretch>(out, "messages", series.rates(),
-                            [](const RateStretch& at) { return static_cast<double>(at.messages); });
-  out += ", ";
-  append_curve<RateStretch>(out, "most", series.rates(),
-                            [](const RateStretch& at) { return static_cast<double>(at.most); });
-  out += ", \"gaps\": [";
-  for (const std::uint64_t& count : series.gaps()) out.add("{}{}", &count == series.gaps().data() ? "" : ",", count);
-  out += "]}";
+Json json_of(const Series& series) {
+  return {{"begin_s", seconds_of(series.axis().begin().time_since_epoch())},
+          {"width_s", seconds_of(series.axis().width())},
+          {"messages", curve(series.rates(), [](const RateStretch& at) { return at.messages; })},
+          {"most", curve(series.rates(), [](const RateStretch& at) { return at.most; })},
+          {"gaps", series.gaps()}};
 }
 
-void append_json_instrument(SafeText& out, Recording& recording, std::size_t index, bool with_series) {
+Json instrument_json(const Recording& recording, std::size_t index, bool with_series) {
   const InstrumentStatistics& of = recording.statistics.instruments[index];
   const auto id = recording.replay.instruments().id(InstrumentIndex{static_cast<std::uint32_t>(index)});
-  out.add("\"{}\": {\"symbol\": ", std::to_underlying(id));
-  append_json_text(out, recording.file.symbol(id));
-  out.add(", \"messages\": {}, \"trades\": {}, \"traded_size\": {}", of.messages, of.trades, of.traded);
-  if (of.priced()) {
-    out.add(", \"largest\": {}, \"first\": \"{}\", \"low\": \"{}\", \"high\": \"{}\", \"last\": \"{}\"", of.largest,
-            short_price(of.first), short_price(of.low), short_price(of.high), short_price(of.last));
-  }
-  if (of.quoted != 0) {
-    out.add(", \"spread_min\": \"{}\", \"spread_mean\": \"{}\", \"spread_max\": \"{}\"", short_price({of.spread_min}),
-            short_price(of.spread_mean()), short_price({of.spread_max}));
-  }
-  out.add(", \"crossed\": {}", of.crossed);
-  if (with_series) append_json_prices(out, recording.series->prices(index));
-  out += '}';
+  Json json{{"symbol", recording.file.symbol(id)},
+            {"messages", of.messages},
+            {"trades", of.trades},
+            {"traded_size", of.traded}};
+  if (of.priced())
+    json.update({{"largest", of.largest},
+                 {"first", short_price(of.first)},
+                 {"low", short_price(of.low)},
+                 {"high", short_price(of.high)},
+                 {"last", short_price(of.last)}});
+  if (of.quoted != 0)
+    json.update({{"spread_min", short_price({of.spread_min})},
+                 {"spread_mean", short_price(of.spread_mean())},
+                 {"spread_max", short_price({of.spread_max})}});
+  json["crossed"] = of.crossed;
+  if (with_series) json["series"] = json_of(recording.series->prices(index));
+  return json;
 }
 
-// Appends these instruments, with data for charts if there are series. Calls `flush()` between instruments.
-template <class Flush>
-void append_json(SafeText& out, Recording& recording, std::span<const std::size_t> instruments, bool with_series,
-                 Flush&& flush) {
+// Of these instruments, with data for charts if there are series.
+SafeText json_of(const Recording& recording, std::span<const std::size_t> instruments, bool with_series) {
   const Statistics& s = recording.statistics;
-  out.add("{\"first\": \"{}\", \"last\": \"{}\", \"messages\": {}, \"events\": {}, \"snapshot\": {}, ",
-          time_text(s.first), time_text(s.last), s.messages, s.events, s.snapshot);
-  out.add("\"recovering\": {}, \"backwards\": {}, \"unfit\": {}, \"orders_most\": {}, \"messages_per_second\": {},\n",
-          s.recovering, s.backwards, recording.replay.books().anomalies(), recording.replay.books().orders_most(),
-          mean_rate(s));
-  out += " \"kinds\": {";
-  bool first = true;
-  for (std::size_t kind = 0; kind < s.kinds.size(); ++kind) {
-    if (s.kinds[kind] == 0) continue;
-    out.add("{}\"{}\": {}", first ? "" : ", ", to_string(static_cast<EventKind>(kind)), s.kinds[kind]);
-    first = false;
+  Json kinds = Json::object(), left_out = Json::object(), bursts = Json::object(), by_instrument = Json::object();
+  for (std::size_t kind = 0; kind < s.kinds.size(); ++kind)
+    if (s.kinds[kind] != 0) kinds[std::string{to_string(static_cast<EventKind>(kind))}] = s.kinds[kind];
+  for (const MarketFile::Count& each : recording.file.left_out()) left_out[std::string{each.name}] = each.count;
+  for (const Rate& rate : s.rates) bursts[window_text(rate.window())] = json_of(rate.highest(), "messages");
+  for (const std::size_t index : instruments) {
+    const auto id = recording.replay.instruments().id(InstrumentIndex{static_cast<std::uint32_t>(index)});
+    by_instrument[std::to_string(std::to_underlying(id))] = instrument_json(recording, index, with_series);
   }
-  out += "},\n \"left_out\": {";
-  first = true;
-  for (const MarketFile::Count& each : recording.file.left_out()) {
-    out.add("{}\"{}\": {}", first ? "" : ", ", each.name, each.count);
-    first = false;
-  }
-  out += "},\n ";
-  recording.others.append_json(out, recording.file);
-  out += ",\n \"bursts\": {";
-  for (const Rate& rate : s.rates) {
-    out.add("{}\"{}\": ", &rate == s.rates.data() ? "" : ", ", window_text(rate.window()));
-    append_entries(out, rate.highest(), "messages");
-  }
-  out += "},\n \"gaps\": ";
-  append_entries(out, s.gaps, "nanoseconds");
-  if (with_series) {
-    out += ",\n \"format\": ";
-    append_json_text(out, recording.file.format());
-    out.add(", \"all_instruments\": {}", s.instruments.size());
-    append_json_series(out, *recording.series);
-  }
-  out += ",\n \"instruments\": {";
-  for (const std::size_t& index : instruments) {
-    out += &index == instruments.data() ? Literal{"\n  "} : Literal{",\n  "};
-    append_json_instrument(out, recording, index, with_series);
-    flush();
-  }
-  out += "}}\n";
+  Json json{{"first", time_text(s.first)},
+            {"last", time_text(s.last)},
+            {"messages", s.messages},
+            {"events", s.events},
+            {"snapshot", s.snapshot},
+            {"recovering", s.recovering},
+            {"backwards", s.backwards},
+            {"unfit", recording.replay.books().anomalies()},
+            {"orders_most", recording.replay.books().orders_most()},
+            {"messages_per_second", mean_rate(s)},
+            {"kinds", std::move(kinds)},
+            {"left_out", std::move(left_out)},
+            {"records", recording.others.json(recording.file)},
+            {"bursts", std::move(bursts)},
+            {"gaps", json_of(s.gaps, "nanoseconds")}};
+  if (with_series)
+    json.update({{"format", recording.file.format()},
+                 {"all_instruments", s.instruments.size()},
+                 {"series", json_of(*recording.series)}});
+  json["instruments"] = std::move(by_instrument);
+  return json_line(json);
 }
 
-void print_json(Recording& recording) {
-  Output output;
+void print_json(const Recording& recording) {
   std::vector<std::size_t> all(recording.statistics.instruments.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
-  append_json(output.text, recording, all, false, [&] { output.flush_when_large(); });
-  output.flush();
+  print(json_of(recording, all, false));
 }
 
-void write_report(Recording& recording, const StatsOptions& options) {
+void write_report(const Recording& recording, const StatsOptions& options) {
   constexpr std::size_t plotted = 3;
   std::vector<std::size_t> instruments = busiest(recording.statistics);
   instruments.resize(std::min(instruments.size(), plotted));
-  SafeText json;
-  append_json(json, recording, instruments, true, [] {});
   OutputFile out{{.path = options.report, .overwrite = true, .printable = true}};
-  out.bytes = report_page(ReportKind::market, "Market data of " + options.file.path, json.view());
+  out.bytes = report_page(ReportKind::market, "Market data of " + options.file.path,
+                          json_of(recording, instruments, true).view());
   out.finish();
 }
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "json_output.hpp"
 #include "nexusfix/base/counter_rows.hpp"
-#include "text.hpp"
 
 namespace nfx::app::t2m {
 namespace {
@@ -107,32 +107,40 @@ void print_ratio(SafeText& out, const StageFigures& model, const StageFigures& r
   if (!text.empty()) out.add("  to the model, times the raw loop: {}\n", text);
 }
 
-void json_figures(SafeText& out, const StageFigures& figures) {
-  out.add("{\"stage\":\"{}\",\"count\":{},\"mean_ns\":{}", to_string(figures.stage), figures.count,
-          static_cast<std::uint64_t>(figures.mean_ns));
-  for (std::size_t i = 0; i < figures.ns.size(); ++i) {
-    out.add(",\"{}_ns\":{}", percentile_rows[i].name, figures.ns[i] ? std::to_string(*figures.ns[i]) : "null");
-  }
-  out.add(",\"max_ns\":{}}", figures.max_ns);
+Json json_of(const StageFigures& figures) {
+  Json json{{"stage", to_string(figures.stage)},
+            {"count", figures.count},
+            {"mean_ns", static_cast<std::uint64_t>(figures.mean_ns)}};
+  for (std::size_t i = 0; i < figures.ns.size(); ++i)
+    json[std::string{percentile_rows[i].name} + "_ns"] = or_null(figures.ns[i]);
+  json["max_ns"] = figures.max_ns;
+  return json;
 }
 
-void json_host(SafeText& out, const HostWindow& host) {
-  out.add(
-      "{\"waited_ns\":{},\"involuntary_switches\":{},\"migrations\":{},\"steal_ms\":{},\"timer_interrupts\":{},"
-      "\"device_interrupts\":{},\"other_interrupts\":{}}",
-      host.waited_ns, host.involuntary_switches, host.migrations, host.steal_ticks * 10, host.timer_interrupts,
-      host.device_interrupts, host.other_interrupts);
+Json json_of(const HostWindow& host) {
+  return {{"waited_ns", host.waited_ns},
+          {"involuntary_switches", host.involuntary_switches},
+          {"migrations", host.migrations},
+          {"steal_ms", host.steal_ticks * 10},
+          {"timer_interrupts", host.timer_interrupts},
+          {"device_interrupts", host.device_interrupts},
+          {"other_interrupts", host.other_interrupts}};
 }
 
-void json_slow(SafeText& out, const SlowLine& line) {
+Json json_of(const SlowLine& line) {
   const strategy::SlowMessage& message = line.message;
-  out.add("{\"number\":{},\"total_ns\":{},\"order\":{},\"cpu\":{},\"stages_ns\":{", message.number, message.total_ns,
-          message.order ? "true" : "false", message.cpu);
+  Json stages = Json::object();
   for (std::size_t i = 0; i <= std::to_underlying(Stage::send); ++i)
-    out.add("{}\"{}\":{}", i == 0 ? "" : ",", strategy::stage_rows[i].name, message.ns[i]);
-  out += "},\"host\":";
-  json_host(out, line.host);
-  out += "}";
+    stages[std::string{strategy::stage_rows[i].name}] = message.ns[i];
+  return {{"number", message.number}, {"total_ns", message.total_ns},   {"order", message.order},
+          {"cpu", message.cpu},       {"stages_ns", std::move(stages)}, {"host", json_of(line.host)}};
+}
+
+template <class Rows>
+Json list_of(const Rows& rows) {
+  Json all = Json::array();
+  for (const auto& row : rows) all.push_back(json_of(row));
+  return all;
 }
 
 }  // namespace
@@ -194,48 +202,39 @@ void print_comparison(SafeText& out, std::span<const ComparisonRow> rows) {
 }
 
 std::string to_json(std::span<const RunResult> runs) {
-  SafeText out;
-  out += "{\"runs\":[";
+  Json all = Json::array();
   for (const RunResult& run : runs) {
-    if (&run != runs.data()) out += ",\n";
-    out.add(
-        "{\"conditions\":\"{}\",\"names\":{},\"where\":\"{}\",\"pin\":{},\"isolate\":{},\"noise\":{},\"raw\":{},"
-        "\"messages\":{},\"missing\":{},\"not_kept\":{},\"anomalies\":{},\"book_hash\":\"{}\","
-        "\"order_hash\":\"{}\"",
-        conditions(run), run.options.messages.names, run.where, run.options.pin ? "true" : "false",
-        run.options.isolate ? "true" : "false", run.options.noise, run.options.raw ? "true" : "false", run.messages,
-        run.missing, run.not_kept, run.anomalies, run.book_hash, run.order_hash);
-    out.add(",\"publisher\":{\"sent\":{},\"refused\":{},\"late_p50_ns\":{},\"late_p99_ns\":{},\"late_max_ns\":{}}",
-            run.publisher.sent, run.publisher.refused, run.publisher.late_p50_ns, run.publisher.late_p99_ns,
-            run.publisher.late_max_ns);
-    out += ",\"host\":";
-    json_host(out, run.host);
-    out += ",\"stages\":[";
-    for (const StageFigures& figures : run.stages) {
-      if (&figures != run.stages.data()) out += ",";
-      json_figures(out, figures);
-    }
-    out += "],\"orders\":{";
-    bool first = true;
+    Json orders = Json::object();
     for (const auto& row : counter_rows<strategy::RiskCounters>) {
-      out.add("{}\"{}{}{}\":{}", first ? "" : ",", row.metric, row.label.empty() ? "" : ".", row.label_value,
-              run.orders.*row.member);
-      first = false;
+      const std::string label = row.label.empty() ? std::string{} : '.' + std::string{row.label_value};
+      orders[std::string{row.metric} + label] = run.orders.*row.member;
     }
-    out += "},\"slowest\":[";
-    for (const SlowLine& line : run.slowest) {
-      if (&line != run.slowest.data()) out += ",";
-      json_slow(out, line);
-    }
-    out += "],\"warnings\":[";
-    for (const std::string& warning : run.warnings) {
-      if (&warning != run.warnings.data()) out += ",";
-      append_json_text(out, warning);
-    }
-    out += "]}";
+    all.push_back({{"conditions", conditions(run)},
+                   {"names", run.options.messages.names},
+                   {"where", run.where},
+                   {"pin", run.options.pin},
+                   {"isolate", run.options.isolate},
+                   {"noise", run.options.noise},
+                   {"raw", run.options.raw},
+                   {"messages", run.messages},
+                   {"missing", run.missing},
+                   {"not_kept", run.not_kept},
+                   {"anomalies", run.anomalies},
+                   {"book_hash", std::to_string(run.book_hash)},
+                   {"order_hash", std::to_string(run.order_hash)},
+                   {"publisher",
+                    {{"sent", run.publisher.sent},
+                     {"refused", run.publisher.refused},
+                     {"late_p50_ns", run.publisher.late_p50_ns},
+                     {"late_p99_ns", run.publisher.late_p99_ns},
+                     {"late_max_ns", run.publisher.late_max_ns}}},
+                   {"host", json_of(run.host)},
+                   {"stages", list_of(run.stages)},
+                   {"orders", std::move(orders)},
+                   {"slowest", list_of(run.slowest)},
+                   {"warnings", run.warnings}});
   }
-  out += "]}\n";
-  return std::string{out.view()};
+  return std::string{json_line({{"runs", std::move(all)}}).view()};
 }
 
 }  // namespace nfx::app::t2m

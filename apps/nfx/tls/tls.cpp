@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "command.hpp"
+#include "json_output.hpp"
 #include "text.hpp"
 #include "transport/tls_option_rows.hpp"
 
@@ -86,20 +87,10 @@ SafeText Report::text() const {
 }
 
 SafeText Report::json() const {
-  SafeText out{"{\"findings\":["};
-  for (const Finding& finding : findings_) {
-    if (&finding != findings_.data()) out += ',';
-    out += "{\"result\":";
-    append_json_text(out, word(finding.result));
-    out += ",\"step\":";
-    append_json_text(out, finding.step);
-    out += ",\"text\":";
-    append_json_text(out, finding.text);
-    out += '}';
-  }
-  out.add("],\"exit_code\":{}", exit_code());
-  out += "}\n";
-  return out;
+  Json findings = Json::array();
+  for (const Finding& finding : findings_)
+    findings.push_back({{"result", word(finding.result)}, {"step", finding.step}, {"text", finding.text}});
+  return json_line({{"findings", std::move(findings)}, {"exit_code", exit_code()}});
 }
 
 int Report::print(std::string_view format) const {
