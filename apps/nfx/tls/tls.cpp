@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/enumerator_name.hpp"
 #include "command.hpp"
 #include "json_output.hpp"
 #include "text.hpp"
@@ -15,15 +16,7 @@ namespace nfx::app {
 namespace tls {
 namespace {
 
-std::string_view word(Result result) {
-  switch (result) {
-    case Result::good: return "good";
-    case Result::note: return "note";
-    case Result::warning: return "warning";
-    case Result::failure: return "failure";
-  }
-  return "failure";
-}
+std::string_view word(Result result) { return enumerator_name(result); }
 
 std::string joined(const std::vector<std::string>& texts) {
   std::string all;

@@ -6,6 +6,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/enumerator_name.hpp"
 #include "nexusfix/engine/program.hpp"
 #include "nexusfix/observe/line_log.hpp"
 
@@ -40,14 +41,7 @@ bool is_now(const SessionChange& change) noexcept { return change.needs == Chang
 
 }  // namespace
 
-std::string_view to_string(SessionChange::Kind kind) noexcept {
-  switch (kind) {
-    case SessionChange::Kind::add: return "add";
-    case SessionChange::Kind::remove: return "remove";
-    case SessionChange::Kind::change: return "change";
-  }
-  return "?";
-}
+std::string_view to_string(SessionChange::Kind kind) noexcept { return enumerator_name(kind); }
 
 ConfigReload::ConfigReload(ReloadedEngine& engine, std::string file) : engine_(engine), file_(std::move(file)) {}
 

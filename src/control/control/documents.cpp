@@ -3,21 +3,14 @@
 
 #include <algorithm>
 
+#include "base/enumerator_name.hpp"
 #include "engine/engine_counter_rows.hpp"
 #include "nexusfix/session/actions.hpp"
 
 namespace nfx::control {
 namespace {
 
-std::string_view phase_name(Phase phase) noexcept {
-  switch (phase) {
-    case Phase::disconnected: return "disconnected";
-    case Phase::awaiting_logon: return "awaiting_logon";
-    case Phase::logged_on: return "logged_on";
-    case Phase::logout_sent: return "logout_sent";
-  }
-  return "?";
-}
+std::string_view phase_name(Phase phase) noexcept { return enumerator_name(phase); }
 
 std::vector<std::string_view> phase_names() {
   std::vector<std::string_view> names;

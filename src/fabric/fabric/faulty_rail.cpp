@@ -6,21 +6,13 @@
 #include <cstring>
 #include <iterator>
 
+#include "base/enumerator_name.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/fabric/rail.hpp"
 
 namespace nfx::fabric {
 
-std::string_view to_string(RailBreak kind) noexcept {
-  switch (kind) {
-    case RailBreak::none: return "none";
-    case RailBreak::late_writes_land: return "late-writes-land";
-    case RailBreak::number_before_bytes: return "number-before-bytes";
-    case RailBreak::half_a_page: return "half-a-page";
-    case RailBreak::other_page: return "other-page";
-  }
-  return "unknown";
-}
+std::string_view to_string(RailBreak kind) noexcept { return enumerator_name<'-'>(kind); }
 
 namespace {
 

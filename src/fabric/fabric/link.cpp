@@ -6,52 +6,18 @@
 #include <string>
 #include <utility>
 
+#include "base/enumerator_name.hpp"
 #include "fabric/link_core.hpp"
 
 namespace nfx::fabric {
 
-std::string_view to_string(LinkError error) noexcept {
-  switch (error) {
-    case LinkError::full: return "full";
-    case LinkError::lost: return "lost";
-    case LinkError::too_long: return "too-long";
-    case LinkError::in_use: return "in-use";
-    case LinkError::out_of_range: return "out-of-range";
-  }
-  return "unknown";
-}
+std::string_view to_string(LinkError error) noexcept { return enumerator_name<'-'>(error); }
 
-std::string_view to_string(TransferResult result) noexcept {
-  switch (result) {
-    case TransferResult::complete: return "complete";
-    case TransferResult::cancelled: return "cancelled";
-    case TransferResult::different: return "different";
-    case TransferResult::lost: return "lost";
-  }
-  return "unknown";
-}
+std::string_view to_string(TransferResult result) noexcept { return enumerator_name(result); }
 
-std::string_view to_string(LossReason reason) noexcept {
-  switch (reason) {
-    case LossReason::no_rail: return "no-rail";
-    case LossReason::peer_restarted: return "peer-restarted";
-    case LossReason::different_options: return "different-options";
-    case LossReason::protocol: return "protocol";
-    case LossReason::stopped: return "stopped";
-  }
-  return "unknown";
-}
+std::string_view to_string(LossReason reason) noexcept { return enumerator_name<'-'>(reason); }
 
-std::string_view to_string(RailChange change) noexcept {
-  switch (change) {
-    case RailChange::up: return "up";
-    case RailChange::failed: return "failed";
-    case RailChange::silent: return "silent";
-    case RailChange::by_peer: return "by-peer";
-    case RailChange::protocol: return "protocol";
-  }
-  return "unknown";
-}
+std::string_view to_string(RailChange change) noexcept { return enumerator_name<'-'>(change); }
 
 namespace {
 

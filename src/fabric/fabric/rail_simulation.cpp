@@ -7,6 +7,7 @@
 #include <queue>
 #include <utility>
 
+#include "base/enumerator_name.hpp"
 #include "nexusfix/base/assert.hpp"
 
 namespace nfx::fabric {
@@ -222,15 +223,7 @@ class Simulation {
 
 }  // namespace
 
-std::string_view to_string(Bottleneck what) noexcept {
-  switch (what) {
-    case Bottleneck::threads: return "threads";
-    case Bottleneck::links: return "links";
-    case Bottleneck::switches: return "switches";
-    case Bottleneck::window: return "window";
-  }
-  return {};
-}
+std::string_view to_string(Bottleneck what) noexcept { return enumerator_name(what); }
 
 SimulatedRun simulate(const SimulatedMachine& machine, const SimulatedCosts& costs, const SimulatedProgram& program,
                       double duration_ns) {

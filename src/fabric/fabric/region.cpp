@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/enumerator_name.hpp"
 #include "nexusfix/base/memory.hpp"
 
 #ifndef MFD_HUGE_2MB
@@ -88,14 +89,7 @@ bool take(void* data, std::uint64_t size) noexcept {
 
 }  // namespace
 
-std::string_view to_string(PageKind kind) noexcept {
-  switch (kind) {
-    case PageKind::small: return "small";
-    case PageKind::transparent: return "transparent";
-    case PageKind::huge: return "huge";
-  }
-  return "unknown";
-}
+std::string_view to_string(PageKind kind) noexcept { return enumerator_name(kind); }
 
 std::expected<Region, std::string> Region::make(const RegionOptions& options) {
   if (options.size == 0) return std::unexpected(failure(options, "a size of 0 bytes; write at least 1"));

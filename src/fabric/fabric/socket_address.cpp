@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/enumerator_name.hpp"
 #include "nexusfix/fabric/rail.hpp"
 
 namespace nfx::fabric {
@@ -39,13 +40,7 @@ bool read_port(std::string_view text, in_port_t& port) {
 
 }  // namespace
 
-std::string_view to_string(RailEnd end) noexcept {
-  switch (end) {
-    case RailEnd::listens: return "listens";
-    case RailEnd::connects: return "connects";
-  }
-  return "unknown";
-}
+std::string_view to_string(RailEnd end) noexcept { return enumerator_name(end); }
 
 std::expected<SocketAddress, std::string> parse_address(std::string_view place) {
   if (place.starts_with('/')) return unix_address(place);

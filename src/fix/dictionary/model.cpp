@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/enumerator_name.hpp"
+
 namespace nfx {
 
 std::string to_string(const ModelPlace& place) {
@@ -50,14 +52,7 @@ void take_version(DictionaryModel& model, std::string_view version_name) {
   own = *wanted;
 }
 
-std::string_view to_string(MemberKind kind) noexcept {
-  switch (kind) {
-    case MemberKind::field: return "field";
-    case MemberKind::group: return "group";
-    case MemberKind::component: return "component";
-  }
-  return "field";
-}
+std::string_view to_string(MemberKind kind) noexcept { return enumerator_name(kind); }
 
 bool same_members(const std::vector<ModelMember>& a, const std::vector<ModelMember>& b) {
   return std::ranges::equal(a, b, [](const ModelMember& x, const ModelMember& y) {

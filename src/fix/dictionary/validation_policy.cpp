@@ -6,6 +6,7 @@
 #include <charconv>
 #include <utility>
 
+#include "base/enumerator_name.hpp"
 #include "base/suggest.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/enum_values.hpp"
@@ -63,14 +64,7 @@ std::unexpected<std::string> wrong(std::string_view text, const std::string& why
 
 }  // namespace
 
-std::string_view to_string(ValidationMode mode) noexcept {
-  switch (mode) {
-    case ValidationMode::off: return "off";
-    case ValidationMode::lenient: return "lenient";
-    case ValidationMode::strict: return "strict";
-  }
-  return {};
-}
+std::string_view to_string(ValidationMode mode) noexcept { return enumerator_name(mode); }
 
 std::expected<ValidationOverride, std::string> parse_validation_override(std::string_view text) {
   const std::size_t equals = text.find('=');

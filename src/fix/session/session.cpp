@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/enumerator_name.hpp"
 #include "nexusfix/wire/field_writer.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 #include "session/step_check.hpp"
@@ -43,13 +44,7 @@ static_assert(
     }(),
     "each notice has its own text and a help");
 
-std::string_view to_string(Role role) noexcept {
-  switch (role) {
-    case Role::acceptor: return "acceptor";
-    case Role::initiator: return "initiator";
-  }
-  return "?";
-}
+std::string_view to_string(Role role) noexcept { return enumerator_name(role); }
 
 std::string_view to_string(Environment environment) noexcept {
   switch (environment) {
@@ -60,14 +55,7 @@ std::string_view to_string(Environment environment) noexcept {
   return "?";
 }
 
-std::string_view to_string(ThrottleAction action) noexcept {
-  switch (action) {
-    case ThrottleAction::reject: return "reject";
-    case ThrottleAction::delay: return "delay";
-    case ThrottleAction::disconnect: return "disconnect";
-  }
-  return "?";
-}
+std::string_view to_string(ThrottleAction action) noexcept { return enumerator_name(action); }
 
 std::string_view to_string(Ending ending) noexcept {
   switch (ending) {

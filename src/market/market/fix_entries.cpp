@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/enumerator_name.hpp"
 #include "market/exact_number.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/wire/group_view.hpp"
@@ -356,26 +357,6 @@ TradingStatus trading_status(const MessageView& message) noexcept {
   }
 }
 
-std::string_view to_string(FixFeedError error) noexcept {
-  switch (error) {
-    case FixFeedError::none: return "none";
-    case FixFeedError::other_message: return "other_message";
-    case FixFeedError::no_symbol: return "no_symbol";
-    case FixFeedError::unknown_symbol: return "unknown_symbol";
-    case FixFeedError::no_entries: return "no_entries";
-    case FixFeedError::wrong_entry_count: return "wrong_entry_count";
-    case FixFeedError::too_many_entries: return "too_many_entries";
-    case FixFeedError::bad_action: return "bad_action";
-    case FixFeedError::no_entry_type: return "no_entry_type";
-    case FixFeedError::bad_price: return "bad_price";
-    case FixFeedError::bad_size: return "bad_size";
-    case FixFeedError::bad_position: return "bad_position";
-    case FixFeedError::bad_sequence: return "bad_sequence";
-    case FixFeedError::bad_id: return "bad_id";
-    case FixFeedError::repeated_field: return "repeated_field";
-    case FixFeedError::rejected: return "rejected";
-  }
-  return "unknown";
-}
+std::string_view to_string(FixFeedError error) noexcept { return enumerator_name(error); }
 
 }  // namespace nfx::market

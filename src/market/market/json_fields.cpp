@@ -1,6 +1,7 @@
 // The combined meaning of a message's fields.
 #include "market/json_fields.hpp"
 
+#include "base/enumerator_name.hpp"
 #include "nexusfix/base/digits.hpp"
 
 namespace nfx::market {
@@ -27,23 +28,7 @@ constexpr std::uint64_t nanoseconds_per_millisecond = 1'000'000;
 
 }  // namespace
 
-std::string_view to_string(JsonError error) noexcept {
-  switch (error) {
-    case JsonError::none: return "none";
-    case JsonError::not_json: return "not_json";
-    case JsonError::other_message: return "other_message";
-    case JsonError::missing_field: return "missing_field";
-    case JsonError::wrong_type: return "wrong_type";
-    case JsonError::repeated_key: return "repeated_key";
-    case JsonError::bad_number: return "bad_number";
-    case JsonError::bad_price: return "bad_price";
-    case JsonError::bad_quantity: return "bad_quantity";
-    case JsonError::too_large: return "too_large";
-    case JsonError::too_many_levels: return "too_many_levels";
-    case JsonError::unknown_symbol: return "unknown_symbol";
-  }
-  return "unknown";
-}
+std::string_view to_string(JsonError error) noexcept { return enumerator_name(error); }
 
 JsonKey json_key(std::string_view key) noexcept {
   if (key.size() == 1) {

@@ -1,4 +1,5 @@
 // How the MoldUDP64 arbiter handles a packet that is not the next one: buffering, gaps, requests, states, snapshots.
+#include "base/enumerator_name.hpp"
 #include "nexusfix/market/itch_transport.hpp"
 
 #include <algorithm>
@@ -13,16 +14,7 @@ constexpr std::uint64_t max_sequence = std::uint64_t{1} << 62;
 
 }  // namespace
 
-std::string_view to_string(StaleReason reason) noexcept {
-  switch (reason) {
-    case StaleReason::none: return "none";
-    case StaleReason::gap_not_filled: return "gap not filled";
-    case StaleReason::gap_too_large: return "gap too large";
-    case StaleReason::snapshot: return "snapshot";
-    case StaleReason::silence: return "silence";
-  }
-  return "?";
-}
+std::string_view to_string(StaleReason reason) noexcept { return enumerator_name<' '>(reason); }
 
 std::array<std::byte, mold_header_size> MoldHeader::bytes() const noexcept {
   std::array<std::byte, mold_header_size> out;

@@ -4,34 +4,14 @@
 #include <algorithm>
 
 #include "base/call_trace.hpp"
+#include "base/enumerator_name.hpp"
 #include "market/content_hash.hpp"
 
 namespace nfx::market {
 
-std::string_view to_string(BookState state) noexcept {
-  switch (state) {
-    case BookState::live: return "live";
-    case BookState::recovering: return "recovering";
-    case BookState::stale: return "stale";
-  }
-  return "unknown";
-}
+std::string_view to_string(BookState state) noexcept { return enumerator_name(state); }
 
-std::string_view to_string(Applied applied) noexcept {
-  switch (applied) {
-    case Applied::done: return "done";
-    case Applied::other_kind: return "other_kind";
-    case Applied::unknown_order: return "unknown_order";
-    case Applied::duplicate_order: return "duplicate_order";
-    case Applied::too_much: return "too_much";
-    case Applied::no_side: return "no_side";
-    case Applied::too_many_orders: return "too_many_orders";
-    case Applied::too_many_levels: return "too_many_levels";
-    case Applied::quantity_too_large: return "quantity_too_large";
-    case Applied::unknown_instrument: return "unknown_instrument";
-  }
-  return "unknown";
-}
+std::string_view to_string(Applied applied) noexcept { return enumerator_name(applied); }
 
 OrderBooks::OrderBooks(const BookLimits& limits)
     : limits_(limits),

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/enumerator_name.hpp"
 #include "nexusfix/base/assert.hpp"
 
 namespace nfx::market {
@@ -59,29 +60,9 @@ constexpr std::array logout_packet{std::byte{0}, std::byte{1}, static_cast<std::
 
 }  // namespace
 
-std::string_view to_string(SoupState state) noexcept {
-  switch (state) {
-    case SoupState::closed: return "closed";
-    case SoupState::logging_in: return "logging in";
-    case SoupState::logged_in: return "logged in";
-    case SoupState::ended: return "ended";
-    case SoupState::failed: return "failed";
-  }
-  return "?";
-}
+std::string_view to_string(SoupState state) noexcept { return enumerator_name<' '>(state); }
 
-std::string_view to_string(SoupFailure failure) noexcept {
-  switch (failure) {
-    case SoupFailure::none: return "none";
-    case SoupFailure::not_authorised: return "not authorised";
-    case SoupFailure::session_unavailable: return "session unavailable";
-    case SoupFailure::rejected: return "rejected";
-    case SoupFailure::malformed: return "malformed";
-    case SoupFailure::unexpected: return "unexpected";
-    case SoupFailure::silence: return "silence";
-  }
-  return "?";
-}
+std::string_view to_string(SoupFailure failure) noexcept { return enumerator_name<' '>(failure); }
 
 SoupClient::SoupClient(const SoupOptions& options)
     : options_(options), kept_(std::make_unique<std::byte[]>(soup_max_packet_size)) {}

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/enumerator_name.hpp"
 #include "nexusfix/base/assert.hpp"
 
 namespace nfx::market {
@@ -78,29 +79,7 @@ std::uint16_t code_of(WebsocketError error) noexcept {
 
 }  // namespace
 
-std::string_view to_string(WebsocketError error) noexcept {
-  switch (error) {
-    case WebsocketError::none: return "none";
-    case WebsocketError::handshake_too_large: return "handshake_too_large";
-    case WebsocketError::not_http: return "not_http";
-    case WebsocketError::refused: return "refused";
-    case WebsocketError::bad_upgrade: return "bad_upgrade";
-    case WebsocketError::bad_accept: return "bad_accept";
-    case WebsocketError::extension: return "extension";
-    case WebsocketError::protocol: return "protocol";
-    case WebsocketError::reserved_bits: return "reserved_bits";
-    case WebsocketError::unknown_opcode: return "unknown_opcode";
-    case WebsocketError::masked: return "masked";
-    case WebsocketError::bad_control_frame: return "bad_control_frame";
-    case WebsocketError::bad_length: return "bad_length";
-    case WebsocketError::bad_continuation: return "bad_continuation";
-    case WebsocketError::too_large: return "too_large";
-    case WebsocketError::too_many_frames: return "too_many_frames";
-    case WebsocketError::not_utf8: return "not_utf8";
-    case WebsocketError::bad_close: return "bad_close";
-  }
-  return "unknown";
-}
+std::string_view to_string(WebsocketError error) noexcept { return enumerator_name(error); }
 
 WebsocketClient::WebsocketClient(const WebsocketOptions& options)
     : options_(options),

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/enumerator_name.hpp"
 #include "base/text.hpp"
 #include "host/apply/tasks.hpp"
 
@@ -210,26 +211,9 @@ json parse_line(std::string_view line) {
 
 }  // namespace
 
-std::string_view to_string(ChangeKind kind) noexcept {
-  switch (kind) {
-    case ChangeKind::write_file: return "write_file";
-    case ChangeKind::make_group: return "make_group";
-    case ChangeKind::move_tasks: return "move_tasks";
-    case ChangeKind::set_affinities: return "set_affinities";
-    case ChangeKind::install_file: return "install_file";
-    case ChangeKind::make_directory: return "make_directory";
-  }
-  return "unknown";
-}
+std::string_view to_string(ChangeKind kind) noexcept { return enumerator_name(kind); }
 
-std::string_view to_string(Outcome outcome) noexcept {
-  switch (outcome) {
-    case Outcome::accepted: return "accepted";
-    case Outcome::pending: return "pending";
-    case Outcome::refused: return "refused";
-  }
-  return "unknown";
-}
+std::string_view to_string(Outcome outcome) noexcept { return enumerator_name(outcome); }
 
 bool same_content(Compare compare, std::string_view content, std::string_view wanted) {
   switch (compare) {

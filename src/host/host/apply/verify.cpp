@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "base/enumerator_name.hpp"
 #include "host/apply.hpp"
 #include "host/apply/tasks.hpp"
 
@@ -242,16 +243,7 @@ class Verifier {
 
 }  // namespace
 
-std::string_view to_string(VerifyResult result) noexcept {
-  switch (result) {
-    case VerifyResult::ok: return "ok";
-    case VerifyResult::pending: return "pending";
-    case VerifyResult::refused: return "refused";
-    case VerifyResult::violated: return "violated";
-    case VerifyResult::unknown: return "unknown";
-  }
-  return "unknown";
-}
+std::string_view to_string(VerifyResult result) noexcept { return enumerator_name(result); }
 
 VerifyReport verify(const VerifyInput& input) { return Verifier{input}.run(); }
 

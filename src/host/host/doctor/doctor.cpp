@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <variant>
 
+#include "base/enumerator_name.hpp"
 #include "host/doctor/check.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "placement/numbers.hpp"
@@ -58,17 +59,7 @@ std::string padded(std::string text, std::size_t width) {
 
 }  // namespace
 
-std::string_view to_string(CheckResult result) noexcept {
-  switch (result) {
-    case CheckResult::good: return "good";
-    case CheckResult::info: return "info";
-    case CheckResult::warning: return "warning";
-    case CheckResult::failure: return "failure";
-    case CheckResult::cannot_tell: return "cannot_tell";
-    case CheckResult::not_here: return "not_here";
-  }
-  return {};
-}
+std::string_view to_string(CheckResult result) noexcept { return enumerator_name(result); }
 
 std::span<const CheckInfo> doctor_checks() noexcept { return infos(); }
 

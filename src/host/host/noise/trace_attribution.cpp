@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/enumerator_name.hpp"
 #include "host/trace_reader.hpp"
 
 namespace nfx {
@@ -205,21 +206,7 @@ void blame_hypervisor(std::span<const HiccupGap> gaps, std::vector<NoiseCause>& 
 
 }  // namespace
 
-std::string_view to_string(NoiseKind kind) noexcept {
-  switch (kind) {
-    case NoiseKind::timer: return "timer";
-    case NoiseKind::interrupt: return "interrupt";
-    case NoiseKind::softirq: return "softirq";
-    case NoiseKind::ipi: return "ipi";
-    case NoiseKind::kernel: return "kernel";
-    case NoiseKind::task: return "task";
-    case NoiseKind::migration: return "migration";
-    case NoiseKind::hypervisor: return "hypervisor";
-    case NoiseKind::unexplained: return "unexplained";
-    case NoiseKind::not_traced: return "not traced";
-  }
-  return {};
-}
+std::string_view to_string(NoiseKind kind) noexcept { return enumerator_name<' '>(kind); }
 
 std::string NoiseCause::text() const {
   std::string text{to_string(kind)};

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/enumerator_name.hpp"
 #include "host/watch_view.hpp"
 
 namespace nfx {
@@ -58,14 +59,7 @@ ThreadActivity activity(const ThreadSample* before, const ThreadSample& after, d
 
 }  // namespace
 
-std::string_view to_string(CpuRole role) noexcept {
-  switch (role) {
-    case CpuRole::isolated: return "isolated";
-    case CpuRole::housekeeping: return "housekeeping";
-    case CpuRole::other: return "other";
-  }
-  return {};
-}
+std::string_view to_string(CpuRole role) noexcept { return enumerator_name(role); }
 
 WatchInterval summarize(const DriftInput& input, const DriftOptions& options) {
   WatchInterval out;
