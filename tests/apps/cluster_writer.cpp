@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "load/session_owners.hpp"
+#include "sizing/session_owners.hpp"
 
 namespace {
 

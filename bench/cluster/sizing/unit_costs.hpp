@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "load/stream_load.hpp"
+#include "sizing/stream_load.hpp"
 
 namespace nfx::bench {
 

@@ -1,5 +1,5 @@
 // Appends records when they are due, and takes the time until they are released.
-#include "load/stream_load.hpp"
+#include "sizing/stream_load.hpp"
 
 #include <sys/resource.h>
 #include <unistd.h>

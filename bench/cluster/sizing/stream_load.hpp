@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "load/session_owners.hpp"
 #include "nexusfix/base/latency_histogram.hpp"
+#include "sizing/session_owners.hpp"
 
 namespace nfx::bench {
 

@@ -1,5 +1,5 @@
 // Carries out what owners request, over one connection.
-#include "load/session_owners.hpp"
+#include "sizing/session_owners.hpp"
 
 #include <algorithm>
 #include <stdexcept>
