@@ -107,7 +107,6 @@ struct SlowMessage {
 };
 
 struct StageOptions {
-  bool on = true;
   std::size_t slowest = 100;   // how many of them are stored individually
   std::size_t pending = 4096;  // messages until collect() has to run; a power of two
 };
@@ -160,30 +159,23 @@ template <class Counter = CycleCounter>
 class StageRecorder {
  public:
   explicit StageRecorder(const StageOptions& options = {}, Counter counter = {})
-      : on_(options.on), slowest_(options.slowest), counter_(counter) {
+      : slowest_(options.slowest), counter_(counter) {
     NFX_ASSERT(std::has_single_bit(options.pending) && options.pending < 1u << 24);
-    if (!on_) return;
     pending_.resize(options.pending + 1);
     reads_.resize(options.pending);
     histograms_.resize(stage_count);
     slow_.reserve(slowest_);
   }
 
-  [[nodiscard]] bool on() const noexcept { return on_; }
-
   // A poll of the sockets begins, and has returned something. `cpu`: where the thread is, if the program knows it.
-  void poll_begins() noexcept {
-    if (on_) polled_ = counter_();
-  }
+  void poll_begins() noexcept { polled_ = counter_(); }
   void read_returned(std::uint32_t cpu = 0) noexcept {
-    if (!on_) return;
     begun_ = counter_();
     read_ = {.polled = polled_, .returned = begun_, .done_before = done_, .cpu = cpu};
     read_stored_ = false;
   }
   // The next message of what was read. `kernel`: its stamp. `due`: when it was to be sent; 0: not known.
   void message_begins(UtcTime kernel, std::uint64_t number, UtcTime due = {}) noexcept {
-    if (!on_) return;
     Pending& message = pending_[used_];
     message.kernel = kernel;
     message.due = due;
@@ -194,13 +186,11 @@ class StageRecorder {
   }
   // The number of the message that began, if it is known only now.
   void message_is(std::uint64_t number, UtcTime due = {}) noexcept {
-    if (!on_) return;
     pending_[used_].number = number;
     pending_[used_].due = due;
   }
   // The stage ends here for the message; stages that are not reported took no time.
   [[gnu::always_inline]] void reached(Stage stage) noexcept {
-    if (!on_) return;
     NFX_ASSERT(stage >= Stage::decrypt && stage <= Stage::send);
     const std::size_t first = std::to_underlying(stage) - first_reported;
     last_ = counter_();
@@ -211,7 +201,6 @@ class StageRecorder {
   }
   // Its last stage was reported before. The next message of the same read begins where this one ended.
   void message_ends() noexcept {
-    if (!on_) return;
     if (used_ + 1 == pending_.size()) [[unlikely]] {
       ++lost_;
     } else {
@@ -223,15 +212,14 @@ class StageRecorder {
     begun_ = done_ = std::max(begun_, last_);
   }
   // How many messages there is space for until collect(). One more is not stored, and is counted as lost.
-  [[nodiscard]] std::size_t room() const noexcept { return on_ ? pending_.size() - 1 - used_ : SIZE_MAX; }
+  [[nodiscard]] std::size_t room() const noexcept { return pending_.size() - 1 - used_; }
   [[nodiscard]] bool waiting() const noexcept { return used_ != 0; }
 
   // Makes histograms of the pending messages. `anchor` is of now: the clocks drift apart with time.
   void collect(const Anchor& anchor) noexcept;
 
-  // Empty where it is off.
   [[nodiscard]] const LatencyHistogram* histogram(Stage stage) const noexcept {
-    return on_ ? &histograms_[std::to_underlying(stage)] : nullptr;
+    return &histograms_[std::to_underlying(stage)];
   }
   // The slowest first.
   [[nodiscard]] std::vector<SlowMessage> slowest() const {
@@ -305,7 +293,6 @@ class StageRecorder {
   void count_long(const Spent& spent) noexcept;
   void keep_slow(const Pending& message, const Spent& spent) noexcept;
 
-  bool on_;
   bool read_stored_ = false;  // a message of it is pending
   std::size_t slowest_;
   [[no_unique_address]] Counter counter_;
@@ -328,7 +315,6 @@ class StageRecorder {
 
 // In place of a StageRecorder, for a program that is compiled without it.
 struct NoStages {
-  static constexpr bool on() noexcept { return false; }
   static constexpr std::size_t room() noexcept { return SIZE_MAX; }
   static constexpr bool waiting() noexcept { return false; }
   void poll_begins() noexcept {}

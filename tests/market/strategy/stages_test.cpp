@@ -238,19 +238,5 @@ TEST(stages, have_the_histograms_of_their_messages) {
     EXPECT_EQ(*rig.stages.histogram(static_cast<Stage>(i)), expected[i]) << stage_rows[i].name;
 }
 
-TEST(stages, do_nothing_when_they_are_off) {
-  std::uint64_t ticks = 0;
-  StageRecorder<ManualCounter> stages{{.on = false}, ManualCounter{&ticks}};
-  stages.poll_begins();
-  stages.read_returned();
-  stages.message_begins(UtcTime{}, 1);
-  stages.message_is(2);
-  stages.reached(Stage::model);
-  stages.message_ends();
-  stages.collect({});
-  EXPECT_FALSE(stages.waiting());
-  EXPECT_EQ(stages.histogram(Stage::model), nullptr);
-}
-
 }  // namespace
 }  // namespace nfx::strategy::test
