@@ -239,7 +239,6 @@ class Link {
   [[nodiscard]] bool lost() const noexcept;
   [[nodiscard]] std::size_t rails() const noexcept;
   [[nodiscard]] std::size_t rails_up() const noexcept;
-  [[nodiscard]] bool rail_is_up(std::size_t rail) const noexcept;
   [[nodiscard]] RecordSeq last_sent() const noexcept;
   [[nodiscard]] RecordSeq last_acknowledged() const noexcept;
   // Written by the owner with relaxed atomic stores, on cache lines of their own: read_shared() on any thread.

@@ -122,8 +122,6 @@ class FaultyWire {
   // Completes everything that this end sends over the current connection, without delivering it.
   void mute(std::size_t end) noexcept { muted_[end] = connection_; }
   [[nodiscard]] const RailFaultCounters& counters() const noexcept { return counters_; }
-  // Number of writes in flight.
-  [[nodiscard]] std::size_t on_the_way() const noexcept { return flights_.size(); }
 
  private:
   friend class FaultyRail;

@@ -246,7 +246,6 @@ std::size_t Link::rails() const noexcept { return core_->rails().size(); }
 std::size_t Link::rails_up() const noexcept {
   return static_cast<std::size_t>(std::ranges::count(core_->rails(), RailPhase::up, &LinkRail::phase));
 }
-bool Link::rail_is_up(std::size_t rail) const noexcept { return core_->rails()[rail].phase == RailPhase::up; }
 RecordSeq Link::last_sent() const noexcept { return core_->last_sent(); }
 RecordSeq Link::last_acknowledged() const noexcept { return core_->last_acknowledged(); }
 const LinkCounters& Link::counters() const noexcept { return core_->counters(); }
