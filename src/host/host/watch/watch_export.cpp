@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "host/exposition.hpp"
 #include "host/watch_view.hpp"
 #include "placement/numbers.hpp"
 
@@ -60,38 +61,6 @@ Json thread_json(const ThreadActivity& thread) {
   out["major_faults_per_s"] = rounded(thread.major_faults);
   return out;
 }
-
-// Escapes backslashes, quotes and newlines in a label's value.
-std::string label(std::string_view name, std::string_view value) {
-  std::string out{name};
-  out += "=\"";
-  for (const char c : printable_text(value)) {
-    if (c == '\\' || c == '"') out += '\\';
-    out += c;
-  }
-  return out + '"';
-}
-
-class Exposition {
- public:
-  void metric(std::string_view name, std::string_view type, std::string_view help) {
-    name_ = name;
-    ((((((out_ += "# HELP ") += name) += ' ') += help) += "\n# TYPE ") += name) += ' ';
-    (out_ += type) += '\n';
-  }
-  void value(std::string_view labels, std::string_view number) {
-    out_ += name_;
-    if (!labels.empty()) ((out_ += '{') += labels) += '}';
-    ((out_ += ' ') += number) += '\n';
-  }
-  void value(std::string_view labels, std::uint64_t number) { value(labels, std::string_view{std::to_string(number)}); }
-  void value(std::string_view labels, double number) { value(labels, std::string_view{fixed(number, 6)}); }
-  [[nodiscard]] std::string take() { return std::move(out_); }
-
- private:
-  std::string name_;
-  std::string out_;
-};
 
 void cpu_metrics(Exposition& out, const WatchSample& sample, const WatchInterval& interval) {
   const auto each = [&](auto&& write) {
