@@ -13,6 +13,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/error_text.hpp"
+
 namespace nfx {
 namespace {
 
@@ -39,30 +41,18 @@ class Opened {
   return text.data();
 }
 
-[[nodiscard]] std::string because(const fs::path& path, int code) {
-  return path.string() + ": " + std::generic_category().message(code);
-}
-
 [[nodiscard]] bool is_ours(const struct stat& facts) noexcept {
   return facts.st_uid == ::geteuid() || facts.st_uid == 0;
 }
 
 [[nodiscard]] bool is_sticky(const struct stat& facts) noexcept { return (facts.st_mode & S_ISVTX) != 0; }
 
-[[nodiscard]] std::string owner_problem(const fs::path& path, const struct stat& facts) {
-  return path.string() + " belongs to user " + std::to_string(facts.st_uid) + ", who can change what is in it: chown " +
-         std::to_string(::geteuid()) + " " + path.string() + ", or choose another";
-}
-
 [[nodiscard]] std::string mode_problem(const fs::path& folder, int fd) {
   struct stat facts{};
-  if (::fstat(fd, &facts) != 0) return because(folder, errno);
-  if (!is_ours(facts)) return owner_problem(folder, facts);
-  if ((facts.st_mode & (S_IWGRP | S_IWOTH)) != 0 && !is_sticky(facts)) {
-    return folder.string() + " has mode " + octal(facts.st_mode) +
-           ", so that other users can change what is in it: " + "chmod go-w " + folder.string();
-  }
-  return {};
+  if (::fstat(fd, &facts) != 0) return cannot("read", folder, errno);
+  if (!is_ours(facts)) return owned_by_other(folder, facts.st_uid);
+  const bool is_open = (facts.st_mode & (S_IWGRP | S_IWOTH)) != 0 && !is_sticky(facts);
+  return is_open ? open_to_others(folder, facts.st_mode, "change it", "go-w") : std::string{};
 }
 
 // A user who may write to a folder can replace the folders in it.
@@ -72,16 +62,24 @@ class Opened {
   if (error) return {};
   for (fs::path above = whole.parent_path(); !above.empty(); above = above.parent_path()) {
     struct stat facts{};
-    if (::stat(above.c_str(), &facts) == 0 && (facts.st_mode & S_IWOTH) != 0 && !is_sticky(facts)) {
-      return above.string() + " has mode " + octal(facts.st_mode) + ", so that every user can replace " +
-             folder.string() + ": chmod o-w " + above.string();
-    }
+    if (::stat(above.c_str(), &facts) == 0 && (facts.st_mode & S_IWOTH) != 0 && !is_sticky(facts))
+      return open_to_others(above, facts.st_mode, "replace " + folder.string(), "o-w");
     if (above == above.parent_path()) break;
   }
   return {};
 }
 
 }  // namespace
+
+std::string open_to_others(const fs::path& path, unsigned mode, std::string_view what, std::string_view chmod) {
+  return path.string() + ": mode " + octal(mode) + " lets other users " + std::string{what} + ": run 'chmod " +
+         std::string{chmod} + ' ' + path.string() + '\'';
+}
+
+std::string owned_by_other(const fs::path& path, unsigned owner) {
+  return path.string() + " belongs to user " + std::to_string(owner) + ", who can change it: run 'chown " +
+         std::to_string(::geteuid()) + ' ' + path.string() + "', or choose another";
+}
 
 std::string folder_problem(const fs::path& folder, FolderLink link) {
   const int no_link = link == FolderLink::refused ? O_NOFOLLOW : 0;
@@ -94,7 +92,7 @@ std::string folder_problem(const fs::path& folder, FolderLink link) {
       return path.string() +
              " is a symbolic link: make it a folder, or move the whole store and link the folder that holds it";
     }
-    return because(path, errno);
+    return cannot("read", path, errno);
   }
   if (std::string problem = mode_problem(path, opened.fd()); !problem.empty()) return problem;
   return parents_problem(path);
@@ -102,13 +100,12 @@ std::string folder_problem(const fs::path& folder, FolderLink link) {
 
 FileCheck make_private(int fd, const fs::path& path, unsigned most) {
   struct stat facts{};
-  if (::fstat(fd, &facts) != 0) return {because(path, errno), {}};
+  if (::fstat(fd, &facts) != 0) return {cannot("read", path, errno), {}};
   if (!S_ISREG(facts.st_mode)) return {path.string() + " is not a regular file: remove it", {}};
-  if (!is_ours(facts)) return {owner_problem(path, facts), {}};
+  if (!is_ours(facts)) return {owned_by_other(path, facts.st_uid), {}};
   if ((facts.st_mode & 07777U & ~most) == 0) return {};
-  if (::fchmod(fd, 0600) != 0) return {because(path, errno) + ": chmod 600 " + path.string(), {}};
-  return {{},
-          path.string() + " had mode " + octal(facts.st_mode) + ", so that other users could open it; it is 0600 now"};
+  if (::fchmod(fd, 0600) != 0) return {cannot("change the mode of", path, errno), {}};
+  return {{}, path.string() + ": mode changed from " + octal(facts.st_mode) + " to 0600, as it let other users in"};
 }
 
 FolderCheck make_files_private(const fs::path& folder) {
@@ -116,12 +113,12 @@ FolderCheck make_files_private(const fs::path& folder) {
   if (!check.problem.empty()) return check;
   const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
   if (fd < 0) {
-    if (errno != ENOENT) check.problem = because(folder, errno);
+    if (errno != ENOENT) check.problem = cannot("read", folder, errno);
     return check;
   }
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(fd), ::closedir);
   if (stream == nullptr) {
-    check.problem = because(folder, errno);
+    check.problem = cannot("read", folder, errno);
     ::close(fd);
     return check;
   }

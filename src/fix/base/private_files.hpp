@@ -8,11 +8,18 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "nexusfix/base/language.hpp"
 
 namespace nfx {
+
+// "PATH: mode 0664 lets other users change it: run 'chmod go-w PATH'"
+[[nodiscard]] std::string open_to_others(const std::filesystem::path& path, unsigned mode, std::string_view what,
+                                         std::string_view chmod);
+// "PATH belongs to user 1000, who can change it: run 'chown 0 PATH', or choose another"
+[[nodiscard]] std::string owned_by_other(const std::filesystem::path& path, unsigned owner);
 
 enum class FolderLink : std::uint8_t { allowed, refused };
 

@@ -8,13 +8,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <string_view>
-#include <system_error>
 #include <utility>
+
+#include "base/error_text.hpp"
 
 namespace nfx {
 namespace {
 
-[[nodiscard]] FileProblem problem_of(int code) { return {std::generic_category().message(code), code}; }
+[[nodiscard]] FileProblem problem_of(int code) { return {system_text(code), code}; }
 
 [[nodiscard]] std::string_view kind_of(mode_t mode) noexcept {
   if (S_ISDIR(mode)) return "it is a folder";

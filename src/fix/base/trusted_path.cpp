@@ -5,23 +5,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <cstdio>
 #include <system_error>
+
+#include "base/error_text.hpp"
+#include "base/private_files.hpp"
 
 namespace nfx {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string text_of(int error) { return std::generic_category().message(error); }
-
-std::string octal(unsigned mode) {
-  std::array<char, 8> text{};
-  std::snprintf(text.data(), text.size(), "%04o", mode & 07777U);
-  return text.data();
-}
 
 // A user's group often contains only that user, and only that user can be harmed through their folders.
 unsigned forbidden_modes(TrustedFolder::GroupWrites group = TrustedFolder::GroupWrites::refused) {
@@ -31,13 +24,10 @@ unsigned forbidden_modes(TrustedFolder::GroupWrites group = TrustedFolder::Group
 
 // Empty if only this user and root may change it.
 std::string others_problem(const fs::path& path, const struct stat& facts, unsigned forbidden) {
-  if (facts.st_uid != 0 && facts.st_uid != ::geteuid())
-    return path.string() + " belongs to user " + std::to_string(facts.st_uid) +
-           ", who can change what is in it; it has to belong to " + (::geteuid() == 0 ? "root" : "you or root");
+  if (facts.st_uid != 0 && facts.st_uid != ::geteuid()) return owned_by_other(path, facts.st_uid);
   const bool sticky_folder = S_ISDIR(facts.st_mode) && (facts.st_mode & S_ISVTX) != 0;
   if ((facts.st_mode & forbidden) != 0 && !sticky_folder)
-    return path.string() + " has mode " + octal(facts.st_mode) +
-           ", so that other users can change what is in it: chmod go-w " + path.string();
+    return open_to_others(path, facts.st_mode, "change it", "go-w");
   return {};
 }
 
@@ -48,7 +38,7 @@ TrustedFolder::TrustedFolder(const fs::path& folder, Missing missing, GroupWrite
   std::error_code code;
   folder_ = fs::absolute(folder.empty() ? "." : folder, code).lexically_normal();
   if (code) {
-    fail(code.value(), folder.string() + ": " + code.message());
+    fail(code.value(), cannot("open", folder, code.value()));
     return;
   }
   fs::path here = "/";
@@ -56,7 +46,7 @@ TrustedFolder::TrustedFolder(const fs::path& folder, Missing missing, GroupWrite
   for (auto part = folder_.begin(); fd_ >= 0; ++part) {
     struct stat facts{};
     if (::fstat(fd_, &facts) != 0) {
-      fail(errno, here.string() + ": " + text_of(errno));
+      fail(errno, cannot("open", here, errno));
       return;
     }
     if (std::string problem = others_problem(here, facts, forbidden); !problem.empty()) {
@@ -70,7 +60,7 @@ TrustedFolder::TrustedFolder(const fs::path& folder, Missing missing, GroupWrite
     int next = open_part();
     if (next < 0 && errno == ENOENT && missing == Missing::make) {
       if (::mkdirat(fd_, part->c_str(), 0700) != 0 && errno != EEXIST) {
-        fail(errno, here.string() + ": cannot be made: " + text_of(errno));
+        fail(errno, cannot("make folder", here, errno));
         return;
       }
       made_ = true;
@@ -80,15 +70,14 @@ TrustedFolder::TrustedFolder(const fs::path& folder, Missing missing, GroupWrite
       const int error = errno;
       const bool link = (error == ENOTDIR || error == ELOOP) &&
                         ::fstatat(fd_, part->c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(facts.st_mode);
-      fail(link ? ELOOP : error, here.string() + (link ? " is a symbolic link, which is not followed here; name the "
-                                                         "folder itself"
-                                                       : ": " + text_of(error)));
+      fail(link ? ELOOP : error, link ? here.string() + ": symbolic links are not followed; give the folder itself"
+                                      : cannot("open", here, error));
       return;
     }
     ::close(fd_);
     fd_ = next;
   }
-  if (fd_ < 0 && problem_.empty()) fail(errno, "/: " + text_of(errno));
+  if (fd_ < 0 && problem_.empty()) fail(errno, cannot("open", "/", errno));
 }
 
 TrustedFolder::~TrustedFolder() {
@@ -110,14 +99,14 @@ TrustedFolder::File TrustedFolder::open(const std::string& name, int flags, unsi
   const int fd = ::openat(fd_, name.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, mode);
   if (fd < 0) {
     const int error = errno;
-    return {-1, error, path.string() + ": " + (error == ELOOP ? "is a symbolic link; remove it" : text_of(error))};
+    return {-1, error, error == ELOOP ? path.string() + " is a symbolic link: remove it" : cannot("open", path, error)};
   }
   struct stat facts{};
   std::string problem;
   if (::fstat(fd, &facts) != 0)
-    problem = path.string() + ": " + text_of(errno);
+    problem = cannot("open", path, errno);
   else if (!S_ISREG(facts.st_mode))
-    problem = path.string() + " is not a regular file; remove it";
+    problem = path.string() + " is not a regular file: remove it";
   else
     problem = others_problem(path, facts, forbidden_modes());
   if (problem.empty()) return {fd, 0, {}};
