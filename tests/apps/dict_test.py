@@ -267,7 +267,7 @@ class Check(Files):
     def test_a_missing_file_is_named(self):
         code, out, _ = run("dict", "check", "Nope.xml")
         self.assertEqual(code, 1)
-        self.assertIn("Nope.xml: cannot be read", out)
+        self.assertIn("cannot read Nope.xml: ", out)
 
 
 class Show(Files):

@@ -145,7 +145,7 @@ ROWS = {
         {"x.log": support.fix(support.ORDER)}, "dict learn x.log --out no/x.xml", WRONG,
         ["no/x.xml: No such file or directory", "a file that can be written"]),
     "a dictionary to generate from that does not exist": ({}, "codegen no.xml --out o", WRONG,
-                                                          ["no.xml: cannot be read (No such file", "give the path"]),
+                                                          ["cannot read no.xml: No such file", "give the path"]),
     "a misspelt message": ({}, "codegen FIX44.xml --out o --messages NewOrderSingel", WRONG,
                            ['no message "NewOrderSingel"', "did you mean NewOrderSingle?"]),
     # Stores as arguments.

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/error_text.hpp"
 #include "dictionary/model_overlay.hpp"
 #include "dictionary/model_reader.hpp"
 
@@ -30,8 +31,8 @@ constexpr std::size_t max_overlay_chain = 16;
 
 constinit const char* package_folder = nullptr;
 
-[[noreturn]] void fail_to_read(const std::filesystem::path& file, const std::string& why) {
-  throw DictionaryError(file.string() + ": cannot be read (" + why + "); give the path of a dictionary file");
+[[noreturn]] void fail_to_read(const std::filesystem::path& file, std::string_view why) {
+  throw DictionaryError(cannot("read", file, why) + "; give the path of a dictionary file");
 }
 
 // Reads at most the maximum size, whatever the file is.
@@ -40,7 +41,7 @@ std::string read_file(const std::filesystem::path& file) {
   const std::uintmax_t size = std::filesystem::file_size(file, error);
   const bool too_large = !error && size > max_dictionary_size;
   std::ifstream in(file, std::ios::binary);
-  if (!in.is_open()) fail_to_read(file, std::generic_category().message(errno));
+  if (!in.is_open()) fail_to_read(file, system_text(errno));
   std::string text;
   constexpr std::size_t step = 1 << 20;
   while (!too_large && in && text.size() <= max_dictionary_size) {
@@ -50,10 +51,10 @@ std::string read_file(const std::filesystem::path& file) {
     text.resize(before + static_cast<std::size_t>(in.gcount()));
   }
   if (in.bad() || (!too_large && text.empty())) {
-    fail_to_read(file, in.bad() ? std::generic_category().message(errno) : "it is empty");
+    fail_to_read(file, in.bad() ? system_text(errno) : "it is empty");
   }
   if (too_large || text.size() > max_dictionary_size) {
-    fail_to_read(file, "larger than " + std::to_string(max_dictionary_size >> 20) + " MiB");
+    fail_to_read(file, "it is larger than " + std::to_string(max_dictionary_size >> 20) + " MiB");
   }
   return text;
 }

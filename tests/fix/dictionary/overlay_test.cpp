@@ -253,12 +253,12 @@ TEST_F(OverlayFiles, reports_when_a_base_is_missing) {
 
 TEST_F(OverlayFiles, refuses_empty_files_folders_and_files_beyond_the_bound_without_reading_them) {
   EXPECT_EQ(error_of(write("empty.xml", "")),
-            path("empty.xml") + ": cannot be read (it is empty); give the path of a dictionary file");
-  EXPECT_NE(error_of(folder_).find("cannot be read"), std::string::npos);
+            "cannot read " + path("empty.xml") + ": it is empty; give the path of a dictionary file");
+  EXPECT_NE(error_of(folder_).find("cannot read "), std::string::npos);
   const auto huge = write("huge.xml", "<fix/>");
   std::filesystem::resize_file(huge, std::uintmax_t{1} << 40);  // uses no disk space: a sparse file
   EXPECT_EQ(error_of(huge),
-            huge.string() + ": cannot be read (larger than 64 MiB); give the path of a dictionary file");
+            "cannot read " + huge.string() + ": it is larger than 64 MiB; give the path of a dictionary file");
 }
 
 }  // namespace
