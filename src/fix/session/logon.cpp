@@ -285,7 +285,7 @@ void Session::settle_asked_reset(const MessageView& message, SeqNum seq, Actions
   }
   reset_out_ = {};
   reset_attempts_ = 0;
-  note(Notice::reset_unanswered, seq, "taken back: the peer logs on with its numbers before the reset", out);
+  note(Notice::reset_unanswered, seq, "the reset is taken back: the peer logs on with its numbers before it", out);
 }
 
 // The connection ends without an answer.
@@ -299,7 +299,8 @@ void Session::reset_unanswered(Actions& out) noexcept {
     reset_out_ = {};
     reset_attempts_ = 0;
     note(Notice::reset_unanswered, SeqNum{},
-         "taken back after the last attempt: agree on the numbers with the peer, and set them by 'nfx session set'",
+         "the reset is taken back after the last attempt: agree on the numbers with the peer, and set them by 'nfx "
+         "session set'",
          out);
   }
 }

@@ -17,7 +17,7 @@ namespace {
 std::string_view to_string(OperatorResult result) noexcept {
   switch (result) {
     case OperatorResult::done: return "done";
-    case OperatorResult::nothing_to_do: return "nothing to do: it is so already";
+    case OperatorResult::nothing_to_do: return "already in that state";
     case OperatorResult::numbers_differ: return "the sequence numbers are not the expected ones; nothing was changed";
     case OperatorResult::bad_number: return "no such sequence number";
     case OperatorResult::would_end_session:

@@ -33,12 +33,13 @@ void refuse_bad(const HeaderTexts& texts) {
   refuse_soh("SenderCompID", texts.sender_comp_id);
   refuse_soh("TargetCompID", texts.target_comp_id);
   if (texts.begin_string.empty() || texts.begin_string.size() > HeaderTemplate::max_begin_string_size) {
-    throw std::invalid_argument("BeginString has 1 to 16 characters, not \"" + std::string{texts.begin_string} + '"');
+    throw std::invalid_argument("BeginString is \"" + std::string{texts.begin_string} +
+                                "\"; expected 1 to 16 characters");
   }
   if (!texts.more_fields.empty() && texts.more_fields.back() != soh) {
     throw std::invalid_argument("further header fields must be complete: they end with SOH");
   }
-  if (texts.timestamp_digits > 9) throw std::invalid_argument("SendingTime has at most 9 digits of fraction");
+  if (texts.timestamp_digits > 9) throw std::invalid_argument("SendingTime: expected at most 9 digits of fraction");
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace {
 
 std::uint32_t checked_max_fields(std::uint32_t max_fields) {
   if (max_fields < 1 || max_fields > MessageView::most_fields) {
-    throw std::invalid_argument("MessageView: max_fields is " + std::to_string(max_fields) + ", must be 1 to " +
+    throw std::invalid_argument("MessageView: max_fields is " + std::to_string(max_fields) + "; expected 1 to " +
                                 std::to_string(MessageView::most_fields));
   }
   return max_fields;
