@@ -76,7 +76,7 @@ Bad find_network_problem(const SessionSettings& s) {
   if (c.role == Role::initiator && s.connect.empty())
     return {{"connect", "an initiator needs an address, such as connect = \"venue:9878\""}};
   for (const Endpoint& peer : s.connect) {
-    if (peer.port == 0) return {{"connect", "nothing can be reached at port 0: write the peer's, 1 to 65535"}};
+    if (peer.port == 0) return {{"connect", "expected the peer's port, 1 to 65535"}};
   }
   if (c.role == Role::initiator && !s.listen.host.empty())
     return {{"listen", "an initiator does not listen: remove it or set role = \"acceptor\""}};
@@ -121,10 +121,8 @@ Bad find_store_problem(const EngineConfig& engine, const SessionSettings& s) {
   const std::uint64_t longest = 2 * (std::min(engine.max_message_size, longest_usual_message) + sizeof(RecordHeader));
   if (const std::uint32_t flushers = helper_threads(engine, ThreadRole::flusher).threads;
       s.flusher >= 0 && static_cast<std::uint32_t>(s.flusher) >= flushers) {
-    return {{"flusher",
-             "there " +
-                 (flushers == 1 ? std::string{"is 1 flusher"} : "are " + std::to_string(flushers) + " flushers") +
-                 ": expected a number below that, or raise [placement.flusher] threads"}};
+    return {{"flusher", "expected a number below " + std::to_string(flushers) +
+                            ", the number of flushers; or raise [placement.flusher] threads"}};
   }
   if (j.directory.empty())
     return {{"store_directory", "a journal needs a folder, such as store_directory = \"store\""}};
@@ -169,7 +167,8 @@ Bad find_tls_problem(const SessionSettings& s) {
   if (acceptor && !tls.server_name.empty())
     return {{"tls_server_name", "is for initiators: remove it, as an acceptor's names are those in its certificate"}};
   if (acceptor && !tls.peer_names.empty() && tls.client_certificate != ClientCertificate::require)
-    return {{"tls_peer_names", "needs tls_client_certificate = \"require\": without a certificate there is no name"}};
+    return {
+        {"tls_peer_names", "needs tls_client_certificate = \"require\": a client without a certificate has no name"}};
   if (acceptor && tls.client_certificate != ClientCertificate::none && tls.ca.empty())
     return {{"tls_ca",
              "is required: name the authority of the clients' certificates, as any public one would be accepted "
@@ -279,12 +278,13 @@ std::optional<Problem> find_log_problem(const LogConfig& log) {
                       !control.tls_crl.empty() || !control.clients.empty();
   if (!control.encrypted()) {
     if (!others) return std::nullopt;
-    return Problem{0, "tls_certificate", "the other tls_ keys and clients need it: name the certificate of http"};
+    return Problem{0, "tls_certificate",
+                   "required by the other tls_ keys and by clients: name the certificate of http"};
   }
   if (control.http.host.empty())
     return Problem{0, "tls_certificate", "encrypts http: name its address there, such as \"127.0.0.1:9890\""};
   if (!control.tokens.empty())
-    return Problem{0, "tokens", "with tls_certificate clients are known by their certificates: remove one of both"};
+    return Problem{0, "tokens", "with tls_certificate clients are known by their certificates: remove one of them"};
   if (control.tls_ca.empty())
     return Problem{0, "tls_certificate", "needs tls_ca: name the authority that signs the certificates of clients"};
   if (control.clients.empty())
@@ -294,8 +294,7 @@ std::optional<Problem> find_log_problem(const LogConfig& log) {
 
 std::optional<Problem> find_control_problem(const ControlConfig& control) {
   constexpr std::size_t longest_path = 107;  // sockaddr_un
-  if (control.socket.size() > longest_path)
-    return Problem{0, "socket", "a socket's path has 107 characters at most: name a shorter one"};
+  if (control.socket.size() > longest_path) return Problem{0, "socket", "expected a path of at most 107 characters"};
   const bool octal = !control.socket_mode.empty() && control.socket_mode.size() <= 4 &&
                      control.socket_mode.find_first_not_of("01234567") == std::string::npos;
   if (!octal) return Problem{0, "socket_mode", "expected permissions in octal, such as \"0660\""};
@@ -355,7 +354,7 @@ std::optional<Problem> find_cluster_problem(const ClusterConfig& cluster) {
   for (const std::string& name : cluster.gateways) {
     if (!is_cluster_name(name)) return Problem{0, "gateways", '"' + name + "\": " + std::string{form}};
     if (std::ranges::count(cluster.gateways, name) != 1)
-      return Problem{0, "gateways", '"' + name + "\" is there twice: each process has a name of its own"};
+      return Problem{0, "gateways", "duplicate name \"" + name + "\"; names must be unique"};
   }
   const auto is_gateway = [&](std::string_view name) {
     return std::ranges::find(cluster.gateways, name) != cluster.gateways.end();
@@ -385,8 +384,7 @@ std::optional<Problem> find_cluster_problem(const ClusterConfig& cluster) {
   if (s.store_kind == StoreKind::memory)
     return Problem{i, "durability", "a replicated session has a journal too: write store = \"journal\""};
   if (s.is_template)
-    return Problem{i, "durability",
-                   "a template's sessions cannot be replicated: write a [[session]] for each that has to be"};
+    return Problem{i, "durability", "a template's sessions cannot be replicated: write a [[session]] for each of them"};
   if (!engine.cluster.wanted())
     return Problem{i, "durability", "needs the servers that store the session: write servers in a section [cluster]"};
   if (engine.cluster.hands_on() && s.session.role == Role::acceptor && s.listen.port == 0)

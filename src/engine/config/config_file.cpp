@@ -1,11 +1,11 @@
 // Reads a configuration file from any editor, and warns about permissions that are too wide.
 #include "config/config_file.hpp"
 
-#include <array>
-#include <cstdio>
 #include <string_view>
 #include <utility>
 
+#include "base/error_text.hpp"
+#include "base/private_files.hpp"
 #include "base/regular_file.hpp"
 #include "base/text_encoding.hpp"
 
@@ -35,10 +35,7 @@ std::string with_line_feeds(std::string text) {
 
 ConfigFile read_config_file(const std::filesystem::path& file) {
   auto read = read_regular_file(file, max_config_size);
-  if (!read) {
-    throw ConfigError(file.string() + ": cannot read the configuration (" + read.error().why +
-                      "): give the path of a readable file");
-  }
+  if (!read) throw ConfigError(cannot("read", file, read.error().why) + "; give the path of a readable file");
   return {.text = with_line_feeds(to_utf8(std::move(read->text))), .mode = read->mode};
 }
 
@@ -46,13 +43,11 @@ std::string mode_warning(const std::filesystem::path& file, std::uint32_t mode, 
   const bool read = has_password && (mode & others_read) != 0;
   const bool written = (mode & others_write) != 0 || (has_password && (mode & group_writes) != 0);
   if (!read && !written) return {};
-  std::array<char, 8> octal{};
-  std::snprintf(octal.data(), octal.size(), "%04o", mode & 07777U);
-  return file.string() + ": mode " + octal.data() + " lets other users " +
-         (!read      ? "change it"
-          : !written ? "read its passwords"
-                     : "read its passwords and change it") +
-         ": run 'chmod " + (has_password ? "go-w,o-rwx " : "o-w ") + file.string() + "'" +
+  return open_to_others(file, mode,
+                        !read      ? "change it"
+                        : !written ? "read its passwords"
+                                   : "read its passwords and change it",
+                        has_password ? "go-w,o-rwx" : "o-w") +
          (read ? ", or name variables in password_env" : "");
 }
 

@@ -1,4 +1,5 @@
 // Completes a session when all its keys are read: schedule, validation, store and password depend on several keys.
+#include "base/error_text.hpp"
 #include "config/keys.hpp"
 #include "nexusfix/base/assert.hpp"
 
@@ -36,10 +37,8 @@ void finish(SessionDraft& draft) {
   if (draft.password_env.empty()) return;
   if (!session.password.empty()) throw KeyProblem("password_env", "password is given too: remove one of them");
   session.password = environment_secret(draft.password_env);
-  if (session.password.empty()) {
-    throw KeyProblem("password_env",
-                     "the environment has no variable " + draft.password_env + ": set it, or remove this key");
-  }
+  if (session.password.empty())
+    throw KeyProblem("password_env", not_set(draft.password_env) + "; set it, or remove this key");
 }
 
 }  // namespace nfx::config

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/error_text.hpp"
 #include "base/suggest.hpp"
 #include "base/text.hpp"
 
@@ -97,7 +98,7 @@ class Reader {
     if (line.empty() || line.front() == '#') return;
     if (is_comment(line)) {
       if (!std::exchange(warned_of_comment_mark_, true))
-        warn(number, {}, "QuickFIX's comments begin with '#'; this line and others that begin alike are not read");
+        warn(number, {}, "QuickFIX's comments begin with '#'; this line and similar ones are ignored");
       return;
     }
     if (const Heading found = heading(line); !found.title.empty()) {
@@ -106,13 +107,13 @@ class Reader {
     }
     const std::size_t equals = line.find('=');
     if (equals == std::string_view::npos) {
-      return warn(number, {}, "neither a comment, a section nor Key=Value: the line is not read");
+      return warn(number, {}, "neither a comment, a section nor Key=Value: ignored");
     }
     Entry entry{std::string{trimmed(line.substr(0, equals))}, {}, number, place_ == Place::defaults};
-    if (entry.key.empty()) return warn(number, {}, "no key before '=': the line is not read");
+    if (entry.key.empty()) return warn(number, {}, "no key before '=': ignored");
     if (place_ == Place::elsewhere) return;
     if (place_ == Place::before) {
-      return warn(number, entry.key, "is before the first section and is not read: move it below [DEFAULT]");
+      return warn(number, entry.key, "is before the first section, ignored: move it below [DEFAULT]");
     }
     std::string_view value = trimmed(line.substr(equals + 1));
     if (const std::size_t comment = comment_begin(entry.key, value); comment != value.size()) {
@@ -134,7 +135,7 @@ class Reader {
     if (same_key(title, "DEFAULT")) {
       if (file_.defaults.line != 0) {
         warn(number, {},
-             "[DEFAULT] once more: only the first one counts, at line " + std::to_string(file_.defaults.line));
+             "duplicate section [DEFAULT]; the first one counts, at line " + std::to_string(file_.defaults.line));
         place_ = Place::elsewhere;
         return;
       }
@@ -146,7 +147,7 @@ class Reader {
       place_ = Place::session;
     } else {
       warn(number, {},
-           "[" + std::string{title} + "] is not a section of QuickFIX and is not read" +
+           "[" + std::string{title} + "] is not a section of QuickFIX, ignored" +
                did_you_mean(title, {"DEFAULT", "SESSION"}));
       place_ = Place::elsewhere;
     }
@@ -175,8 +176,8 @@ class Reader {
         }
         entry.value += *found;
       } else if (!variable.name.empty() && variable.braced) {
-        fail(entry.line, section_of(entry) + entry.key + ": there is no environment variable " +
-                             std::string{variable.name} + ": set it, or write the value");
+        fail(entry.line,
+             section_of(entry) + entry.key + ": " + not_set(variable.name) + "; set it, or write the value");
       } else {
         // A password may contain a '$', so neither the name nor the value is printed.
         kept = true;
@@ -184,7 +185,7 @@ class Reader {
       }
       i = variable.end;
     }
-    if (kept) warn(entry, "a $ that names no environment variable stays in the value as it is");
+    if (kept) warn(entry, "a $ without the name of an environment variable is part of the value");
     // The value of a variable may contain any bytes, but TOML requires UTF-8.
     if (!is_utf8(entry.value))
       fail(entry.line, section_of(entry) + entry.key + ": its environment variable is not UTF-8 text");
@@ -241,7 +242,7 @@ class Reader {
       others += (i == 1 ? "; also at line " : ", ") + std::to_string(commented_[i]);
     if (commented_.size() > most) others += " and " + std::to_string(commented_.size() - most) + " more";
     warn(commented_.front(), {},
-         "what follows ' #' is a comment here, and a part of the value for QuickFIX: write it on a line of its own" +
+         "text after ' #' is a comment here, and a part of the value for QuickFIX: write it on a separate line" +
              others);
   }
 
@@ -254,7 +255,7 @@ class Reader {
       return;
     }
     Entry& old = entries[at->second];
-    warn(entry, "is in this section already, at line " + std::to_string(old.line) + ": the last one counts");
+    warn(entry, "duplicate key, also at line " + std::to_string(old.line) + ": the last one counts");
     old = std::move(entry);
   }
 

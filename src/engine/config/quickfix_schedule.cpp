@@ -65,7 +65,7 @@ class ScheduleTranslator {
       zone_origin_ = &entry;
     } else if (zone_ != zone) {
       common_.fail(entry, "its zone is not that of line " + std::to_string(zone_origin_->line) +
-                              ": only EndTime may have a zone of its own");
+                              ": only EndTime may have another zone");
     }
   }
   LocalTime time_of(const Entry& entry) const {
@@ -125,8 +125,8 @@ class ScheduleTranslator {
   void days() {
     const Entry* start = find_("StartDay");
     const Entry* end = find_("EndDay");
-    if (start != nullptr && end == nullptr) common_.fail(*start, "there is no EndDay for it");
-    if (end != nullptr && start == nullptr) common_.fail(*end, "there is no StartDay for it");
+    if (start != nullptr && end == nullptr) common_.fail(*start, "needs EndDay, which is missing");
+    if (end != nullptr && start == nullptr) common_.fail(*end, "needs StartDay, which is missing");
     const Entry* weekdays = find_("Weekdays");
     if (start != nullptr) {
       if (weekdays != nullptr) common_.fail(*weekdays, "StartDay makes the session last a week: remove one of them");
@@ -155,8 +155,8 @@ class ScheduleTranslator {
     put_time("logout_time", logout == nullptr ? end : *logout);
     if (logon_day == nullptr) logon_day = find_("StartDay");
     if (logout_day == nullptr) logout_day = find_("EndDay");
-    if (logon_day != nullptr && logout_day == nullptr) common_.fail(*logon_day, "there is no LogoutDay for it");
-    if (logout_day != nullptr && logon_day == nullptr) common_.fail(*logout_day, "there is no LogonDay for it");
+    if (logon_day != nullptr && logout_day == nullptr) common_.fail(*logon_day, "needs LogoutDay, which is missing");
+    if (logout_day != nullptr && logon_day == nullptr) common_.fail(*logout_day, "needs LogonDay, which is missing");
     if (logon_day == nullptr) return;
     put_day("logon_day", *logon_day);
     put_day("logout_day", *logout_day);

@@ -500,7 +500,7 @@ std::vector<Setting> Translation::translate_log() {
       if (entry.value.empty()) fail(entry, "expected a folder");
       if (path == nullptr) path = &entry;
       if (path->value != entry.value)
-        warn_once(entry, "has no effect: the sessions share a folder, that of line " + std::to_string(path->line));
+        warn_once(entry, "has no effect: the sessions share the folder of line " + std::to_string(path->line));
     }
   };
   look_at(file_.defaults);
@@ -539,7 +539,7 @@ std::string Translation::folder(const Entry& entry) {
   std::string path = unix_path(entry.value);
   if (path.empty()) path = ".";
   if (path != entry.value) {
-    warn_once(entry, "is a path of Windows: the folder is " + path +
+    warn_once(entry, "is a Windows path: the folder is " + path +
                          (path.starts_with('/') ? "" : ", below that of the configuration"));
   }
   return path;

@@ -75,7 +75,7 @@ void distinguish_by_sub_ids(Translation& common, std::vector<SessionSettingsText
       qualifier = std::to_string(i + 1);
       origins.push_back(find_setting(session, "target_comp_id")->origins.front());
     }
-    common.warn_once(*origins.back(), "the CompIDs are those of another session, so session_qualifier = " +
+    common.warn_once(*origins.back(), "another session has the same CompIDs, so session_qualifier = " +
                                           toml_text(qualifier) + " names this one in logs and journals");
     std::erase_if(session.settings, [](const Setting& each) { return each.key == "session_qualifier"; });
     session.settings.push_back(
@@ -89,8 +89,8 @@ void warn_of_keys(Translation& common, const FileSection& section) {
   for (const Entry& entry : section.entries) {
     const KeyRow* row = find_key(entry.key);
     if (row == nullptr) {
-      common.warn_once(entry, "no QuickFIX engine has this key, and it is not read" +
-                                  did_you_mean(entry.key, key_names()) + " ('nfx config keys --quickfix' lists all)");
+      common.warn_once(entry, "unknown key, ignored" + did_you_mean(entry.key, key_names()) +
+                                  " ('nfx config keys --quickfix' lists all)");
       continue;
     }
     const bool harmless = !row->harmless.empty() && same_value(entry.value, row->harmless);

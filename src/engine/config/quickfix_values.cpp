@@ -158,7 +158,7 @@ std::string host_problem(std::string_view host, std::string_view host_key, std::
     return write(name.substr(0, colon), name.substr(colon + 1));
   if (name.size() != host.size()) return write(name, {});
   if (host.find_first_of(" \t,;") != std::string_view::npos)
-    return "a host is one name or address: further ones have keys of their own, such as " + std::string{host_key} + '1';
+    return "expected one name or address: further ones have other keys, such as " + std::string{host_key} + '1';
   return {};
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error_text.hpp"
 #include "base/suggest.hpp"
 #include "config/checks.hpp"
 #include "config/config_file.hpp"
@@ -360,8 +361,7 @@ class Reader {
       fail(where, "session", key, "\"" + file + "\" is a folder; write the path of a dictionary file, or \"none\"");
     }
     if (error == std::errc::permission_denied) {
-      fail(where, "session", key,
-           "\"" + file + "\" cannot be read (" + error.message() + "); run as a user who may search its folder");
+      fail(where, "session", key, cannot("read", file, error.value()) + "; run as a user who may search its folder");
     }
     fail(where, "session", key,
          "no file \"" + file + "\" in " + folder_.string() +

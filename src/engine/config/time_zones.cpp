@@ -62,7 +62,7 @@ std::vector<std::string> zone_names() {
   const std::string quoted = "\"" + std::string{name} + "\"";
   std::error_code ignored;
   if (!std::filesystem::exists(zone_folder(), ignored)) {
-    throw ScheduleError("time_zone", "cannot look up " + quoted + ": there is no " + zone_folder().string() +
+    throw ScheduleError("time_zone", "cannot look up " + quoted + ": no " + zone_folder().string() +
                                          "; install the package tzdata, or use \"UTC\"");
   }
   if (const config::ZoneName* other = config::find_zone_name(name);

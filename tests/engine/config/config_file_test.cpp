@@ -104,9 +104,8 @@ TEST_F(ConfigFiles, an_error_in_a_file_with_carriage_returns_alone_names_its_lin
 TEST_F(ConfigFiles, a_fifo_and_a_device_in_place_of_the_file_are_refused_at_once) {
   const fs::path fifo = folder_ / "fifo.toml";
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
-  EXPECT_EQ(refusal_of(fifo), fifo.string() +
-                                  ": cannot read the configuration (it is a FIFO, not a regular file): give "
-                                  "the path of a readable file");
+  EXPECT_EQ(refusal_of(fifo),
+            "cannot read " + fifo.string() + ": it is a FIFO, not a regular file; give the path of a readable file");
   EXPECT_TRUE(refusal_of("/dev/zero").contains("it is a device, not a regular file"));
   EXPECT_TRUE(refusal_of(folder_).contains("it is a folder"));
 }

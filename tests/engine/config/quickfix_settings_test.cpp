@@ -107,15 +107,15 @@ TEST(QuickFixSettings, comments_follow_a_value_after_a_blank_with_one_warning_bu
   EXPECT_EQ(value_of(settings, 0, "password"), "\"one #two\"");
   EXPECT_EQ(value_of(settings, 0, "heartbeat_interval_s"), "20");
   EXPECT_EQ(warnings_of(settings),
-            "broker.cfg:11: what follows ' #' is a comment here, and a part of the value for QuickFIX: write it on a "
-            "line of its own; also at line 12, 14\n");
+            "broker.cfg:11: text after ' #' is a comment here, and a part of the value for QuickFIX: write it on a "
+            "separate line; also at line 12, 14\n");
 }
 
 TEST(QuickFixSettings, lines_that_begin_like_comments_of_other_formats_are_not_read) {
   const TranslatedSettings settings = translated(initiator + ";ResetOnLogon=Y\n// ResetOnLogout=Y\n");
   EXPECT_EQ(value_of(settings, 0, "reset_on_logon"), "");
   EXPECT_EQ(warnings_of(settings),
-            "broker.cfg:11: QuickFIX's comments begin with '#'; this line and others that begin alike are not read\n");
+            "broker.cfg:11: QuickFIX's comments begin with '#'; this line and similar ones are ignored\n");
 }
 
 TEST(QuickFixSettings, sections_are_found_in_any_case_with_blanks_before_and_a_comment_after) {
@@ -202,8 +202,8 @@ TEST(QuickFixSettings, variables_have_defaults_and_properties_of_java) {
   EXPECT_EQ(path("${STORE:-data}"), "\"data\"");
   EXPECT_EQ(path("${HOME:data}"), "\"/home/desk\"");
   EXPECT_EQ(complaint(initiator + "FileStorePath=${catalina.base}\n", environment),
-            "broker.cfg:11: [SESSION] FileStorePath: there is no environment variable catalina.base: set it, or write "
-            "the value");
+            "broker.cfg:11: [SESSION] FileStorePath: the environment variable catalina.base is not set; set it, or "
+            "write the value");
 }
 
 TEST(QuickFixSettings, folders_of_windows_become_folders_below_the_configuration) {
@@ -212,7 +212,7 @@ TEST(QuickFixSettings, folders_of_windows_become_folders_below_the_configuration
                            {"FileStorePath=/var/fix", "store_directory = \"/var/fix\""},
                            {"ClientCertificateFile=certs\\us.pem", "tls_certificate = \"certs/us.pem\""}});
   EXPECT_EQ(warnings_of(translated(initiator + "FileStorePath=C:\\data\\fix\n")),
-            "broker.cfg:11: [SESSION] FileStorePath: is a path of Windows: the folder is data/fix, below that of the "
+            "broker.cfg:11: [SESSION] FileStorePath: is a Windows path: the folder is data/fix, below that of the "
             "configuration\n");
 }
 
@@ -241,8 +241,8 @@ TEST(QuickFixSettings, first_default_section_wins_and_the_last_of_equal_keys) {
   EXPECT_EQ(value_of(settings, 0, "heartbeat_interval_s"), "30");
   EXPECT_EQ(value_of(settings, 0, "reset_on_logon"), "true");
   EXPECT_EQ(warnings_of(settings),
-            "broker.cfg:12: [SESSION] ResetOnLogon: is in this section already, at line 11: the last one counts\n"
-            "broker.cfg:13: [DEFAULT] once more: only the first one counts, at line 1\n");
+            "broker.cfg:12: [SESSION] ResetOnLogon: duplicate key, also at line 11: the last one counts\n"
+            "broker.cfg:13: duplicate section [DEFAULT]; the first one counts, at line 1\n");
 }
 
 TEST(QuickFixSettings, environment_variables_are_put_in) {
@@ -260,8 +260,9 @@ TEST(QuickFixSettings, environment_variables_are_put_in) {
   EXPECT_EQ(sub_id("pa$word"), "\"pa$word\" warned");
   EXPECT_EQ(sub_id("$"), "\"$\" warned");
   EXPECT_EQ(sub_id("${NAME"), "\"${NAME\" warned");
-  EXPECT_EQ(complaint(initiator + "SenderSubID=${OTHER}\n", environment),
-            "broker.cfg:11: [SESSION] SenderSubID: there is no environment variable OTHER: set it, or write the value");
+  EXPECT_EQ(
+      complaint(initiator + "SenderSubID=${OTHER}\n", environment),
+      "broker.cfg:11: [SESSION] SenderSubID: the environment variable OTHER is not set; set it, or write the value");
   EXPECT_EQ(value_of(translated(initiator + "SenderSubID=${NAME}\n"), 0, "sender_sub_id"), "\"${NAME}\"");
 }
 
@@ -495,7 +496,7 @@ std::vector<Mistake> mistakes() {
       {daily(i) + "StartTime=9:0\n", "broker.cfg:12: [SESSION] StartTime: ", "expected a time such as 09:30:00"},
       {daily(i) + "EndTime=24:00:00\n", "broker.cfg:12: [SESSION] EndTime: ", "expected a time"},
       {daily(i) + "TimeZone=UTC\nLogonTime=09:00:00 US/Central\n",
-       "broker.cfg:13: [SESSION] LogonTime: ", "only EndTime may have a zone of its own"},
+       "broker.cfg:13: [SESSION] LogonTime: ", "only EndTime may have another zone"},
       {i + "SocketConnectHost=127.0.0.1:7777\n",
        "broker.cfg:11: [SESSION] SocketConnectHost: ", "write SocketConnectHost=127.0.0.1 and SocketConnectPort=7777"},
       {i + "SocketConnectHost=[::1]:7777\n",
@@ -582,7 +583,7 @@ TEST(QuickFixSettings, refused_keys_that_are_switched_off_do_no_harm) {
 TEST(QuickFixSettings, unknown_key_is_a_warning_with_the_nearest_one) {
   const std::string said = warnings_of(translated(initiator + "ResetOnLogin=Y\n"));
   EXPECT_EQ(said,
-            "broker.cfg:11: [SESSION] ResetOnLogin: no QuickFIX engine has this key, and it is not read; did you mean "
+            "broker.cfg:11: [SESSION] ResetOnLogin: unknown key, ignored; did you mean "
             "ResetOnLogon? ('nfx config keys --quickfix' lists all)\n");
 }
 
@@ -644,16 +645,16 @@ TEST(QuickFixSettings, a_session_that_only_sub_ids_distinguish_has_them_as_its_q
   EXPECT_EQ(qualifiers, R"("TRADE""a-b""4")");
   const std::string warnings = warnings_of(settings);
   EXPECT_EQ(warnings.substr(0, warnings.find('\n')),
-            "broker.cfg:18: [SESSION] TargetSubID: the CompIDs are those of another session, so session_qualifier = "
+            "broker.cfg:18: [SESSION] TargetSubID: another session has the same CompIDs, so session_qualifier = "
             "\"TRADE\" names this one in logs and journals");
 }
 
 TEST(QuickFixSettings, lines_that_are_not_read_are_said) {
   EXPECT_EQ(warnings_of(translated("Early=1\n" + initiator + "just words\n=5\n[SESION]\nTargetCompID=X\n")),
-            "broker.cfg:1: Early: is before the first section and is not read: move it below [DEFAULT]\n"
-            "broker.cfg:12: neither a comment, a section nor Key=Value: the line is not read\n"
-            "broker.cfg:13: no key before '=': the line is not read\n"
-            "broker.cfg:14: [SESION] is not a section of QuickFIX and is not read; did you mean SESSION?\n");
+            "broker.cfg:1: Early: is before the first section, ignored: move it below [DEFAULT]\n"
+            "broker.cfg:12: neither a comment, a section nor Key=Value: ignored\n"
+            "broker.cfg:13: no key before '=': ignored\n"
+            "broker.cfg:14: [SESION] is not a section of QuickFIX, ignored; did you mean SESSION?\n");
 }
 
 TEST(QuickFixSettings, silence_on_unknown_fields_is_noted_once) {

@@ -20,7 +20,7 @@ TEST(QuickFixStoreAndTls, log_path_becomes_the_folder_of_the_log_and_a_second_on
       translated("[DEFAULT]\nFileLogPath=a\n" + without(initiator, "[DEFAULT]\n") + "FileLogPath=b\n");
   EXPECT_NE(settings.toml.find("\n[log]\ndirectory = \"a\" "), std::string::npos) << settings.toml;
   EXPECT_EQ(warnings_of(settings),
-            "broker.cfg:12: [SESSION] FileLogPath: has no effect: the sessions share a folder, that of line 2\n");
+            "broker.cfg:12: [SESSION] FileLogPath: has no effect: the sessions share the folder of line 2\n");
   EXPECT_EQ(translated(initiator).toml.find("[log]"), std::string::npos);
 }
 
