@@ -19,10 +19,10 @@
 namespace nfx {
 
 struct DiskError {
-  int code = 0;           // an errno value
+  int code = 0;           // an errno value; 0: `operation` is the whole text
   std::string operation;  // the failed operation and its path: "write /var/lib/x/00000001.nfxj"
 
-  // "write /var/lib/x/00000001.nfxj: No space left on device"
+  // "cannot write /var/lib/x/00000001.nfxj: No space left on device"
   [[nodiscard]] std::string text() const;
 };
 

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <new>
 
+#include "base/error_text.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "store/journal_bytes.hpp"
 #include "store/journal_writer.hpp"
@@ -40,7 +41,7 @@ JournalWriter::JournalWriter(Disk& disk, const JournalOptions& options, std::str
 
 void JournalWriter::check_options() const {
   const auto refuse = [](const std::string& key, std::uint64_t value, const std::string& wanted) {
-    throw StoreError("the journal's " + key + " is " + std::to_string(value) + ", but must be " + wanted);
+    throw StoreError(out_of_range("the journal's " + key, value, wanted));
   };
   const std::string sizes = "of 64 KiB to 1 GiB";
   if (options_.directory.empty()) throw StoreError("the journal's directory is not set; give it a folder");
@@ -50,11 +51,11 @@ void JournalWriter::check_options() const {
   if (options_.ring_size < size_min || options_.ring_size > size_max || !std::has_single_bit(options_.ring_size)) {
     refuse("ring_size", options_.ring_size, "a power of two " + sizes);
   }
-  if (options_.sync_interval <= Duration::zero()) throw StoreError("the journal's sync_interval must be above zero");
+  if (options_.sync_interval <= Duration::zero()) refuse("sync_interval", 0, "more than 0 ns");
   if (is_replicated(options_.durability) != (options_.replica != nullptr)) {
     throw StoreError("the journal of " + identity_ + " with durability \"" +
                      std::string{to_string(options_.durability)} +
-                     "\" is opened by a gateway of a cluster alone: see docs/cluster.md");
+                     "\" can be opened only by a gateway of a cluster: see docs/cluster.md");
   }
   if (options_.retain_messages > std::size_t{1} << 32)
     refuse("retain_messages", options_.retain_messages, "at most 2^32");
@@ -66,13 +67,13 @@ void JournalWriter::check_options() const {
 void JournalWriter::make_folders(std::vector<std::string>& corrected) {
   value_or_throw(disk_.make_folder(options_.directory), "make it, or choose another directory for the store");
   value_or_throw(disk_.secure_folder(options_.directory, FolderKind::configured));
-  value_or_throw(disk_.make_folder(folder_), "the store's directory must be writable");
+  value_or_throw(disk_.make_folder(folder_), "make the store's directory writable");
   corrected = value_or_throw(disk_.secure_folder(folder_, FolderKind::own));
   std::ranges::move(value_or_throw(disk_.secure_folder(folder_ / archive_folder, FolderKind::own)),
                     std::back_inserter(corrected));
   auto lock = disk_.lock(folder_ / lock_name);
   if (!lock && lock.error().code == EWOULDBLOCK) {
-    throw StoreError("the session " + identity_ + " is in use: " + lock.error().operation +
+    throw StoreError("the session " + identity_ + " is in use: cannot " + lock.error().operation +
                      "; end that process, or give this one another store directory");
   }
   lock_ = value_or_throw(std::move(lock));
@@ -140,7 +141,7 @@ void JournalWriter::continue_journal(const JournalScan& scan) {
     table_.push_back({segment.header.ordinal, segment.header.base, segment.header.capacity, segment.header.begun_ns});
   }
   const SegmentInfo& last = scan.segments.back();
-  file_ = value_or_throw(disk_.open(last.path, OpenMode::write), "the files must be writable");
+  file_ = value_or_throw(disk_.open(last.path, OpenMode::write), "make the files writable");
   base_ = last.header.base;
   std::string page(segment_header_size, '\0');
   value_or_throw(file_->read(0, page));

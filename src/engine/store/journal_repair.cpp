@@ -34,7 +34,7 @@ class Repair {
   Repair(Disk& disk, const fs::path& folder, const fs::path* copy) : disk_(disk), folder_(folder), copy_(copy) {
     auto lock = disk.lock(folder / lock_name);
     if (!lock && lock.error().code == EWOULDBLOCK) {
-      throw StoreError("the journal is in use: " + lock.error().operation + "; end that process first");
+      throw StoreError("the journal is in use: cannot " + lock.error().operation + "; end that process first");
     }
     lock_ = value_or_throw(std::move(lock));
   }
@@ -107,7 +107,7 @@ class Repair {
       const std::uint64_t offset = damage.offset + (hole.begin - damage.position);
       value_or_throw(file->write(offset, bytes));
       say(damage.file + ", offset " + std::to_string(offset) + ": " + std::to_string(bytes.size()) + " bytes " +
-          (copy_ != nullptr ? "taken from the copy" : "given up (" + hole.reason + ")"));
+          (copy_ != nullptr ? "taken from the copy" : "lost (" + hole.reason + ")"));
     }
     // After a known end there are no records. After the last readable record there may have been some.
     const std::uint64_t end_offset = damage.offset + (found.end - damage.position);
@@ -115,8 +115,7 @@ class Repair {
     if (rest) {
       clear(*file, end_offset, bytes_end);
       say(damage.file + ", offset " + std::to_string(end_offset) + ": " + std::to_string(bytes_end - end_offset) +
-          " bytes " +
-          (known_end ? "after the last record removed" : "given up (no record can be read after this offset)"));
+          " bytes " + (known_end ? "after the last record removed" : "lost (no record can be read after this offset)"));
     }
     value_or_throw(file->sync());
     const bool lost_end = rest ? !known_end : !found.holes.empty() && found.holes.back().end == found.end;
@@ -313,7 +312,7 @@ class Repair {
     save_damaged(path);
     value_or_throw(file.truncate(segment_header_size));
     value_or_throw(file.sync());
-    say(path.string() + ": it ended in its header, and its records are given up");
+    say(path.string() + ": the file ended in its header; its records are lost");
     if (!was_followed(header.ordinal)) report_numbers({header.next_inbound, header.next_outbound, 0, false});
   }
 
@@ -330,7 +329,7 @@ class Repair {
     value_or_throw(disk_.remove(path));
     if (last) remove_spares();
     value_or_throw(disk_.sync_folder(folder_));
-    say(path.string() + ": neither its header nor its records show where it begins, and all of it is given up");
+    say(path.string() + ": neither its header nor its records show where it begins; its records are lost");
     if (last) report_numbers({value(scan_.next_inbound), value(scan_.next_outbound), 0, false});
   }
 
@@ -362,7 +361,7 @@ class Repair {
     const bool first = scan_.segments.empty();
     const auto after = first ? first_whole_header() : std::nullopt;
     if (scan_.identity.empty() || (first && ordinal != 1 && !after)) {
-      throw StoreError(folder_.string() + ": nothing shows what the header of " + segment_name(ordinal) +
+      throw StoreError(folder_.string() + ": nothing shows the header of " + segment_name(ordinal) +
                        " was; use --from COPY");
     }
     // The first segment of all begins at 0.
@@ -394,7 +393,7 @@ class Repair {
     if (copy_ != nullptr) {
       replace_missing(ordinal, after);
       return say(
-          "what was recorded after the copy was made is lost: compare the sequence numbers with the "
+          "records made after the copy are lost: compare the sequence numbers with the "
           "counterparty's, and set them with nfx store seq");
     }
     if (scan_.segments.empty()) {
@@ -403,7 +402,7 @@ class Repair {
     }
     remove_spares();
     value_or_throw(disk_.sync_folder(folder_));
-    say((folder_ / segment_name(ordinal)).string() + ": it is missing, and its records are given up");
+    say((folder_ / segment_name(ordinal)).string() + ": the file is missing; its records are lost");
     report_numbers({value(scan_.next_inbound), value(scan_.next_outbound), 0, false});
   }
 
@@ -446,7 +445,7 @@ class Repair {
       bytes.resize(segment_header_size, '\0');
       const StandingNumbers standing{header.next_inbound, header.next_outbound, header.creation_time_ns, false};
       if (hole != 0) bytes += filler({begin, end, "the file was missing", standing});
-      how = hole != 0 ? "replaced by one record that states it" : "replaced by a segment without records";
+      how = hole != 0 ? "replaced by one record of the gap" : "replaced by a segment without records";
     }
     const bool was_there = disk_.exists(path);
     if (was_there) {
@@ -503,7 +502,7 @@ class Repair {
 
   [[nodiscard]] std::string what_cannot_be_known() const {
     if (scan_.shows_last) return {};
-    return "whether later segments were deleted cannot be known: compare the sequence numbers with the "
+    return "deletions of later segments cannot be detected: compare the sequence numbers with the "
            "counterparty's\n";
   }
 

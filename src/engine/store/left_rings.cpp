@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error_text.hpp"
 #include "store/journal_reader.hpp"
 #include "store/journal_scan.hpp"
 #include "store/journal_store.hpp"
@@ -55,7 +56,7 @@ class Look {
     read_owner(header);
     if (*mapped) return as(RingState::held);
     if (ring_.folder.empty()) {
-      return unknown("it does not state its session; remove it by hand when no engine of this user was killed lately");
+      return unknown("its session is not recorded; remove it by hand if no engine of this user was killed lately");
     }
     if (ring_path(ring_.path.parent_path(), ring_.folder).filename() != ring_.path.filename()) {
       return unknown("its name is not that of a ring of " + ring_.folder);
@@ -187,7 +188,7 @@ std::uint64_t add_left_ring(Disk& disk, const fs::path& ring, JournalScan& scan,
 
 void remove_ring(Disk& disk, const LeftRing& ring) {
   if (!may_be_removed(ring.state)) {
-    throw StoreError(ring.path.string() + " stays: it is " + std::string{to_string(ring.state)});
+    throw StoreError(cannot("remove", ring.path, "it is " + std::string{to_string(ring.state)}));
   }
   std::unique_ptr<DiskFile> lock;
   // If the folder exists, its lock excludes an opening of the session. Otherwise an opening has to create the folder
@@ -195,14 +196,15 @@ void remove_ring(Disk& disk, const LeftRing& ring) {
   if (ring.state != RingState::orphaned) {
     auto locked = disk.lock(fs::path{ring.folder} / lock_name);
     if (!locked && locked.error().code == EWOULDBLOCK) {
-      throw StoreError(ring.path.string() + " stays: its session is " + locked.error().operation);
+      throw StoreError(cannot("remove", ring.path, "its session is in use: cannot " + locked.error().operation));
     }
     lock = value_or_throw(std::move(locked));
   }
   const LeftRing now = Look(disk, ring.path, lock != nullptr).run();
   if (!may_be_removed(now.state) || now.folder != ring.folder) {
-    throw StoreError(ring.path.string() + " stays: by now it is " + std::string{to_string(now.state)} +
-                     (now.why.empty() ? "" : ", " + now.why));
+    throw StoreError(
+        cannot("remove", ring.path,
+               "it is now " + std::string{to_string(now.state)} + (now.why.empty() ? "" : ", " + now.why)));
   }
   value_or_throw(disk.remove(ring.path));
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/call_trace.hpp"
+#include "base/error_text.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "store/prefetch.hpp"
 
@@ -30,14 +31,11 @@ void touch_pages(void* pages, std::size_t size) noexcept {
 
 MemoryMessageStore::MemoryMessageStore(MemoryStoreOptions options, UtcTime creation_time)
     : options_(options), creation_time_(creation_time) {
-  if (options.retain_bytes > max_retain_bytes) {
-    throw std::invalid_argument("retain_bytes is " + std::to_string(options.retain_bytes) + ", the most is " +
-                                std::to_string(max_retain_bytes));
-  }
-  if (options.retain_messages > max_retain_messages) {
-    throw std::invalid_argument("retain_messages is " + std::to_string(options.retain_messages) + ", the most is " +
-                                std::to_string(max_retain_messages));
-  }
+  const auto check = [](const char* name, std::uint64_t value, std::uint64_t most) {
+    if (value > most) throw std::invalid_argument(out_of_range(name, value, "at most " + std::to_string(most)));
+  };
+  check("retain_bytes", options.retain_bytes, max_retain_bytes);
+  check("retain_messages", options.retain_messages, max_retain_messages);
   if (options.retain_messages == 0 || options.retain_bytes == 0) return;
   const std::size_t entries = std::bit_ceil(options.retain_messages);
   mask_ = entries - 1;

@@ -8,16 +8,16 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
 #include <utility>
 
+#include "base/error_text.hpp"
 #include "base/private_files.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "store/disk.hpp"
 
 namespace nfx {
 
-std::string DiskError::text() const { return operation + ": " + std::generic_category().message(code); }
+std::string DiskError::text() const { return code == 0 ? operation : "cannot " + operation + ": " + system_text(code); }
 
 namespace {
 
@@ -225,7 +225,7 @@ class PosixDisk final : public Disk {
       case FolderKind::configured: check.problem = folder_problem(folder, FolderLink::allowed); break;
       case FolderKind::own: check = make_files_private(folder); break;
     }
-    if (!check.problem.empty()) return std::unexpected(DiskError{EPERM, "not used: " + check.problem});
+    if (!check.problem.empty()) return std::unexpected(DiskError{0, check.problem});
     return std::move(check.corrected);
   }
 
@@ -284,12 +284,13 @@ class PosixDisk final : public Disk {
       // The holder's file may have been removed; this one is new.
       const std::string holder =
           size > 0 ? "process " + std::string(pid, static_cast<std::size_t>(size)) : "another process";
-      return error(EWOULDBLOCK, ("held by " + holder + ": lock").c_str(), path);
+      return error(EWOULDBLOCK, "lock", path.string() + " (held by " + holder + ")");
     }
     // The last holder removed the file after it was opened here; the next process would lock another file.
     struct stat facts{};
     if (::fstat(fd.get(), &facts) != 0) return error("stat", path);
-    if (facts.st_nlink == 0) return error(EWOULDBLOCK, "held by a process that removed it just now: lock", path);
+    if (facts.st_nlink == 0)
+      return error(EWOULDBLOCK, "lock", path.string() + " (another process removed it; try again)");
     auto file = std::make_unique<LockFile>(std::move(fd), std::move(folder), path);
     const std::string pid = std::to_string(::getpid());
     if (auto emptied = file->truncate(0); !emptied) return std::unexpected(emptied.error());

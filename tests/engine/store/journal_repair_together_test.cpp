@@ -354,7 +354,7 @@ TEST(DamagedJournalOfAKilledProcess, reports_a_segment_that_nothing_can_be_read_
   MemoryDisk disk;
   journal().lay_out(disk, damage, files);
   const std::string said = repair_by_gap_fill(disk, folder());
-  EXPECT_NE(said.find("all of it is given up"), std::string::npos) << said;
+  EXPECT_NE(said.find("its records are lost"), std::string::npos) << said;
   EXPECT_NE(said.find("replaced by one record"), std::string::npos) << said;
   EXPECT_EQ(disk.bytes(segment(3).string() + ".damaged"), files[2]);
   const JournalStore store = open(disk);

@@ -174,7 +174,7 @@ class MemoryDisk final : public Disk {
     const std::string name = path.string();
     if (locks_.contains(name)) {
       const std::string pid = std::to_string(::getpid());
-      return error(EWOULDBLOCK, "held by process " + pid + ": lock", name);
+      return error(EWOULDBLOCK, "lock", name + " (held by process " + pid + ")");
     }
     auto& bytes = names_[name];
     if (bytes == nullptr) bytes = std::make_shared<Bytes>();

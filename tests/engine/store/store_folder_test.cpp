@@ -106,8 +106,8 @@ TEST_F(StoreFolder, corrects_the_mode_of_a_file_that_others_could_read_and_says_
   set_mode(segment(), 0644);
   set_mode(archived, 0666);
   const std::string said = open();
-  EXPECT_NE(said.find(segment().string() + " had mode 0644"), std::string::npos) << said;
-  EXPECT_NE(said.find(archived.string() + " had mode 0666"), std::string::npos) << said;
+  EXPECT_NE(said.find(segment().string() + ": mode changed from 0644"), std::string::npos) << said;
+  EXPECT_NE(said.find(archived.string() + ": mode changed from 0666"), std::string::npos) << said;
   EXPECT_EQ(mode_of(segment()), 0600U);
   EXPECT_EQ(mode_of(archived), 0600U);
   EXPECT_EQ(open(), "");
