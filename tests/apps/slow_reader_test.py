@@ -123,7 +123,7 @@ class SlowReader(unittest.TestCase):
         ports = self.wait_until_listening(reader)
         self.trade_beside_garbage(ports)
         # Still not read: it ends all the same, and reports what was not written.
-        self.assertRegex(self.stop(process), r"^nfx: \d+ lines were not written: standard output did not take them\n$")
+        self.assertRegex(self.stop(process), r"^nfx: \d+ lines were not written: standard output was not read\n$")
         os.close(reader)
 
     def dropped_lines(self):
@@ -146,7 +146,7 @@ class SlowReader(unittest.TestCase):
             for line in stream:
                 lines.append(line)
                 missing = missing or re.fullmatch(
-                    rb"nfx: (\d+) lines are missing here: standard output did not take them in time\n", line)
+                    rb"nfx: (\d+) lines are missing here: standard output was not read in time\n", line)
                 if missing:
                     good.send("D", (11, "afterwards"))
                     good.wait_for(b"\x0111=afterwards\x01")
@@ -172,7 +172,7 @@ class SlowReader(unittest.TestCase):
         ports = self.wait_until_listening(reader)
         os.close(reader)  # as after: nfx serve ... | head -1
         self.trade_beside_garbage(ports)
-        self.assertEqual(self.stop(process), "nfx: standard output is closed (Broken pipe): lines are no longer printed\n")
+        self.assertEqual(self.stop(process), "nfx: cannot write standard output: Broken pipe; lines are no longer printed\n")
 
     def test_a_standard_output_that_was_never_open_takes_no_lines_and_no_file_does(self):
         port = free_port()
@@ -182,7 +182,7 @@ class SlowReader(unittest.TestCase):
         process = self.watch(subprocess.Popen(f'exec "{PROGRAM}" serve "{config}" --echo >&-', shell=True,
                                               stderr=subprocess.PIPE, env=ENVIRONMENT))
         self.assertEqual(process.stderr.readline(),
-                         b"nfx: standard output is closed (Bad file descriptor): lines are no longer printed\n")
+                         b"nfx: cannot write standard output: Bad file descriptor; lines are no longer printed\n")
         self.peer(port, "GOOD").order(1)
         process.send_signal(signal.SIGTERM)
         self.assertEqual(self.stop_quietly(process), "")
@@ -205,7 +205,7 @@ class SlowReader(unittest.TestCase):
         os.close(out_reader)
         err = client.communicate(b"35=D|11=a|55=IBM\n" * 50, timeout=PATIENCE_S)[1].decode()
         self.assertEqual(client.returncode, 1, err)
-        self.assertIn("nfx: standard output is closed (Broken pipe): lines are no longer printed\n", err)
+        self.assertIn("nfx: cannot write standard output: Broken pipe; lines are no longer printed\n", err)
         self.assertIn("GOOD->NEXUSFIX logged out", err)
         process.send_signal(signal.SIGTERM)
         with os.fdopen(reader, "rb") as stream:

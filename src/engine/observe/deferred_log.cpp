@@ -119,7 +119,7 @@ DeferredLog::DeferredLog(DeferredLogOptions options) : options_(std::move(option
   if (options_.busy_target) busy_.emplace(*options_.busy_target);
   if (options_.lanes == 0 || options_.lanes > 1024 || options_.fraction_digits > 9) {
     throw std::invalid_argument(
-        "log options: lanes (queues, one per recording thread) is 1 to 1024, fraction_digits 0 to 9");
+        "log options: expected 1 to 1024 lanes (queues, one per recording thread) and 0 to 9 fraction_digits");
   }
   for (std::uint32_t i = 0; i < options_.lanes; ++i) lanes_.emplace_back(new LogLane(options_));
   main_->batch.reserve(batch_bytes + 2 * options_.longest_record);

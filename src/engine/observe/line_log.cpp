@@ -12,11 +12,11 @@
 #include <csignal>
 #include <mutex>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 
 #include "base/clocks.hpp"
+#include "base/error_text.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "observe/log_entry.hpp"
 #include "observe/print.hpp"
@@ -90,15 +90,12 @@ void LineLog::State::lose(std::uint64_t lines, std::uint64_t missing, int error)
   lost += lines;
   if (is_final(error)) {
     closed.store(true);
-    if (stream == Stream::out) {
-      print_error("nfx: standard output is closed ({}): lines are no longer printed\n",
-                  std::generic_category().message(error));
-    }
+    if (stream == Stream::out)
+      print_error("nfx: {}; lines are no longer printed\n", cannot("write", "standard output", error));
     return;
   }
   if (!std::exchange(failing, true) && stream == Stream::out) {
-    print_error("nfx: standard output cannot be written ({}): lines are missing until it can\n",
-                std::generic_category().message(error));
+    print_error("nfx: {}; lines are missing until it can be written\n", cannot("write", "standard output", error));
   }
   const std::lock_guard lock{mutex};
   dropped += lines + missing;
@@ -106,11 +103,11 @@ void LineLog::State::lose(std::uint64_t lines, std::uint64_t missing, int error)
 
 void LineLog::State::append_missing(SafeText& lines, std::uint64_t missing) const {
   if (format == LineFormat::text) {
-    lines.add("nfx: {} lines are missing here: {} did not take them in time\n", missing, SafeText{name_of(stream)});
+    lines.add("nfx: {} lines are missing here: {} was not read in time\n", missing, SafeText{name_of(stream)});
     return;
   }
   const std::string text = std::to_string(missing) + " lines are missing here: " + std::string{name_of(stream).view()} +
-                           " did not take them in time";
+                           " was not read in time";
   const std::array fields{LogField{"lines", missing}};
   append_entry(
       lines, format,
@@ -182,7 +179,7 @@ LineLog::~LineLog() {
   const std::uint64_t lost = state.dropped + lines_in(state.waiting) + state.under_way;
   lock.unlock();
   if (lost != 0 && !state.closed && state.stream == Stream::out) {
-    print_error("nfx: {} lines were not written: standard output did not take them\n", lost);
+    print_error("nfx: {} lines were not written: standard output was not read\n", lost);
   }
 }
 

@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/error_text.hpp"
+
 namespace nfx {
 namespace {
 
@@ -25,10 +27,7 @@ namespace fs = std::filesystem;
 constexpr std::uint32_t number_max = 9999;
 
 std::unexpected<LogFileError> failed(const char* what, const fs::path& path, int code) {
-  return std::unexpected(
-      LogFileError{.code = code,
-                   .text = std::string{what} + " " + path.string() + ": " + std::generic_category().message(code),
-                   .written = 0});
+  return std::unexpected(LogFileError{.code = code, .text = cannot(what, path, code), .written = 0});
 }
 
 struct FileName {
@@ -86,16 +85,14 @@ void make_folder(const fs::path& folder) {
     if (::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) continue;
     const int code = errno;
     if (fs::is_directory(path)) continue;
-    throw std::runtime_error("log folder " + folder.string() + ": cannot make " + path.string() + ": " +
-                             std::generic_category().message(code) + "; make it, or choose another");
+    throw std::runtime_error(cannot("make folder", path, code) + "; make it, or choose another");
   }
   const bool is_folder = fs::is_directory(folder);
   if (const std::string problem = is_folder ? folder_problem(folder, FolderLink::allowed) : ""; !problem.empty())
-    throw std::runtime_error("log folder not used: " + problem);
+    throw std::runtime_error(problem);
   const int code = !is_folder ? ENOTDIR : ::access(folder.c_str(), W_OK | X_OK) != 0 ? errno : 0;
   if (code == 0) return;
-  throw std::runtime_error("log folder " + folder.string() + ": " + std::generic_category().message(code) +
-                           "; make it a folder that this user may write, or choose another");
+  throw std::runtime_error(cannot("write", folder, code) + "; choose another folder");
 }
 
 }  // namespace
@@ -110,7 +107,7 @@ LogFile::LogFile(LogFileOptions options) : options_(std::move(options)) {
   }
   if (options_.folder.empty()) throw std::runtime_error("log " + options_.name + ": name a folder for its files");
   if (options_.max_bytes == 0 || options_.keep_files == 0) {
-    throw std::runtime_error("log " + options_.name + ": max_bytes and keep_files are at least 1");
+    throw std::runtime_error("log " + options_.name + ": expected max_bytes and keep_files of at least 1");
   }
   make_folder(options_.folder);
 }
@@ -178,17 +175,17 @@ std::expected<void, LogFileError> LogFile::open_for(Day day, std::size_t size) {
 std::expected<void, LogFileError> LogFile::open(Day day, std::uint32_t number) {
   const fs::path path = options_.folder / file_name(options_.name, {day, number});
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-  if (fd < 0) return failed("open", path, errno);
+  if (fd < 0) return failed("write", path, errno);
   struct stat facts{};
   if (::fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode)) {
     const int code = S_ISREG(facts.st_mode) ? errno : EINVAL;
     ::close(fd);
-    return failed("open", path, code);
+    return failed("write", path, code);
   }
   FileCheck check = make_private(fd, path, 0640);
   if (!check.problem.empty()) {
     ::close(fd);
-    return std::unexpected(LogFileError{.code = EPERM, .text = "not used: " + check.problem, .written = 0});
+    return std::unexpected(LogFileError{.code = EPERM, .text = check.problem, .written = 0});
   }
   corrected_ = std::move(check.corrected);
   close();

@@ -12,9 +12,9 @@
 #include <cmath>
 #include <cstdio>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
+#include "base/error_text.hpp"
 #include "base/printable.hpp"
 #include "nexusfix/base/assert.hpp"
 
@@ -120,20 +120,17 @@ struct Unfinished {
 
 // Returns an error text, or an empty string on success.
 std::string replace_file(const std::filesystem::path& path, std::string_view text) {
-  const auto failed = [](const char* what, const std::string& which) {
-    return std::string{what} + " " + which + ": " + std::generic_category().message(errno);
-  };
   // Readers of metrics are other users, and the file contains no secrets.
   Unfinished file{.path = path.string() + ".tmp", .fd = -1, .kept = false};
   file.fd = ::open(file.path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
-  if (file.fd < 0) return failed("open", file.path);
+  if (file.fd < 0) return cannot("write", file.path, errno);
   while (!text.empty()) {
     const ssize_t written = ::write(file.fd, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return failed("write", file.path);
+    if (written <= 0) return cannot("write", file.path, errno);
     text.remove_prefix(static_cast<std::size_t>(written));
   }
-  if (::rename(file.path.c_str(), path.c_str()) != 0) return failed("rename", file.path);
+  if (::rename(file.path.c_str(), path.c_str()) != 0) return cannot("rename", file.path, errno);
   file.kept = true;
   return {};
 }
@@ -209,11 +206,11 @@ std::string MetricsPage::open_metrics() const {
 
 MetricsFile::MetricsFile(MetricsFileOptions options, Collect collect)
     : options_(std::move(options)), collect_(std::move(collect)) {
-  if (options_.period <= Duration::zero()) throw std::runtime_error("metrics period: use more than zero");
+  if (options_.period <= Duration::zero()) throw std::runtime_error("metrics period: expected more than 0 ns");
   std::filesystem::path folder = options_.path.parent_path();
   if (folder.empty()) folder = ".";
   if (!options_.path.has_filename() || !std::filesystem::is_directory(folder)) {
-    throw std::runtime_error("metrics file \"" + options_.path.string() + "\": name a file in a folder that exists");
+    throw std::runtime_error("metrics file \"" + options_.path.string() + "\": give a file in a folder that exists");
   }
 }
 

@@ -7,7 +7,8 @@
 
 #include <cerrno>
 #include <stdexcept>
-#include <system_error>
+
+#include "base/error_text.hpp"
 
 namespace nfx {
 namespace {
@@ -38,7 +39,7 @@ int write_all(int fd, std::string_view bytes) noexcept {
 }
 
 void require_written(int error) {
-  if (error != 0) throw std::runtime_error("cannot write the output: " + std::generic_category().message(error));
+  if (error != 0) throw std::runtime_error(cannot("write", "standard output", error));
 }
 
 }  // namespace

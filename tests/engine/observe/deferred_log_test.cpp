@@ -291,7 +291,7 @@ TEST(MessageLog, reports_a_file_that_others_could_read) {
   MessageLog log{options};
   log.open_file(noon);
   ASSERT_EQ(reports.size(), 1U);
-  EXPECT_NE(reports[0].find("had mode 0666"), std::string::npos) << reports[0];
+  EXPECT_NE(reports[0].find("mode changed from 0666"), std::string::npos) << reports[0];
 }
 
 TEST(MessageLog, reports_a_failing_disk_once_and_says_later_what_is_missing) {

@@ -67,7 +67,7 @@ TEST(LogFile, corrects_the_mode_of_a_file_that_others_could_read_and_says_it_onc
     LogFile again{options_for(folder)};
     ASSERT_TRUE(again.open_now(noon));
     EXPECT_EQ(mode_of(file.path()), 0600U);
-    EXPECT_NE(again.take_correction().find("could open it"), std::string::npos);
+    EXPECT_NE(again.take_correction().find("to 0600"), std::string::npos);
     EXPECT_EQ(again.take_correction(), "");
   }
 }
