@@ -78,7 +78,7 @@ std::expected<CpuSet, std::string> CpuSet::parse_list(std::string_view text) {
     const auto range = parse_range(item);
     if (!range) return std::unexpected(in_quotes(item) + " is not a CPU or a range of CPUs such as 3 or 0-7");
     if (range->last >= max_cpus)
-      return std::unexpected(in_quotes(item) + ": CPUs go from 0 to " + std::to_string(max_cpus - 1));
+      return std::unexpected(in_quotes(item) + ": expected CPUs from 0 to " + std::to_string(max_cpus - 1));
     for (int cpu = range->first; cpu <= range->last; ++cpu) {
       if ((cpu - range->first) % range->group < range->used) set.insert(cpu);
     }

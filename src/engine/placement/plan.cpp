@@ -70,11 +70,11 @@ void place_nobody(PlacementPlan& plan, const Machine& machine) {
     thread.cpus = machine.available;
     thread.priority = 0;
     thread.numa_node = machine.node_of(thread.cpus);
-    thread.reason = "not pinned: there is no [placement]";
+    thread.reason = "not pinned: no [placement]";
   }
   plan.housekeeping = machine.online;
   add(plan, Severity::note, "placement-off", "[placement]",
-      "no thread is pinned: [placement] is not there, or has enabled = false",
+      "no thread is pinned: [placement] is missing or has enabled = false",
       "add a [placement] section to the configuration");
 }
 

@@ -83,8 +83,7 @@ void near_each_group(PlacementPlan& plan, Problem& problem, ThreadRole role, std
   }
   if (!without.empty()) {
     add(plan, Severity::warning, "group-without-core", key,
-        count_of(without.size(), "group") + " of devices has no core of its own: " + join(without) +
-            "; no thread goes there",
+        count_of(without.size(), "group") + " of devices has no free core: " + join(without) + "; no thread goes there",
         "see `nfx host topology --groups`; name a device in " + key + " instead of \"each_group\"");
   }
   if (usable.empty()) {
@@ -129,7 +128,7 @@ void near_device(PlacementPlan& plan, Problem& problem, ThreadRole role, std::si
       if (each.kind == DeviceKind::network || each.kind == DeviceKind::gpu) known.push_back(each.name);
     }
     add(plan, Severity::refusal, "device-unknown", key,
-        key + " = \"" + request.near + "\": there is no such device" + did_you_mean(request.near, names) + " (" +
+        key + " = \"" + request.near + "\": no such device" + did_you_mean(request.near, names) + " (" +
             (known.empty() ? "the machine shows no network device or GPU" : "there are " + join(known)) + ")",
         "write a name or PCI address that `nfx host topology` prints, or leave " + key + " out");
     return;
@@ -159,7 +158,7 @@ void want_peers(PlacementPlan& plan, Problem& problem, ThreadRole role, std::siz
   if (other == role || count == 0) {
     add(plan, Severity::warning, "peer-missing", role_key(role, "same_cache_as"),
         role_key(role, "same_cache_as") + " = \"" + std::string{to_string(other)} +
-            "\": " + (other == role ? "that is the role itself" : "there are no such threads") + "; it is ignored",
+            "\": " + (other == role ? "that is the role itself" : "no such threads") + "; it is ignored",
         "leave " + role_key(role, "same_cache_as") + " out, or set " + role_key(other, "threads"));
     return;
   }

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/error_text.hpp"
 #include "base/printable.hpp"
 #include "placement/topology_internal.hpp"
 
@@ -199,7 +200,7 @@ Topology load_topology(const std::filesystem::path& from) {
   if (from.empty()) return load_this_machine();
   std::error_code error;
   const auto status = std::filesystem::status(from, error);
-  if (error) throw TopologyError(from.string() + ": " + error.message());
+  if (error) throw TopologyError(cannot("read", from, error.value()));
   return std::filesystem::is_directory(status) ? load_topology_root(from) : load_topology_xml(from);
 }
 

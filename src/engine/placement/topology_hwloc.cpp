@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
-#include <system_error>
 #include <type_traits>
 
+#include "base/error_text.hpp"
 #include "nexusfix/placement/machine.hpp"
 #include "placement/topology_internal.hpp"
 
@@ -213,7 +213,7 @@ void add_other_devices(hwloc_topology_t loaded, Topology& topology) {
 
 Loaded prepare() {
   hwloc_topology_t raw = nullptr;
-  if (hwloc_topology_init(&raw) != 0) throw TopologyError("hwloc: " + std::generic_category().message(errno));
+  if (hwloc_topology_init(&raw) != 0) throw TopologyError("hwloc: " + system_text(errno));
   Loaded loaded{raw, hwloc_topology_destroy};
   hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
   hwloc_topology_set_type_filter(raw, HWLOC_OBJ_BRIDGE, HWLOC_TYPE_FILTER_KEEP_ALL);
@@ -263,9 +263,7 @@ Topology load_this_machine() {
   for (const char* component : detail::unused_components) {
     hwloc_topology_set_components(loaded.get(), HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, component);
   }
-  if (hwloc_topology_load(loaded.get()) != 0) {
-    throw TopologyError("this machine: hwloc cannot read it: " + std::generic_category().message(errno));
-  }
+  if (hwloc_topology_load(loaded.get()) != 0) throw TopologyError("hwloc " + cannot("read", "this machine", errno));
   Topology topology = convert(loaded.get(), true);
   topology.source = "this machine";
   detail::describe_devices(HostFiles{}, topology);
@@ -277,7 +275,7 @@ Topology detail::read_xml(const std::string& xml, const std::filesystem::path& f
   const Loaded loaded = prepare();
   if (hwloc_topology_set_xmlbuffer(loaded.get(), xml.c_str(), static_cast<int>(xml.size() + 1)) != 0 ||
       hwloc_topology_load(loaded.get()) != 0) {
-    throw TopologyError(from.string() + ": hwloc cannot read it: " + std::generic_category().message(errno));
+    throw TopologyError("hwloc " + cannot("read", from, errno));
   }
   return convert(loaded.get(), false);
 }

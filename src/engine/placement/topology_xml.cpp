@@ -16,8 +16,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <system_error>
 
+#include "base/error_text.hpp"
 #include "placement/topology_internal.hpp"
 
 namespace nfx {
@@ -27,8 +27,6 @@ constexpr std::size_t max_file_size = 64U << 20;
 constexpr unsigned max_seconds = 20;
 
 enum ChildExit : int { child_done = 0, child_not_understood = 1, child_too_many_cpus = 2, child_no_export = 3 };
-
-std::string error_text(int error) { return std::generic_category().message(error); }
 
 class Descriptor {
  public:
@@ -59,13 +57,14 @@ std::string read_all(int fd, std::size_t bound) {
 std::string read_file(const std::filesystem::path& file) {
   const std::string name = file.string();
   const Descriptor fd{::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-  if (fd.get() < 0) throw TopologyError(name + ": " + error_text(errno));
+  if (fd.get() < 0) throw TopologyError(cannot("read", file, errno));
   struct stat status{};
-  if (::fstat(fd.get(), &status) != 0) throw TopologyError(name + ": " + error_text(errno));
-  if (S_ISDIR(status.st_mode)) throw TopologyError(name + ": is a folder, expected an hwloc XML file");
+  if (::fstat(fd.get(), &status) != 0) throw TopologyError(cannot("read", file, errno));
+  if (S_ISDIR(status.st_mode)) throw TopologyError(cannot("read", file, EISDIR) + "; give an hwloc XML file");
   std::string content = read_all(fd.get(), max_file_size);
-  if (content.size() > max_file_size) throw TopologyError(name + ": is larger than 64 MiB, no topology is");
-  if (content.empty()) throw TopologyError(name + ": is empty; 'lstopo --of xml FILE' writes a topology");
+  if (content.size() > max_file_size) throw TopologyError(cannot("read", file, "it is larger than 64 MiB"));
+  if (content.empty())
+    throw TopologyError(cannot("read", file, "it is empty; 'lstopo --of xml FILE' writes a topology"));
   const std::size_t end = content.find_last_not_of(" \t\r\n");
   if (content.find("<topology") == std::string::npos && content.find("<root") == std::string::npos) {
     throw TopologyError(name + ": is not hwloc XML: it has no <topology>; 'lstopo --of xml FILE' writes one");
@@ -173,13 +172,13 @@ unsigned format_of(std::string_view xml) {
 std::string translated(const std::filesystem::path& from, const Source& source) {
   const Descriptor out{::memfd_create("topology", MFD_CLOEXEC)};
   const Descriptor complaints{::memfd_create("complaints", MFD_CLOEXEC)};
-  if (out.get() < 0 || complaints.get() < 0) throw TopologyError("memfd_create: " + error_text(errno));
+  if (out.get() < 0 || complaints.get() < 0) throw TopologyError("memfd_create: " + system_text(errno));
   const pid_t child = ::fork();
-  if (child < 0) throw TopologyError(from.string() + ": cannot start a process to read it: " + error_text(errno));
+  if (child < 0) throw TopologyError(from.string() + ": cannot start a process to read it: " + system_text(errno));
   if (child == 0) ::_exit(translate(source, out.get(), complaints.get()));
   int status = 0;
   while (::waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) throw TopologyError(from.string() + ": waitpid: " + error_text(errno));
+    if (errno != EINTR) throw TopologyError(from.string() + ": waitpid: " + system_text(errno));
   }
   if (!WIFEXITED(status) || WEXITSTATUS(status) != child_done) refuse(from, source.xml, status, complaints.get());
   ::lseek(out.get(), 0, SEEK_SET);
