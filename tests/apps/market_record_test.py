@@ -215,7 +215,7 @@ class Record(unittest.TestCase):
         refused("has no interface", "record", "--line", "A=239.1.1.1:0@nosuch0", *to)
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
             taken.bind(("127.0.0.1", 0))
-            refused("is in use", "record", "--line", f"A=127.0.0.1:{taken.getsockname()[1]}", *to)
+            refused("Address already in use", "record", "--line", f"A=127.0.0.1:{taken.getsockname()[1]}", *to)
         refused("is not a speed", "replay", self.folder, "--to", "127.0.0.1:9", "--speed", "fast")
         code, _, err = run("market", "replay", self.folder + "/nothing")
         self.assertEqual(code, 1)

@@ -196,7 +196,7 @@ class ServeTls(unittest.TestCase):
         for certificate, key, words in (("server.crt", "server.key", ""),
                                         ("server.crt", "client.key", "client.key: the key does not belong to the certificate in "),
                                         ("expired.crt", "expired.key", "expired on 2021-01-01"),
-                                        ("server.crt", "none.key", "none.key: cannot be read: No such file or directory")):
+                                        ("server.crt", "none.key", "none.key: No such file or directory")):
             with self.subTest(words):
                 config = self.folder / "check.toml"
                 config.write_text(Server.TOML + f'tls = true\ntls_certificate = "{self.made.file(certificate)}"\n'

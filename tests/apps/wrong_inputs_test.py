@@ -117,7 +117,7 @@ ROWS = {
     "a file as folder of journals": ({**toml('store = "journal"\nstore_directory = "f"\n'), "f": ""}, SERVE, FAILED,
                                      ["Not a directory", "choose another directory"]),
     "a certificate that does not exist": (
-        {**toml(TLS), "k.pem": "y"}, CHECK, WRONG, ["FIX.4.4:A->B: ", "c.pem: cannot be read: No such file"]),
+        {**toml(TLS), "k.pem": "y"}, CHECK, WRONG, ["FIX.4.4:A->B: ", "c.pem: No such file"]),
     "a certificate that is a text, checked only": (
         {**toml(TLS), "c.pem": "x", "k.pem": "y"}, CHECK, WRONG, ["c.pem: holds no certificate in PEM form"]),
     "TLS without a certificate": (toml("tls = true\n"), CHECK, WRONG, ["tls_certificate: an acceptor needs a certificate"]),
@@ -243,7 +243,7 @@ class WrongInputs(unittest.TestCase):
                     {**toml('dictionary = "d.xml"\n'), "d.xml": ""}, CHECK, "d.xml", WRONG,
                     ["e.toml:5:14: ", "d.xml", "Permission denied"]),
                 "a key of another user": (
-                    {**toml(TLS), "c.pem": "x", "k.pem": "y"}, CHECK, "c.pem", WRONG, ["c.pem: cannot be read: Permission denied"]),
+                    {**toml(TLS), "c.pem": "x", "k.pem": "y"}, CHECK, "c.pem", WRONG, ["c.pem: Permission denied"]),
                 "a folder where no journals can be made": (
                     {"e.toml": SESSION, "x": ""}, SERVE, "x", FAILED, ["store: Permission denied", "choose another directory"]),
                 "a folder where no logs can be made": (

@@ -34,7 +34,7 @@ constexpr std::uint64_t listener_flag = std::uint64_t{1} << 31;
 
 const EpollOptions& checked(const EpollOptions& options) {
   detail::check_tcp_options(options);
-  detail::require_option(options.direct_receive_limit <= 64, "direct_receive_limit is at most 64");
+  detail::require_option(options.direct_receive_limit <= 64, "direct_receive_limit: expected at most 64");
   return options;
 }
 

@@ -83,11 +83,11 @@ void check_fault_options(const FaultOptions& options) {
   const auto is_probability = [](double p) { return p >= 0 && p <= 1; };
   if (!is_probability(options.split_probability) || !is_probability(options.delay_probability) ||
       !is_probability(options.cut_probability) || !is_probability(options.swallow_probability)) {
-    throw std::invalid_argument("fault options: a probability is 0 to 1");
+    throw std::invalid_argument("fault options: expected probabilities from 0 to 1");
   }
   if (options.small_piece == 0 || options.max_delay <= Duration::zero() || options.cut_within == 0 ||
       options.swallow_within == 0 || options.send_buffer == 0 || options.receive_buffer == 0) {
-    throw std::invalid_argument("fault options: every size and max_delay is at least 1");
+    throw std::invalid_argument("fault options: expected sizes and max_delay of at least 1");
   }
 }
 

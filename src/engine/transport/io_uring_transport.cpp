@@ -22,10 +22,11 @@ namespace {
 void check_options(const IoUringOptions& options) {
   using detail::require_option;
   detail::check_tcp_options(options);
-  require_option(options.receive_buffers >= 1 && options.receive_buffers <= 32768, "receive_buffers is 1 to 32768");
-  require_option(options.completion_limit >= 1, "completion_limit is at least 1");
+  require_option(options.receive_buffers >= 1 && options.receive_buffers <= 32768,
+                 "receive_buffers: expected 1 to 32768");
+  require_option(options.completion_limit >= 1, "completion_limit: expected at least 1");
   require_option(options.sq_thread_idle > Duration::zero() && options.sq_thread_idle <= detail::longest_wait,
-                 "sq_thread_idle is up to 1 hour");
+                 "sq_thread_idle: expected more than 0 and at most 1 hour");
 }
 
 // The kernel waits for a request only if the socket itself would block; some versions fail immediately otherwise.

@@ -39,7 +39,7 @@ LoopbackTransport::LoopbackTransport(LoopbackNetwork& network, LoopbackOptions o
     : network_(network), options_(options) {
   if (options.stream_buffer == 0 || options.receive_limit == 0 || options.max_connections == 0 ||
       options.listen_backlog == 0) {
-    throw std::invalid_argument("loopback options: every one is at least 1");
+    throw std::invalid_argument("loopback options: expected values of at least 1");
   }
   connections_.resize(options.max_connections);
 }

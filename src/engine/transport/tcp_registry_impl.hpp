@@ -27,16 +27,16 @@ inline void require_option(bool condition, const char* text) {
 template <class Options>
 void check_tcp_options(const Options& options) {
   require_option(options.receive_buffer_size >= 1 && options.receive_buffer_size <= (1U << 30),
-                 "receive_buffer_size is 1 to 1 GiB");
+                 "receive_buffer_size: expected 1 byte to 1 GiB");
   require_option(options.max_connections >= 1 && options.max_connections <= (1U << 20),
-                 "max_connections is 1 to 1048576");
-  require_option(options.max_listeners <= 1024, "max_listeners is at most 1024");
-  require_option(options.accept_limit >= 1, "accept_limit is at least 1");
-  require_option(options.listen_backlog >= 1, "listen_backlog is at least 1");
+                 "max_connections: expected 1 to 1048576");
+  require_option(options.max_listeners <= 1024, "max_listeners: expected at most 1024");
+  require_option(options.accept_limit >= 1, "accept_limit: expected at least 1");
+  require_option(options.listen_backlog >= 1, "listen_backlog: expected at least 1");
   require_option(options.linger_time >= Duration::zero() && options.linger_time <= longest_wait,
-                 "linger_time is 0 to 1 hour");
+                 "linger_time: expected 0 to 1 hour");
   require_option(options.accept_pause > Duration::zero() && options.accept_pause <= longest_wait,
-                 "accept_pause is up to 1 hour");
+                 "accept_pause: expected more than 0 and at most 1 hour");
 }
 
 template <class Self, class Connection, class Listener, class Options>

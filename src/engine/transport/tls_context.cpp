@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/error_text.hpp"
 #include "nexusfix/base/secret.hpp"
 #include "transport/tls_material.hpp"
 
@@ -31,9 +32,9 @@ T or_fail(std::expected<T, std::string> result) {
 // Rejects contradictory options, and options that would admit peers they are meant to refuse.
 void check(const TlsOptions& o) {
   if (o.certificate.empty() && !o.key.empty()) {
-    fail("tls_key without tls_certificate: " + o.key + " is of no use alone; name the certificate too");
+    fail("tls_key without tls_certificate: " + o.key + " needs its certificate; name it too");
   }
-  if (o.max_version < o.min_version) fail("tls_min_version is above tls_max_version: no version is left");
+  if (o.max_version < o.min_version) fail("tls_min_version is above tls_max_version");
   if (o.client_certificate != ClientCertificate::none) {
     if (!o.verify) fail("tls_client_certificate without tls_verify: certificates would be requested and not checked");
     if (o.ca.empty()) {
@@ -44,8 +45,8 @@ void check(const TlsOptions& o) {
   }
   if (o.client_certificate == ClientCertificate::request && !o.peer_names.empty()) {
     fail(
-        "tls_peer_names with tls_client_certificate \"request\": clients without a certificate have no name and could "
-        "come in; use \"require\"");
+        "tls_peer_names with tls_client_certificate \"request\": clients without a certificate could log on; "
+        "use \"require\"");
   }
   if (!o.verify && !o.peer_names.empty()) fail("tls_peer_names without tls_verify: names would not be checked");
   if (!o.verify && !o.crl.empty()) fail("tls_crl without tls_verify: revocation would not be checked");
@@ -102,7 +103,7 @@ Secret password_of(const TlsOptions& o) {
   }
   if (o.key_password_env.empty()) return {};
   if (std::getenv(o.key_password_env.c_str()) == nullptr) {  // NOLINT(concurrency-mt-unsafe): no thread sets any
-    fail("tls_key_password_env: the environment has no " + o.key_password_env + "; set it to the key's password");
+    fail("tls_key_password_env: " + not_set(o.key_password_env) + "; set it to the key's password");
   }
   return environment_secret(o.key_password_env);
 }
@@ -158,7 +159,7 @@ void load_own(SSL_CTX* context, const TlsOptions& o) {
   const OwnedKey key = load_key(o, key_file);
   if (X509_check_private_key(chain.front().get(), key.get()) != 1) {
     fail(key_file + ": the key does not belong to the certificate in " + o.certificate + " (" +
-         subject_of(chain.front().get()) + "); the file's first certificate has to be our own");
+         subject_of(chain.front().get()) + "); the file's first certificate must be our own");
   }
   if (SSL_CTX_use_PrivateKey(context, key.get()) != 1)
     fail(key_file + ": OpenSSL refuses the key (" + openssl_error() + ")");
@@ -177,7 +178,7 @@ void load_trust(SSL_CTX* context, const TlsOptions& o) {
   if (!o.verify && o.ca.empty()) return;
   if (o.ca.empty()) {
     if (SSL_CTX_set_default_verify_paths(context) != 1)
-      fail("the system's authorities cannot be read: " + openssl_error());
+      fail("cannot read the system's authorities: " + openssl_error());
     return;
   }
   std::error_code error;

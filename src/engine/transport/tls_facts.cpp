@@ -13,8 +13,8 @@
 #include <cstdio>
 #include <ctime>
 #include <string>
-#include <system_error>
 
+#include "base/error_text.hpp"
 #include "base/regular_file.hpp"
 #include "base/text.hpp"
 #include "transport/tls_material.hpp"
@@ -77,7 +77,7 @@ std::string openssl_error() {
   const unsigned long error = ERR_peek_last_error();
   const char* reason = ERR_reason_error_string(error);
   std::string text = reason == nullptr ? "unknown error" : reason;
-  if (ERR_SYSTEM_ERROR(error)) text = std::generic_category().message(ERR_GET_REASON(error));
+  if (ERR_SYSTEM_ERROR(error)) text = system_text(ERR_GET_REASON(error));
   ERR_clear_error();
   return text;
 }
@@ -85,7 +85,7 @@ std::string openssl_error() {
 std::expected<OwnedBio, std::string> open_file(const std::string& file) {
   // These files are read again while the engine runs, so opening must not block on a FIFO.
   const auto fd = open_regular_file(file, O_RDONLY);
-  if (!fd) return std::unexpected(file + ": cannot be read: " + fd.error().why);
+  if (!fd) return std::unexpected(cannot("read", file, fd.error().why));
   FILE* const stream = ::fdopen(*fd, "r");
   OwnedBio bio{stream == nullptr ? nullptr : BIO_new_fp(stream, BIO_CLOSE)};
   ERR_clear_error();
@@ -95,7 +95,7 @@ std::expected<OwnedBio, std::string> open_file(const std::string& file) {
   } else {
     ::close(*fd);
   }
-  return std::unexpected(file + ": cannot be read: out of memory");
+  return std::unexpected(cannot("read", file, ENOMEM));
 }
 
 std::string subject_of(const X509* certificate) { return text_of(X509_get_subject_name(certificate)); }
@@ -239,7 +239,7 @@ std::expected<std::vector<RevocationFacts>, std::string> read_revocations(const 
 // unconnected socket gets ENOTCONN.
 KernelTls kernel_tls() {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return {false, "socket: " + std::generic_category().message(errno)};
+  if (fd < 0) return {false, "socket: " + system_text(errno)};
   constexpr std::string_view name = "tls";
   const int result = ::setsockopt(fd, IPPROTO_TCP, TCP_ULP, name.data(), static_cast<socklen_t>(name.size()));
   const int error = result == 0 ? 0 : errno;
@@ -247,7 +247,7 @@ KernelTls kernel_tls() {
   if (error == 0 || error == ENOTCONN) return {true, "TCP_ULP knows \"tls\""};
   if (error == ENOENT)
     return {false, "TCP_ULP knows no \"tls\": the kernel's module tls is neither built in nor loaded"};
-  return {false, "TCP_ULP: " + std::generic_category().message(error)};
+  return {false, "TCP_ULP: " + system_text(error)};
 }
 
 std::string to_text(std::chrono::sys_seconds time) {

@@ -14,6 +14,7 @@
 #include <ctime>
 
 #include "base/call_trace.hpp"
+#include "base/error_text.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "transport/address.hpp"
 #include "transport/udp_socket.hpp"
@@ -54,15 +55,12 @@ void bind_line(const UdpLineOptions& line, const UdpSocketAddress& address, UdpS
   if (!address.is_ipv4()) (void)socket.set(IPPROTO_IPV6, IPV6_V6ONLY, 1);
   if (::bind(socket.fd(), address.get(), address.size) == 0) return;
   const int error = errno;
-  std::string text = "line " + line.name + ", " + to_string(line.address) + ": ";
+  std::string text = "line " + line.name + ": " + cannot("listen on", to_string(line.address), error);
   switch (error) {
-    case EADDRINUSE:
-      text +=
-          "the address is in use: another process receives there. `ss -uanp` lists it; end it, or give another port";
-      break;
-    case EADDRNOTAVAIL: text += "no interface of this host has this address; give one of its own, or a group"; break;
-    case EACCES: text += "ports below 1024 need root or CAP_NET_BIND_SERVICE; run with it, or give another port"; break;
-    default: text += "cannot bind: " + error_text(error);
+    case EADDRINUSE: text += "; 'ss -uanp' lists the process that uses it: end it, or give another port"; break;
+    case EADDRNOTAVAIL: text += "; give an address of this host, or a group"; break;
+    case EACCES: text += "; give a port from 1024, or give the program CAP_NET_BIND_SERVICE"; break;
+    default: break;
   }
   throw UdpError(text);
 }
@@ -81,14 +79,9 @@ void join(const UdpLineOptions& line, const UdpSocketAddress& address, UdpSocket
   }
   if (result == 0) return;
   const int error = errno;
-  std::string text = "line " + line.name + ", " + to_string(line.address) + ": cannot join the group: ";
-  if (error == ENODEV && address.interface == 0) {
-    text += "no route leads to it; give its interface: GROUP:PORT@INTERFACE";
-  } else if (error == ENOBUFS) {
-    text += "this socket or host has joined too many; raise net.ipv4.igmp_max_memberships";
-  } else {
-    text += error_text(error);
-  }
+  std::string text = "line " + line.name + ": " + cannot("join", to_string(line.address), error);
+  if (error == ENODEV && address.interface == 0) text += "; give the group's interface: GROUP:PORT@INTERFACE";
+  if (error == ENOBUFS) text += "; raise net.ipv4.igmp_max_memberships";
   throw UdpError(text);
 }
 
@@ -108,10 +101,10 @@ void request_notes(UdpSocket& socket, UdpLine& line) {
   constexpr int software = SOF_TIMESTAMPING_RX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE;
   constexpr int hardware = SOF_TIMESTAMPING_RX_HARDWARE | SOF_TIMESTAMPING_RAW_HARDWARE;
   if (!socket.set(SOL_SOCKET, SO_TIMESTAMPING, software | hardware)) {
-    line.warnings.push_back("no time stamps of card or kernel: SO_TIMESTAMPING: " + error_text(errno));
+    line.warnings.push_back("no time stamps of card or kernel: SO_TIMESTAMPING: " + system_text(errno));
   }
   if (!socket.set(SOL_SOCKET, SO_RXQ_OVFL, 1)) {
-    line.warnings.push_back("what the kernel drops is counted late: SO_RXQ_OVFL: " + error_text(errno));
+    line.warnings.push_back("datagrams that the kernel drops are counted late: SO_RXQ_OVFL: " + system_text(errno));
   }
 }
 
@@ -124,10 +117,11 @@ void request_notes(UdpSocket& socket, UdpLine& line) {
 }
 
 void check(const std::vector<UdpLineOptions>& lines, const UdpReceiverOptions& options) {
-  if (lines.empty() || lines.size() > lines_max) throw UdpError("a receiver has 1 to 1024 lines");
-  if (options.batch == 0 || options.batch > batch_max) throw UdpError("a receiver's batch is 1 to 1024 datagrams");
+  if (lines.empty() || lines.size() > lines_max) throw UdpError("a receiver: expected 1 to 1024 lines");
+  if (options.batch == 0 || options.batch > batch_max)
+    throw UdpError("a receiver's batch: expected 1 to 1024 datagrams");
   if (options.datagram_bytes < datagram_min || options.datagram_bytes > datagram_max) {
-    throw UdpError("a receiver's datagram_bytes are 64 to 65536");
+    throw UdpError("a receiver's datagram_bytes: expected 64 to 65536");
   }
 }
 

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/error_text.hpp"
 #include "transport/udp_socket.hpp"
 
 namespace nfx {
@@ -14,11 +15,11 @@ namespace nfx {
 using namespace detail;
 
 UdpSender::UdpSender(const UdpAddress& to) {
-  if (to.port == 0) throw UdpError(to_string(to) + ": port 0 cannot be sent to; give the receiver's port");
+  if (to.port == 0) throw UdpError(to_string(to) + ": cannot send to port 0; give the receiver's port");
   const UdpSocketAddress address = socket_address_of(to);
   UdpSocket socket(address);
   const auto require = [&](bool done, const char* what) {
-    if (!done) throw UdpError(to_string(to) + ": " + what + ": " + error_text(errno));
+    if (!done) throw UdpError(to_string(to) + ": " + what + ": " + system_text(errno));
   };
   if (address.multicast && address.interface != 0) {
     if (address.is_ipv4()) {
@@ -32,8 +33,7 @@ UdpSender::UdpSender(const UdpAddress& to) {
     }
   }
   require(::connect(socket.fd(), address.get(), address.size) == 0,
-          address.multicast ? "there is no route to the group; give its interface: GROUP:PORT@INTERFACE"
-                            : "there is no route to it");
+          address.multicast ? "no route to the group; give its interface: GROUP:PORT@INTERFACE" : "no route to it");
   fd_ = socket.release();
 }
 

@@ -14,6 +14,8 @@
 #include <set>
 #include <system_error>
 
+#include "base/error_text.hpp"
+
 namespace nfx {
 
 namespace {
@@ -108,8 +110,6 @@ bool is_multicast(const UdpAddress& address) {
 
 namespace detail {
 
-std::string error_text(int error) { return std::generic_category().message(error); }
-
 UdpSocketAddress socket_address_of(const UdpAddress& address) {
   UdpSocketAddress found;
   found.multicast = is_multicast(address);
@@ -139,7 +139,7 @@ UdpSocketAddress socket_address_of(const UdpAddress& address) {
 
 UdpSocket::UdpSocket(const UdpSocketAddress& address)
     : fd_(::socket(address.storage.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)) {
-  if (fd_ < 0) throw UdpError("cannot make a UDP socket: " + error_text(errno));
+  if (fd_ < 0) throw UdpError("cannot make a UDP socket: " + system_text(errno));
 }
 
 UdpSocket::~UdpSocket() {

@@ -47,6 +47,4 @@ class UdpSocket {
   int fd_ = -1;
 };
 
-[[nodiscard]] std::string error_text(int error);
-
 }  // namespace nfx::detail

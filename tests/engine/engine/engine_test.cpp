@@ -398,7 +398,7 @@ TEST(Engine, refuses_a_ring_that_cannot_be_made) {
     const Engine engine{config, echo};
     FAIL() << "an engine was made";
   } catch (const ConfigError& error) {
-    EXPECT_STREQ(error.what(), "io_uring: transport options: completion_limit is at least 1");
+    EXPECT_STREQ(error.what(), "io_uring: transport options: completion_limit: expected at least 1");
   }
 }
 

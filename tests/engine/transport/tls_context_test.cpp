@@ -36,7 +36,7 @@ void expect_error(const TlsOptions& options, const std::string& start, const std
 TEST(TlsContext, names_the_file_that_is_missing_or_holds_something_else) {
   TlsOptions options = certificates().server_options();
   options.certificate = certificates().folder.file("nowhere.crt");
-  expect_error(options, options.certificate + ": ", "No such file or directory");
+  expect_error(options, "cannot read " + options.certificate + ": ", "No such file or directory");
   options.certificate = options.key;
   expect_error(options, options.certificate + ": ", "holds no certificate");
   options = certificates().server_options();
@@ -44,7 +44,7 @@ TEST(TlsContext, names_the_file_that_is_missing_or_holds_something_else) {
   expect_error(options, options.key + ": ", "holds no private key");
   options = certificates().server_options();
   options.ca = certificates().folder.file("nowhere.pem");
-  expect_error(options, options.ca + ": ", "No such file or directory");
+  expect_error(options, "cannot read " + options.ca + ": ", "No such file or directory");
   options = certificates().server_options();
   options.crl = {options.certificate};
   expect_error(options, options.certificate + ": ", "holds no revocation list");
@@ -66,13 +66,13 @@ TEST(TlsContext, a_fifo_or_a_device_in_place_of_a_file_is_refused_without_waitin
   for (const std::string& file : {fifo, std::string{"/dev/zero"}}) {
     options = certificates().server_options();
     options.key = file;
-    expect_error(options, file + ": ", "not a regular file");
+    expect_error(options, "cannot read " + file + ": ", "not a regular file");
     options = certificates().server_options();
     options.certificate = file;
-    expect_error(options, file + ": ", "not a regular file");
+    expect_error(options, "cannot read " + file + ": ", "not a regular file");
     options = certificates().server_options();
     options.crl = {file};
-    expect_error(options, file + ": ", "not a regular file");
+    expect_error(options, "cannot read " + file + ": ", "not a regular file");
   }
 }
 
@@ -118,7 +118,7 @@ TEST(TlsContext, opens_an_encrypted_key_with_its_password_only) {
   options.key_password = nullptr;
   options.key_password_env = "NFX_TEST_KEY_PASSWORD";
   ::unsetenv("NFX_TEST_KEY_PASSWORD");
-  expect_error(options, "tls_key_password_env: the environment has no NFX_TEST_KEY_PASSWORD", "set it");
+  expect_error(options, "tls_key_password_env: the environment variable NFX_TEST_KEY_PASSWORD is not set", "set it");
   ::setenv("NFX_TEST_KEY_PASSWORD", "open sesame", 1);
   EXPECT_EQ(load_error(options), "loaded");
 }

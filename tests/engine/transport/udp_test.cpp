@@ -228,8 +228,8 @@ TEST(UdpReceiver, refuses_with_line_and_fix) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
   contains(why({{"B", {"127.0.0.1", port, ""}, 0}}),
-           "line B, 127.0.0.1:" + std::to_string(port) + ": the address is in use");
-  contains(why({{"A", {"192.0.2.1", 0, ""}, 0}}), "no interface of this host has this address");
+           "line B: cannot listen on 127.0.0.1:" + std::to_string(port) + ": Address already in use");
+  contains(why({{"A", {"192.0.2.1", 0, ""}, 0}}), "give an address of this host");
   contains(why({{"A", {"239.1.1.1", 0, "nosuch0"}, 0}}), "this host has no interface \"nosuch0\"; it has ");
   contains(why({{"A", {"239.1.1.1", 0, "nosuch0"}, 0}}), "lo");
   contains(why({{"A", {"127.0.0.1", 0, "lo"}, 0}}), "127.0.0.1 is not a multicast group");
