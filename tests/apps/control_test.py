@@ -100,7 +100,7 @@ class Control(unittest.TestCase):
         self.assertEqual(code, 0, out)
         code, _, err = self.nfx("session", "show", NAME)
         self.assertEqual(code, 1)
-        self.assertIn("there is no such session", err)
+        self.assertIn("no such session", err)
 
     def test_adds_a_session_or_names_the_line(self):
         self.serve()

@@ -113,7 +113,7 @@ class Run(unittest.TestCase):
 
     def test_wrong_command_lines_are_one_line_and_2(self):
         config = self.config()
-        for arguments, part in ((["--chek", config], "no option --chek; did you mean --check?"),
+        for arguments, part in ((["--chek", config], "unknown option --chek; did you mean --check?"),
                                 ([], "no configuration"), (["--check"], "no configuration"),
                                 ([config, "other.toml"], "one configuration at a time"),
                                 ([self.folder / "missing.toml"], "missing.toml")):

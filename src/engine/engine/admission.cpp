@@ -426,7 +426,7 @@ bool Admission::take_proxy_header(std::uint32_t index) {
 SessionDriver* Admission::not_owned_here(const SessionSettings& settings, PendingLogon& pending) {
   if (hand_on_ == nullptr) return refuse_logon(pending, LogonRefusalReason::not_owner);
   if (pending.handed_on) {
-    pending.refused_text = "another gateway has handed it on, and takes this one for the owner";
+    pending.refused_text = "another gateway handed the connection on to this one, which does not own the session";
     return refuse_logon(pending, LogonRefusalReason::not_owner);
   }
   if (settings.tls_enabled) {

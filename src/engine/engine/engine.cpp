@@ -280,7 +280,7 @@ struct Engine::Parts {
     std::vector<std::string> names = addresses.handshake_names(settings);
     load_certificates(settings, names);
     if (settings.tls_enabled && !transport.tls) {
-      throw ConfigError("tls: an engine that began without encrypted sessions takes none later; give one at start");
+      throw ConfigError("tls: a session with TLS can be added only if the configuration had one at start");
     }
     if (settings.is_template) throw ConfigError("a template cannot be added while the engine runs");
     if (settings.is_replicated() && settings.journal.replica == nullptr)
@@ -378,7 +378,7 @@ std::size_t Engine::turn(Duration max_wait) {
 
 void Engine::wake_when_readable(int descriptor, std::uint32_t poll_thread) {
   if (poll_thread >= parts_->threads.size()) {
-    throw ConfigError("wake_when_readable: there is no poll thread " + std::to_string(poll_thread) + ", [engine] has " +
+    throw ConfigError("wake_when_readable: no such poll thread " + std::to_string(poll_thread) + ", [engine] has " +
                       std::to_string(parts_->threads.size()));
   }
   parts_->threads[poll_thread]->wake_when_readable(descriptor);
@@ -419,7 +419,7 @@ void EngineOperations::check_added(SessionSettings settings) const {
 }
 
 std::size_t Engine::add_session(SessionSettings settings, AddedSession as) {
-  if (stopping()) throw ConfigError("the engine is stopping: it takes no further session");
+  if (stopping()) throw ConfigError("the engine is stopping: no session can be added");
   std::vector<std::string> handshake_names = parts_->prepare(settings);
   const std::string name = identity(settings.session);
   for (const auto& thread : parts_->threads) {

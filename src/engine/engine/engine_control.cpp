@@ -23,16 +23,16 @@ CommandStatus status_of(CallResult result) noexcept {
 std::string_view to_string(CommandStatus status) noexcept {
   switch (status) {
     case CommandStatus::done: return "done";
-    case CommandStatus::nothing_to_do: return "nothing to do: it is so already";
+    case CommandStatus::nothing_to_do: return "already in that state";
     case CommandStatus::refused: return "refused";
     case CommandStatus::store_refuses:
       return "the message store cannot record a sequence number now: see its condition";
     case CommandStatus::stopping: return "the engine stops or drains";
-    case CommandStatus::no_such_session: return "there is no such session";
+    case CommandStatus::no_such_session: return "no such session";
     case CommandStatus::busy:
       return "too many commands wait for this poll thread, or a reload replaces the session now: try again";
-    case CommandStatus::being_removed: return "the session is being removed: it logs out, and is gone then";
-    case CommandStatus::timed_out: return "the poll thread did not take the command in time, and will not carry it out";
+    case CommandStatus::being_removed: return "the session is being removed: it logs out first";
+    case CommandStatus::timed_out: return "a poll thread did not answer in time; the command is withdrawn";
   }
   return "?";
 }

@@ -99,7 +99,7 @@ std::uint32_t EnginePlacement::join_mapping(const SessionSettings& settings) {
   const std::string name = identity(session);
   if (!mapper_) {
     throw ConfigError(name +
-                      " requests a core, but the poll threads have none of their own: set [placement], and "
+                      " requests a core, but the poll threads are not pinned: set [placement], and "
                       "[engine] idle = \"spin\"");
   }
   const std::lock_guard lock{mapping_mutex_};

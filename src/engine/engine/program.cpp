@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/clocks.hpp"
+#include "base/error_text.hpp"
 #include "config/dictionary_warnings.hpp"
 #include "config/quickfix_settings.hpp"
 #include "config/tls_names.hpp"
@@ -118,9 +119,8 @@ void announce(Engine& engine, LineLog& lines) {
 void reload(Engine& engine, bool has_files, LineLog& lines) {
   if (!has_files) {
     lines.line(read_utc(),
-               "SIGHUP: nothing to reload, as nothing is encrypted and [control] has no tokens; it reloads "
-               "certificates, keys, revocation lists and those who may use [control] http, and 'nfx engine reload' the "
-               "configuration");
+               "SIGHUP: nothing to reload: no session has TLS and [control] has no tokens; 'nfx engine reload' reloads "
+               "the configuration");
   } else {
     const std::vector<std::string> problems = engine.reload_tls();
     for (const std::string& each : problems)
@@ -138,12 +138,12 @@ ClusterPart make_cluster_part = nullptr;
 void require_parts(const EngineConfig& config) {
   if (config.cluster.wanted() && make_cluster_part == nullptr) {
     throw ConfigError(
-        "[cluster]: this program is made without the gateway of a cluster: link nexusfix::cluster and call "
+        "[cluster]: built without nexusfix::cluster: link it and call "
         "nfx::use_cluster() before nfx::run(), or remove [cluster]");
   }
   if (config.control.wanted() && make_control_part == nullptr) {
     throw ConfigError(
-        "[control]: this program is made without the control plane: link nexusfix::control and call "
+        "[control]: built without nexusfix::control: link it and call "
         "nfx::use_control() before nfx::run(), or remove [control]");
   }
 }
@@ -172,8 +172,7 @@ std::string folder_problem(const std::filesystem::path& folder) {
   while (!std::filesystem::exists(there, error) && there != there.root_path()) there = there.parent_path();
   if (!std::filesystem::is_directory(there, error)) return there.string() + " is not a folder";
   if (::faccessat(AT_FDCWD, there.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return {};
-  return "user " + user_name() + " may not write to " + there.string() + " (" + std::generic_category().message(errno) +
-         ")";
+  return "user " + user_name() + " may not write to " + there.string() + " (" + system_text(errno) + ")";
 }
 
 // Throws ConfigError where the start could not make a journal.

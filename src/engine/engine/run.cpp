@@ -57,7 +57,8 @@ CommandLine parse(std::span<char*> arguments) {
         return argument == each.name || (!each.short_name.empty() && argument == each.short_name);
       });
       if (found == options.end())
-        throw ConfigError("no option " + std::string{argument} + did_you_mean(argument, names) + "; --help lists them");
+        throw ConfigError("unknown option " + std::string{argument} + did_you_mean(argument, names) +
+                          "; --help lists them");
       line.mode = std::max(line.mode, found->mode);
     }
   }

@@ -22,7 +22,7 @@ std::string_view to_string(SubmitStatus status) noexcept {
     case SubmitStatus::queued: return "queued";
     case SubmitStatus::full: return "the queue is full";
     case SubmitStatus::too_long: return "the message is too long";
-    case SubmitStatus::unknown_session: return "there is no such session";
+    case SubmitStatus::unknown_session: return "no such session";
     case SubmitStatus::not_logged_on: return "the session is not logged on";
   }
   return "?";

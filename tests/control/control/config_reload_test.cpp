@@ -87,7 +87,7 @@ TEST_F(ConfigReloadTest, a_session_that_is_not_removed_in_time_is_as_it_was) {
   const ReloadReport left = reload.carry_out("alice");
   EXPECT_EQ(left.status, ReloadStatus::incomplete);
   ASSERT_EQ(left.problems.size(), 1U);
-  EXPECT_TRUE(left.problems[0].contains("did not take the command in time")) << left.problems[0];
+  EXPECT_TRUE(left.problems[0].contains("did not answer in time")) << left.problems[0];
   EXPECT_TRUE(std::ranges::all_of(engine.commands, [](const SessionCommand& each) {
     return row_of(each.kind).only_reads || each.kind == SessionCommandKind::remove;
   }));

@@ -164,7 +164,7 @@ TEST_P(HandingOn, hands_no_connection_on_a_second_time) {
   const Client client{port, other_gateway};
   client.send(header() + logon());
   EXPECT_EQ(refusal().reason, LogonRefusalReason::not_owner);
-  EXPECT_EQ(refusal().text, "another gateway has handed it on, and takes this one for the owner");
+  EXPECT_EQ(refusal().text, "another gateway handed the connection on to this one, which does not own the session");
   EXPECT_EQ(refusal().peer, "192.0.2.7:51234");
   EXPECT_EQ(pushed, 0);
 }
