@@ -11,6 +11,8 @@
 #include <charconv>
 #include <utility>
 
+#include "base/error_text.hpp"
+#include "base/private_files.hpp"
 #include "base/regular_file.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
@@ -58,14 +60,13 @@ std::string text_of_file(const ProtectedFile& of) {
   const std::string name = "[control] " + std::string{of.key} + ": ";
   auto read = read_regular_file(of.file, largest_file);
   if (!read) {
-    throw ConfigError(name + of.file + ": " + read.error().why +
-                      (read.error().code == 0 ? "; it has 1000 lines of 512 bytes at most"
+    throw ConfigError(name + cannot("read", of.file, read.error().why) +
+                      (read.error().code == 0 ? "; expected at most 1000 lines of 512 bytes"
                                               : "; create it with mode 0" + std::string{of.mode}));
   }
   if ((read->mode & of.forbidden) != 0) {
-    const std::string what = (of.forbidden & 044) != 0 ? "read or change " : "change ";
-    throw ConfigError(name + "other users may " + what + of.file + ": run 'chmod " + std::string{of.mode} + ' ' +
-                      of.file + "'");
+    throw ConfigError(name + open_to_others(of.file, read->mode,
+                                            (of.forbidden & 044) != 0 ? "read or change it" : "change it", of.mode));
   }
   return std::move(read->text);
 }
@@ -152,17 +153,17 @@ Tokens Tokens::parse(std::string_view text, std::string_view file) {
     if (token.empty() || !take_word(line).empty()) fail(file, number, "expected a role, a name and a token");
     if (token.size() < shortest || token.size() > longest) {
       fail(file, number,
-           "a token has 32 to 256 characters; 'openssl rand -hex 32' prints a good one");  // never prints the token
+           "expected a token of 32 to 256 characters; 'openssl rand -hex 32' prints one");  // never prints the token
     }
-    if (name.size() > 64) fail(file, number, "a name has 64 characters at most");
-    if (tokens.entries_.size() == most_lines) fail(file, number, "1000 tokens at most");
+    if (name.size() > 64) fail(file, number, "expected a name of at most 64 characters");
+    if (tokens.entries_.size() == most_lines) fail(file, number, "expected at most 1000 tokens");
     const auto digest = sha256(token);
     if (std::ranges::find(tokens.entries_, digest, &Entry::digest) != tokens.entries_.end())
-      fail(file, number, "another line has this token: each user needs one of their own");
+      fail(file, number, "duplicate token; each user needs another one");
     tokens.entries_.push_back(
         {.digest = digest, .role = role == "operator" ? Role::operator_ : Role::viewer, .name = std::string{name}});
   }
-  if (tokens.entries_.empty()) fail(file, 1, "there is no token: write a line such as \"operator alice TOKEN\"");
+  if (tokens.entries_.empty()) fail(file, 1, "no token; write a line such as \"operator alice TOKEN\"");
   return tokens;
 }
 
@@ -179,14 +180,14 @@ ClientCertificates ClientCertificates::parse(std::string_view text, std::string_
     const std::string_view name = trimmed(line);
     if ((role != "operator" && role != "viewer") || name.empty())
       fail(file, number, "expected \"operator NAME\" or \"viewer NAME\", with a name of a certificate");
-    if (name.size() > TlsPeer::max_name_size) fail(file, number, "a name has 256 characters at most");
-    if (clients.entries_.size() == most_lines) fail(file, number, "1000 names at most");
+    if (name.size() > TlsPeer::max_name_size) fail(file, number, "expected a name of at most 256 characters");
+    if (clients.entries_.size() == most_lines) fail(file, number, "expected at most 1000 names");
     if (std::ranges::find(clients.entries_, name, &Entry::name) != clients.entries_.end())
-      fail(file, number, "another line has this name: the first one counts, so remove one of both");
+      fail(file, number, "duplicate name; remove one of the lines");
     clients.entries_.push_back(
         {.role = role == "operator" ? Role::operator_ : Role::viewer, .name = std::string{name}});
   }
-  if (clients.entries_.empty()) fail(file, 1, "there is no name: write a line such as \"operator alice\"");
+  if (clients.entries_.empty()) fail(file, 1, "no name; write a line such as \"operator alice\"");
   return clients;
 }
 

@@ -44,23 +44,23 @@ AnswerOrWork Api::begin(const Request& request) {
   }
   // Health requests have a bounded cost, and no other caller can use up their rate.
   if (needed != Role::none && !within_rate(request.caller.name))
-    return problem(429, "too-many-requests", "200 requests per second for each user");
+    return problem(429, "too-many-requests", "expected at most 200 requests per second and user");
   if (match.route == nullptr && !match.other_methods.empty()) {
     Answer answer = problem(405, "method-not-allowed", "this path has another method; see docs/control.md");
     answer.allow = match.other_methods;
     return answer;
   }
-  if (match.route == nullptr) return problem(404, "no-such-path", "there is no such path; see docs/control.md");
+  if (match.route == nullptr) return problem(404, "no-such-path", "no such path; see docs/control.md");
   return permitted(match, request);
 }
 
 AnswerOrWork Api::permitted(const Match& match, const Request& request) {
   const Route& route = *match.route;
-  if (request.body.size() > largest_body) return problem(413, "too-large", "a body has 16 KiB at most");
+  if (request.body.size() > largest_body) return problem(413, "too-large", "expected a body of at most 16 KiB");
   if (!request.body.empty() && !is_json(request.content_type))
     return problem(415, "not-json", "send Content-Type: application/json");
   if (route.on_worker && work_ >= (route.changes() ? most_work : most_reading_work))
-    return problem(503, "busy", "other requests wait for their turn: try again");
+    return problem(503, "busy", "too many requests are waiting: try again");
   const auto query = query_of(route, match.query);
   if (!query) return problem(400, "bad-request", query.error());
   return route.handler(*this, {.route = route, .request = request, .session = match.session, .query = *query});
@@ -82,7 +82,7 @@ AnswerOrWork Api::read(const Call& call, std::function<Answer()> run) {
 
 AnswerOrWork Api::change(const Call& call, std::string_view detail, std::function<Outcome()> run) {
   if (!audit(call.request, "requested", detail))
-    return problem(503, "no-audit", "the audit log cannot be written: nothing was done");
+    return problem(503, "no-audit", "cannot write the audit log: nothing was done");
   return read(call, [this, caller = call.request.caller, what = what_of(call.request), run = std::move(run)] {
     Outcome outcome = run();
     static_cast<void>(write_line(caller, what, outcome.event, outcome.detail));
@@ -112,7 +112,7 @@ std::expected<std::size_t, Answer> Api::session_read_by(const Call& call) {
   if (!session || call.route.reads.empty() || !begins_to_read(call, *session)) return session;
   if (audit(call.request, "reads " + std::string{call.route.reads})) return session;
   readers_.clear();
-  return std::unexpected(problem(503, "no-audit", "the audit log cannot be written: nothing is shown"));
+  return std::unexpected(problem(503, "no-audit", "cannot write the audit log: nothing is shown"));
 }
 
 // Bounded: when too many readers are known, all start again, each with a new audit line.

@@ -8,6 +8,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "base/error_text.hpp"
 #include "base/private_files.hpp"
 #include "base/regular_file.hpp"
 #include "nexusfix/config/engine_config.hpp"
@@ -36,7 +37,7 @@ std::string AuditLog::open() {
   // Opening must not block on a FIFO, because this thread answers every operator.
   const auto opened = open_regular_file(file_, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW);
   if (!opened)
-    return file_ + ": " + opened.error().why + "; name a file in a folder that exists and that this user may write to";
+    return cannot("write", file_, opened.error().why) + "; name a file in a folder that this user may write to";
   const int fd = *opened;
   if (const FileCheck check = make_private(fd, file_, 0640); !check.problem.empty()) {
     ::close(fd);

@@ -100,7 +100,7 @@ std::string text_of(const error_code& error) {
 std::string text_of_certificate(Encrypted& stream) {
   const long verified = SSL_get_verify_result(stream.native_handle());
   if (verified == X509_V_OK) return {};
-  return "the certificate there is not accepted: " + std::string{X509_verify_cert_error_string(verified)} +
+  return "the certificate of the engine is not accepted: " + std::string{X509_verify_cert_error_string(verified)} +
          "; see --tls-ca and --tls-name";
 }
 template <class Protocol>
@@ -230,7 +230,8 @@ std::expected<ControlReply, std::string> ControlClient::ask(const ControlRequest
       auto& answer = parser.get();
       const auto type = answer[http::field::content_type];
       if (std::string_view{type.data(), type.size()}.contains("json") && !is_shallow_json(answer.body()))
-        return problem_at(address_, "the answer is nested deeper than 64 levels: what answers is no engine");
+        return problem_at(address_,
+                          "the answer is nested deeper than 64 levels; is this the control plane of an engine?");
       const auto etag = answer[http::field::etag];
       return ControlReply{.status = answer.result_int(),
                           .body = std::move(answer.body()),
@@ -248,7 +249,7 @@ std::expected<ControlReply, std::string> ControlClient::ask(const ControlRequest
 class ControlClient::Connection {};
 
 std::expected<ControlReply, std::string> ControlClient::ask(const ControlRequest&) {
-  return std::unexpected("this build is without Boost.Beast: install the package libboost-dev and build again");
+  return std::unexpected("built without Boost.Beast: install the package libboost-dev and build again");
 }
 
 #endif

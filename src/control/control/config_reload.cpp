@@ -145,7 +145,7 @@ ConfigReload::Plan ConfigReload::make_plan() {
   ReloadReport& report = plan.report;
   if (engine_.config().file_text.empty()) {
     report.status = ReloadStatus::no_file;
-    report.problem = "a program has made this configuration: there is no file to reload";
+    report.problem = "the program built this configuration: no file to reload";
     return plan;
   }
   try {
@@ -205,9 +205,9 @@ ReloadReport ConfigReload::carry_out(std::string_view who) {
       if (order(step) != turn || !is_now(step.change)) continue;
       std::string failed;
       if (engine_.stopping()) {
-        failed = "it stays as it is: the engine stops";
+        failed = "unchanged: the engine stops";
       } else if (has_lost) {
-        failed = "it stays as it is: another session could not be added again";
+        failed = "unchanged: another session could not be added again";
       } else {
         failed = carry_out(step, who);
         has_lost = step.replaces && to_add_again_.contains(step.change.name);
@@ -329,7 +329,7 @@ std::string ConfigReload::replace(std::size_t number, const SessionSettings& set
   // One command, so that nothing has changed if the poll thread does not take it.
   outcome =
       engine_.command(number, {.kind = SessionCommandKind::remove, .unless_connected = true, .who = std::string{who}});
-  if (outcome.status == CommandStatus::refused) return "it has connected meanwhile; reload once it is disconnected";
+  if (outcome.status == CommandStatus::refused) return "connected meanwhile; reload when it is disconnected";
   if (!outcome) return std::string{explain(outcome)};
   to_add_again_[name] = as;
   for (auto left = time_to_replace / before_next_try;; --left) {

@@ -223,7 +223,7 @@ template <>
 const Document<SessionResult> Document<SessionResult>::self = [] {
   Document<SessionResult> all{"SessionResult", {}, "A session after a command."};
   for (const auto& each : Document<SessionStatus>::self.members) all.members.emplace_back(each, session_of);
-  all.members.emplace_back("result", &SessionResult::result, "nothing_to_do: it was so already.",
+  all.members.emplace_back("result", &SessionResult::result, "nothing_to_do: it was already in that state.",
                            one_of({"done", "nothing_to_do"}));
   return all;
 }();
@@ -235,7 +235,7 @@ const Document<KeyChange> Document<KeyChange>::self{
      {"key", &KeyChange::key},
      {"before", &KeyChange::before},
      {"after", &KeyChange::after},
-     {"place", &KeyChange::place, "Of the new value; of the old one where it is not given any more."},
+     {"place", &KeyChange::place, "Of the new value; of the old value if the key was removed."},
      {"when", &KeyChange::needs}}};
 
 template <>

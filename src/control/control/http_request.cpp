@@ -81,7 +81,7 @@ HttpProgress HttpRequestReader::take(std::string_view bytes) {
 bool HttpRequestReader::find_end_of_head() {
   for (; scanned_ < received_.size(); ++scanned_) {
     if (scanned_ == sizes_.head_bytes)
-      return refuse(431, "header-too-large", "request line and headers: 8 KiB at most");
+      return refuse(431, "header-too-large", "expected at most 8 KiB of request line and headers");
     const char c = received_[scanned_];
     const bool after_cr = scanned_ != 0 && received_[scanned_ - 1] == '\r';
     if (after_cr != (c == '\n')) return malformed("this is not an HTTP request: each line ends with CR and LF");
@@ -119,25 +119,25 @@ bool HttpRequestReader::read_request_line(std::string_view line) {
   if (!is_name(request_.method)) return malformed("this is not an HTTP request: its method is not a word");
   const auto visible = [](char c) { return c > ' ' && c < '\x7f'; };
   if (!request_.target.starts_with('/') || !std::ranges::all_of(request_.target, visible))
-    return malformed("the target of a request is a path, percent-encoded, that begins with '/'");
-  if (version != "HTTP/1.1" && version != "HTTP/1.0") return malformed("send HTTP/1.1");
+    return malformed("expected a percent-encoded path that begins with '/' as target");
+  if (version != "HTTP/1.1" && version != "HTTP/1.0") return malformed("expected HTTP/1.1");
   // The answer to HEAD has a body here, like every answer, so no request can follow it.
   request_.keep_alive = version == "HTTP/1.1" && request_.method != "HEAD";
   return true;
 }
 
 bool HttpRequestReader::read_field(std::string_view line) {
-  if (++field_count_ > sizes_.fields) return refuse(431, "header-too-large", "64 header fields at most");
-  if (line.front() == ' ' || line.front() == '\t') return malformed("a header field is one line");
+  if (++field_count_ > sizes_.fields) return refuse(431, "header-too-large", "expected at most 64 header fields");
+  if (line.front() == ' ' || line.front() == '\t') return malformed("expected each header field on one line");
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos || !is_name(line.substr(0, colon)))
-    return malformed("a header field is 'Name: value', without a space before the colon");
+    return malformed("expected header fields as 'Name: value', without a space before the colon");
   const std::string_view name = line.substr(0, colon);
   for (std::size_t i = 0; i < http_field_count; ++i) {
     if (!same_word(name, field_names[i])) continue;
     // Two fields of these could mean different things to different readers. For Accept, the first one counts.
     if (request_.present[i] && static_cast<HttpField>(i) == HttpField::accept) continue;
-    if (request_.present[i]) return malformed("a header field is there twice");
+    if (request_.present[i]) return malformed("duplicate header field");
     request_.present[i] = true;
     request_.values[i] = without_spaces(line.substr(colon + 1));
   }
@@ -155,10 +155,10 @@ bool HttpRequestReader::read_body_size() {
   const bool plain =
       !text.empty() && text.front() >= '0' && text.front() <= '9' && (text.size() == 1 || text[0] != '0');
   if (!plain || error != std::errc{} || end != text.data() + text.size())
-    return malformed("Content-Length is one number, without sign, spaces or leading zeros");
-  if (size > sizes_.body_bytes) return refuse(413, "too-large", "a body has 16 KiB at most");
+    return malformed("expected Content-Length as one number, without sign, spaces or leading zeros");
+  if (size > sizes_.body_bytes) return refuse(413, "too-large", "expected a body of at most 16 KiB");
   if (size != 0 && (request_.method == "GET" || request_.method == "HEAD"))
-    return malformed("a request that reads has no body");
+    return malformed("expected no body in a request that reads");
   body_size_ = static_cast<std::size_t>(size);
   return true;
 }

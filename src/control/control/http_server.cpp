@@ -37,6 +37,7 @@
 #include <boost/beast/http/write.hpp>
 #include <boost/beast/ssl/ssl_stream.hpp>
 
+#include "base/error_text.hpp"
 #include "base/private_files.hpp"
 #include "control/http_request.hpp"
 #include "control/work_queue.hpp"
@@ -261,9 +262,9 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol, Stre
   [[nodiscard]] AnswerOrWork answer_to(const HttpRequest& message) {
     if (service_.http_users != nullptr) {
       if (!host_is_ours(message[HttpField::host], service_.port))
-        return problem(421, "wrong-host", "the Host is another one than this address has");
+        return problem(421, "wrong-host", "the Host header does not match this address");
       if (message.has(HttpField::origin) && !origin_is_ours(message[HttpField::origin], service_.port, is_encrypted))
-        return problem(403, "wrong-origin", "pages of other sites may not use this address");
+        return problem(403, "wrong-origin", "requests of other origins are refused");
       if constexpr (is_encrypted) {
         caller_ = service_.http_users->caller(certificate_);
       } else {
@@ -449,8 +450,8 @@ void give_away(const ControlConfig& config) {
     group = found->gr_gid;
   }
   if (::chown(path.c_str(), owner, group) != 0 || ::chmod(path.c_str(), mode) != 0) {
-    throw ConfigError("[control] socket " + path + ": cannot set owner, group and mode: " + std::strerror(errno) +
-                      "; remove socket_owner or run with CAP_CHOWN");
+    throw ConfigError("[control] socket: " + cannot("set owner, group and mode of", path, errno) +
+                      "; remove socket_owner, or run with CAP_CHOWN");
   }
 }
 
@@ -458,13 +459,14 @@ void give_away(const ControlConfig& config) {
 void make_way(const std::string& path) {
   struct stat facts{};
   if (::lstat(path.c_str(), &facts) != 0) return;
-  if (!S_ISSOCK(facts.st_mode))
-    throw ConfigError("[control] socket: " + path + " is there and is not a socket: remove it");
+  if (!S_ISSOCK(facts.st_mode)) throw ConfigError("[control] socket: " + path + " is not a socket: remove it");
   asio::io_context context;
   Local::socket probe{context};
   error_code error;
   probe.connect(Local::endpoint{path}, error);
-  if (!error) throw ConfigError("[control] socket: another process serves " + path + ": name another one, or end it");
+  if (!error)
+    throw ConfigError("[control] socket: " + path +
+                      " is in use by another process; end that one, or choose another socket");
   if (error == asio::error::connection_refused) ::unlink(path.c_str());
 }
 

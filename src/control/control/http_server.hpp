@@ -62,7 +62,7 @@ class HttpServer {
 
 [[nodiscard]] bool http_supported() noexcept;
 inline constexpr std::string_view http_unsupported =
-    "[control]: this build is without Boost.Beast: install the package libboost-dev and build again, or remove "
+    "[control]: built without Boost.Beast: install the package libboost-dev and build again, or remove "
     "[control]";
 
 }  // namespace nfx::control

@@ -32,8 +32,8 @@ Json members_of(std::string_view body) {
   };
   Json json = Json::parse(body, look, false);
   if (too_deep || json.is_discarded() || !json.is_object())
-    throw std::string{"the body is not a JSON object: expected such as {\"next_out\": 120}"};
-  if (!twice.empty()) throw "the member \"" + twice + "\" is there twice";
+    throw std::string{"the body is not a JSON object, such as {\"next_out\": 120}"};
+  if (!twice.empty()) throw "duplicate member \"" + twice + '"';
   return json;
 }
 
@@ -43,6 +43,8 @@ std::uint64_t whole_number(const Json& json) {
   const double number = json.is_number_float() ? json.get<double>() : 0;
   return number >= 1 && number < 0x1p53 && number == std::trunc(number) ? static_cast<std::uint64_t>(number) : 0;
 }
+
+std::string unknown_member(const std::string& name) { return "unknown member \"" + name + '"'; }
 
 SeqNum number_of(const Json& json, const std::string& name) {
   const std::uint64_t number = whole_number(json);
@@ -58,7 +60,7 @@ void read_numbers(const Json& json, const std::string& prefix, NextNumbers& into
     } else if (name == "next_out") {
       into.out = number_of(member, prefix + name);
     } else {
-      throw prefix + name + ": there is no such member; expected next_in or next_out";
+      throw unknown_member(prefix + name) + "; expected next_in or next_out";
     }
   }
 }
@@ -85,7 +87,7 @@ void read_member(const std::string& name, const Json& member, const SessionComma
   } else if (is("text", CommandArguments::text)) {
     into.text = text_member(member, name);
   } else {
-    throw std::string{row.name} + " takes no \"" + name + '"';
+    throw std::string{row.name} + ": " + unknown_member(name);
   }
 }
 
@@ -140,7 +142,7 @@ std::expected<std::string, std::string> logout_text_of(std::string_view body) {
   return read_body(body, [](const Json& json) {
     std::string text;
     for (const auto& [name, member] : json.items()) {
-      if (name != "text") throw "there is no member \"" + name + "\"; expected text";
+      if (name != "text") throw unknown_member(name) + "; expected text";
       text = text_member(member, name);
     }
     return text;
@@ -164,7 +166,7 @@ std::expected<std::string, std::string> config_of(std::string_view body) {
 
 std::expected<Nothing, std::string> nothing_in(std::string_view body) {
   return read_body(body, [](const Json& json) {
-    if (!json.empty()) throw "this command takes no \"" + json.begin().key() + '"';
+    if (!json.empty()) throw unknown_member(json.begin().key());
     return Nothing{};
   });
 }

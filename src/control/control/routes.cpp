@@ -82,7 +82,7 @@ std::expected<Query, std::string> query_of(const Route& route, std::string_view 
     const std::size_t equals = part.find('=');
     const std::string name{part.substr(0, equals)};
     const auto parameter = std::ranges::find(route.query, name, &QueryParameter::name);
-    if (parameter == route.query.end()) return std::unexpected("there is no parameter \"" + name + '"');
+    if (parameter == route.query.end()) return std::unexpected("unknown parameter \"" + name + '"');
     const auto text = percent_decoded(equals == std::string_view::npos ? std::string_view{} : part.substr(equals + 1));
     if (!text) return std::unexpected(name + ": expected two hexadecimal digits after each %, and no zero byte");
     if (parameter->number_max != 0) {
@@ -95,7 +95,7 @@ std::expected<Query, std::string> query_of(const Route& route, std::string_view 
       for (const std::string_view each : parameter->one_of) expected.append(expected.empty() ? "" : ", ").append(each);
       return std::unexpected(name + ": expected one of " + expected);
     }
-    if (!all.try_emplace(name, *text).second) return std::unexpected(name + " is given twice");
+    if (!all.try_emplace(name, *text).second) return std::unexpected("duplicate parameter \"" + name + '"');
   }
   return all;
 }

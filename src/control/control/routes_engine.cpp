@@ -84,10 +84,9 @@ AnswerOrWork reload_tls(Api& api, const Call& call) {
 }
 
 AnswerOrWork plan_reload(Api& api, const Call& call) {
-  if (!api.may_plan())
-    return problem(429, "too-many-requests", "one plan of a reload per second for all users together");
+  if (!api.may_plan()) return problem(429, "too-many-requests", "expected at most one plan of a reload per second");
   if (!api.audit(call.request, "plans reload"))
-    return problem(503, "no-audit", "the audit log cannot be written: nothing was done");
+    return problem(503, "no-audit", "cannot write the audit log: nothing was done");
   return api.read(call, [&target = api.target()] { return answer_of(target.plan_reload()); });
 }
 
@@ -108,7 +107,7 @@ AnswerOrWork set_log_level(Api& api, const Call& call) {
 }  // namespace
 
 std::vector<Route> engine_routes() {
-  const Success done = answers<Done>("Done, or so already.");
+  const Success done = answers<Done>("Done, or already in that state.");
   const std::vector<std::string_view> reload_refusals{"NotReloaded", "BadConfiguration", "TimedOut"};
   const auto show = [](Api& api, const Call&) -> AnswerOrWork { return answer_of(api.target().engine()); };
   return {

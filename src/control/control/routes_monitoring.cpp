@@ -46,7 +46,7 @@ const auto windows = [] {
 }();
 constexpr std::array<std::string_view, 2> formats{"json", "hdr"};
 const std::array latency_query{
-    QueryParameter{"window", "The last complete window of this length; 10s where it is not given.", 0, windows},
+    QueryParameter{"window", "Length of the window; the last complete one is returned (default 10s).", 0, windows},
     QueryParameter{"session", "Only the session of this name."},
     QueryParameter{"format", "hdr: all counts, in HdrHistogram's log format.", 0, formats}};
 
@@ -219,7 +219,7 @@ const Document<Slowest> Document<Slowest>::self{
 namespace {
 
 AnswerOrWork is_alive(Api& api, const Call&) {
-  return api.answers() ? answer_of(Health{}) : problem(503, "not-answering", "a poll thread does not answer");
+  return api.answers() ? answer_of(Health{}) : problem(503, "not-answering", "a poll thread did not answer in time");
 }
 
 AnswerOrWork is_ready(Api& api, const Call& call) {

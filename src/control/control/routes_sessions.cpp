@@ -20,12 +20,12 @@ struct StoreTail {
 constexpr std::uint64_t usual_messages = 64;
 constexpr std::uint64_t usual_tail = 10;
 
-const std::array verify_query{QueryParameter{
-    "from", "The position to begin at: 0, or \"to\" of the answer before. 0 where it is not given.", UINT64_MAX}};
-const std::array tail_query{QueryParameter{"limit", "At most so many; 10 where it is not given.", most_tail_messages}};
+const std::array verify_query{
+    QueryParameter{"from", "Position to begin at: \"to\" of the answer before (default 0).", UINT64_MAX}};
+const std::array tail_query{QueryParameter{"limit", "Maximum number of messages (default 10).", most_tail_messages}};
 const std::array messages_query{
     QueryParameter{"after", "Only messages after the one of this number.", UINT64_MAX},
-    QueryParameter{"limit", "At most so many, the latest; 64 where it is not given.", RecentMessages::most_messages}};
+    QueryParameter{"limit", "Maximum number of messages, the latest (default 64).", RecentMessages::most_messages}};
 
 std::string_view result_of_check(const StoreVerification& of) {
   const bool damaged = (of.damage && !of.torn) || of.found != 0;
@@ -57,7 +57,7 @@ Json field_schema() {
 template <>
 const Document<SessionList> Document<SessionList>::self{
     "SessionList",
-    {{"complete", &SessionList::complete, "False: a poll thread did not answer, and its sessions lack."},
+    {{"complete", &SessionList::complete, "False: a poll thread did not answer, and its sessions are missing."},
      {"sessions", &SessionList::sessions}}};
 
 template <>
@@ -114,7 +114,7 @@ const Document<StoreVerification> Document<StoreVerification>::self{
     "StoreVerification",
     {{"result", result_of_check, "torn: only what was written after the last commit.",
       one_of({"ok", "torn", "damaged"})},
-     {"complete", &StoreVerification::complete, "There is nothing after to."},
+     {"complete", &StoreVerification::complete, "Nothing follows \"to\"."},
      {"from", &StoreVerification::from},
      {"to", &StoreVerification::to, "from of the next request."},
      {"segments", &StoreVerification::segments},
@@ -199,10 +199,9 @@ AnswerOrWork give_command(Api& api, const Call& call) {
   const auto number = api.session_of(call);
   if (!number) return number.error();
   if (row.takes(CommandArguments::expected) && call.request.if_match.empty() && command->expected == NextNumbers{}) {
-    return problem(
-        428, "expected-needed",
-        "state the sequence numbers that you have seen, in \"expected\" or as If-Match with the session's ETag; "
-        "If-Match: * sets without");
+    return problem(428, "expected-needed",
+                   "give the expected sequence numbers in \"expected\", or the session's ETag as If-Match; "
+                   "If-Match: * skips the check");
   }
   if (!add_expected(call.request.if_match, *number, *command))
     return refused({.status = CommandStatus::refused, .refusal = OperatorResult::numbers_differ});
@@ -261,7 +260,7 @@ AnswerOrWork show_messages(Api& api, const Call& call) {
   const RecentMessages recent =
       api.target().messages(*session, call.number("after", 0), call.number("limit", usual_messages));
   if (recent.status == CommandStatus::busy)
-    return problem(503, "busy", "the messages of eight other sessions are requested now: try again later");
+    return problem(503, "busy", "the messages of at most eight sessions can be shown at a time: try again later");
   if (recent.status != CommandStatus::done) return refused({.status = recent.status});
   return answer_of(recent);
 }
@@ -318,7 +317,7 @@ Route route_of(const SessionCommandRow& row) {
                  answers<SessionStatus>("The session.", true), give_command, std::move(options));
   }
   return route("POST", std::string{path} + '/' + std::string{row.name}, std::move(operation), Role::operator_, row.help,
-               answers<SessionResult>("Done, or so already.", true), give_command, std::move(options));
+               answers<SessionResult>("Done, or already in that state.", true), give_command, std::move(options));
 }
 
 }  // namespace

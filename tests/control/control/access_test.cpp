@@ -44,12 +44,12 @@ TEST(ControlTokens, a_token_gives_its_role_and_name) {
 }
 
 TEST(ControlTokens, names_the_line_that_is_wrong_and_never_the_token) {
-  EXPECT_TRUE(error_of("operator alice short").starts_with("tokens:1: a token has 32 to 256")) << error_of("");
+  EXPECT_TRUE(error_of("operator alice short").starts_with("tokens:1: expected a token of 32 to 256")) << error_of("");
   EXPECT_TRUE(error_of("\nroot alice " + one).starts_with("tokens:2: expected \"operator NAME TOKEN\""));
   EXPECT_TRUE(error_of("operator " + one).starts_with("tokens:1: expected a role, a name and a token"));
   EXPECT_TRUE(error_of("operator alice " + one + " x").starts_with("tokens:1: expected a role"));
-  EXPECT_TRUE(error_of("operator a " + one + "\nviewer b " + one).starts_with("tokens:2: another line has this token"));
-  EXPECT_TRUE(error_of("# nothing\n").contains("there is no token"));
+  EXPECT_TRUE(error_of("operator a " + one + "\nviewer b " + one).starts_with("tokens:2: duplicate token"));
+  EXPECT_TRUE(error_of("# nothing\n").contains("no token"));
   EXPECT_FALSE(error_of("operator a " + one + "\nviewer b " + one).contains(one));
 }
 

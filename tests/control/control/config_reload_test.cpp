@@ -100,7 +100,7 @@ TEST_F(ConfigReloadTest, a_session_that_has_connected_meanwhile_keeps_its_connec
   engine.connects_now = true;
   const ReloadReport left = reload.carry_out("alice");
   EXPECT_EQ(left.status, ReloadStatus::incomplete);
-  EXPECT_EQ(left.problems, std::vector{std::string{name} + ": it has connected meanwhile; reload once it is "
+  EXPECT_EQ(left.problems, std::vector{std::string{name} + ": connected meanwhile; reload when it is "
                                                            "disconnected"});
   EXPECT_TRUE(engine.session()->connected);
 }
@@ -129,7 +129,7 @@ TEST(ConfigReloadOfTwo, what_takes_one_session_away_does_not_take_the_other) {
   const ReloadReport left = reload.carry_out("alice");
   EXPECT_EQ(left.status, ReloadStatus::incomplete);
   EXPECT_EQ(left.problems.size(), 2U);
-  EXPECT_TRUE(left.problems[1].contains("it stays as it is: another session could not be added again"));
+  EXPECT_TRUE(left.problems[1].contains("unchanged: another session could not be added again"));
   EXPECT_EQ(engine.list_sessions().sessions.size(), 1U);
   engine.disk_is_full = false;
   EXPECT_EQ(reload.carry_out("alice").status, ReloadStatus::done);
