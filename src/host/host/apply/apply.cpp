@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "base/error_text.hpp"
 #include "host/apply/restore.hpp"
 #include "host/apply/tasks.hpp"
 
@@ -16,7 +17,6 @@ namespace {
 
 using host::read_group;
 using host::Task;
-using host::text_of;
 
 // Tasks fork while they are moved; each pass finds the children of tasks that the previous pass moved.
 constexpr int max_passes = 10;
@@ -56,7 +56,7 @@ class Applier {
     for (const ChangeResult& change : report_.changes) warn = warn || change.result.outcome != Outcome::accepted;
     for (const RefusedTask& task : user_tasks_refused_)
       report_.notes.push_back(task.task.name + " (" + std::to_string(task.task.tid) +
-                              "): is not a kernel thread and cannot be moved: " + text_of(task.error));
+                              "): is not a kernel thread and cannot be moved: " + system_text(task.error));
     if (warn || !user_tasks_refused_.empty()) report_.exit = HostExit::warnings;
     if (failed_) report_.exit = HostExit::partly_applied;
   }
@@ -97,7 +97,7 @@ class Applier {
     if (!go_on && report_.error.empty()) {
       report_.error =
           change.path + ": " +
-          (outcome.error != 0 ? text_of(outcome.error)
+          (outcome.error != 0 ? system_text(outcome.error)
                               : "reads \"" + outcome.seen + "\" after \"" + change.wanted + "\" was written");
     }
     report_.changes.push_back({std::move(change), std::move(outcome), true});
@@ -108,7 +108,7 @@ class Applier {
     // Files of new groups did not exist before, so they are read here for the first time.
     auto seen = files_.read(change.path);
     if (!seen) {
-      report_.error = report_.error.empty() ? change.path + ": " + text_of(seen.error()) : report_.error;
+      report_.error = report_.error.empty() ? cannot("read", change.path, seen.error()) : report_.error;
       const bool go_on = change.may_refuse;
       report_.changes.push_back({std::move(change), {Outcome::refused, seen.error(), {}, {}}, true});
       return go_on;
@@ -225,7 +225,7 @@ class Applier {
     }
     report_.rolled_back = undone.left.empty();
     report_.exit = undone.left.empty() ? HostExit::failures : HostExit::partly_applied;
-    for (std::string& left : undone.left) report_.notes.push_back("not put back: " + std::move(left));
+    for (std::string& left : undone.left) report_.notes.push_back("not restored: " + std::move(left));
     if (undone.left.empty()) record_.forget();
   }
 

@@ -13,13 +13,13 @@
 #include <utility>
 
 #include "base/enumerator_name.hpp"
+#include "base/error_text.hpp"
 #include "base/text.hpp"
 #include "host/apply/tasks.hpp"
 
 namespace nfx {
 namespace {
 
-using host::text_of;
 using nlohmann::json;
 
 constexpr std::size_t max_record_size = 256U << 20;
@@ -262,7 +262,7 @@ RecordLock::RecordLock(const std::filesystem::path& folder)
     ::close(std::exchange(fd_, -1));
   }
   if (fd_ >= 0) ::close(fd_);
-  throw ApplyError(file_.string() + ": cannot be locked; --state names another folder");
+  throw ApplyError("cannot lock " + file_.string() + "; --state names another folder");
 }
 
 RecordLock::~RecordLock() {
@@ -284,7 +284,7 @@ std::optional<RecordContent> ChangeRecord::load(const std::filesystem::path& fil
   while (text.size() < max_record_size && (got = ::read(fd, chunk.data(), chunk.size())) > 0)
     text.append(chunk.data(), static_cast<std::size_t>(got));
   ::close(fd);
-  if (got < 0) throw ApplyError(file.string() + ": " + text_of(EIO));
+  if (got < 0) throw ApplyError(cannot("read", file, EIO));
   RecordContent content;
   std::string_view rest = text;
   for (std::size_t number = 1; !rest.empty(); ++number) {
@@ -337,8 +337,7 @@ void ChangeRecord::open_file() {
   if (opened.fd < 0) throw ApplyError(opened.problem);
   fd_ = opened.fd;
   // Cuts the file after the last whole line.
-  if (::ftruncate(fd_, static_cast<off_t>(bytes_before_)) != 0)
-    throw ApplyError(file_.string() + ": cannot be written: " + text_of(errno));
+  if (::ftruncate(fd_, static_cast<off_t>(bytes_before_)) != 0) throw ApplyError(cannot("write", file_, errno));
   const int synced = ::openat(folder.fd(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (synced < 0) return;
   ::fsync(synced);
@@ -346,7 +345,7 @@ void ChangeRecord::open_file() {
 }
 
 void ChangeRecord::append(std::string line, bool sync) {
-  const auto fail = [&] { return ApplyError(file_.string() + ": cannot be written: " + text_of(errno)); };
+  const auto fail = [&] { return ApplyError(cannot("write", file_, errno)); };
   if (fd_ < 0) open_file();
   line += '\n';
   std::string_view rest = line;

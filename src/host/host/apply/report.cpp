@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/error_text.hpp"
 #include "host/apply.hpp"
 #include "host/apply/tasks.hpp"
 #include "placement/numbers.hpp"
@@ -12,7 +13,6 @@
 namespace nfx {
 namespace {
 
-using host::text_of;
 using nlohmann::json;
 
 // Bytes that are not text must not stop a report.
@@ -93,7 +93,7 @@ std::string to_text(const ApplyReport& report) {
     std::string word{to_string(change.result.outcome)};
     word.resize(10, ' ');
     out += word + one_line(describe(change.change));
-    if (change.result.error != 0) out += ": " + text_of(change.result.error);
+    if (change.result.error != 0) out += ": " + system_text(change.result.error);
     if (change.result.error == 0 && change.result.outcome == Outcome::refused)
       out += ": reads " + one_line(shown(change.result.seen));
     if (change.result.outcome == Outcome::pending) out += ": with the next interrupt";
@@ -108,7 +108,7 @@ std::string to_text(const ApplyReport& report) {
   out += lines("note: ", report.notes);
   if (!report.error.empty()) out += "failed: " + one_line(report.error) + '\n';
   if (report.rolled_back && !report.changes.empty())
-    out += "rolled back: all that was changed is as it was; " + std::to_string(untried) + " changes were not tried\n";
+    out += "rolled back: all changes were undone; " + std::to_string(untried) + " changes were not tried\n";
   if (report.error.empty() && report.changes.empty() && report.tasks_moved == 0) {
     out += "nothing changed: the host is as planned\n";
   } else if (!report.rolled_back) {

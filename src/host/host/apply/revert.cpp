@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "base/error_text.hpp"
 #include "host/apply.hpp"
 #include "host/apply/known_paths.hpp"
 #include "host/apply/restore.hpp"
@@ -52,16 +53,18 @@ class Restorer {
 
  private:
   void left(const std::string& what, const std::string& why) { report_.left.push_back(what + ": " + why); }
+  void left(std::string_view action, const Change& change, int error) {
+    report_.left.push_back(cannot(action, change.path, error));
+  }
 
   void content(const Change& change) {
     if (change.goes_with_group && everything_) return;
     auto now = files_.read(change.path);
     if (!now && (now.error() == ENOENT || now.error() == ENODEV || now.error() == ENOTDIR)) return;  // device is gone
     if (now && *now == change.seen) return;
-    if (const int error = writer_.write(change.path, change.undo); error != 0)
-      return left(change.path, "cannot be written: " + text_of(error));
+    if (const int error = writer_.write(change.path, change.undo); error != 0) return left("write", change, error);
     now = files_.read(change.path);
-    if (!now) return left(change.path, "cannot be read: " + text_of(now.error()));
+    if (!now) return left("read", change, now.error());
     const bool same = *now == change.seen ||
                       (change.compare != Compare::contains_word && same_content(change.compare, *now, change.seen));
     if (!same) left(change.path, "reads \"" + files_.text(change.path).value_or("") + "\" after it was written");
@@ -78,7 +81,7 @@ class Restorer {
       for (const int id : inside) {
         const int error = writer_.move_task(to, id);
         if (error == 0) ++report_.tasks_restored;
-        if (error != 0 && error != ESRCH) refused += ' ' + std::to_string(id) + ": " + text_of(error);
+        if (error != 0 && error != ESRCH) refused += ' ' + std::to_string(id) + ": " + system_text(error);
       }
       // Tasks that were refused once will be refused again.
       if (!refused.empty() && pass >= passes_at_once) break;
@@ -101,7 +104,7 @@ class Restorer {
       if (!task.moves || !inside.contains(id)) continue;
       const int error = writer_.move_task(change.from, id);
       if (error == 0) ++report_.tasks_restored;
-      if (error != 0 && error != ESRCH) left(task.name + " (" + std::to_string(task.tid) + ")", text_of(error));
+      if (error != 0 && error != ESRCH) left(task.name + " (" + std::to_string(task.tid) + ")", system_text(error));
     }
   }
 
@@ -110,7 +113,7 @@ class Restorer {
     if (error == 0) ++report_.tasks_restored;
     if (error != 0 && error != ESRCH)
       left(task.state.name + " (" + std::to_string(task.state.tid) + ")",
-           "its mask " + mask.to_list() + " is refused: " + text_of(error));
+           "its mask " + mask.to_list() + " is refused: " + system_text(error));
   }
 
   // Sets no mask where it is already right: the kernel would remember it as the task's own choice.
@@ -154,12 +157,12 @@ class Restorer {
       wait_before(pass);
       const int error = writer_.remove_directory(change.path);
       if (error == 0 || error == ENOENT) return;
-      if (error != EBUSY && error != ENOTEMPTY) return left(change.path, text_of(error));
+      if (error != EBUSY && error != ENOTEMPTY) return left("remove folder", change, error);
       const char* const list = files_.exists(change.path + "/tasks") ? "/tasks" : "/cgroup.procs";
       const std::string stays = empty_group(change.path + list, parent + list);
       if (!stays.empty()) return left(change.path, stays);
     }
-    left(change.path, "cannot be removed: it has groups in it");
+    left("remove folder", change, ENOTEMPTY);
   }
 
   void file(const Change& change) {
@@ -168,7 +171,7 @@ class Restorer {
       if (!now && now.error() == ENOENT) return;
       if (now && *now != change.wanted) report_.notes.push_back(change.path + ": was changed after it was installed");
       if (const int error = writer_.remove_file(change.path); error != 0 && error != ENOENT)
-        left(change.path, "cannot be removed: " + text_of(error));
+        left("remove", change, error);
       return;
     }
     std::error_code error;
@@ -178,15 +181,15 @@ class Restorer {
     if (now && *now != change.wanted && *now != change.seen)
       report_.notes.push_back(change.path + ": was changed after it was installed");
     if (const int failed = writer_.replace_file(change.path, change.seen, change.seen_mode); failed != 0)
-      left(change.path, "cannot be written: " + text_of(failed));
+      left("write", change, failed);
   }
 
   void directory(const Change& change) {
     const int error = writer_.remove_directory(change.path);
     if (error == ENOTEMPTY || error == EEXIST) {
-      report_.notes.push_back(change.path + ": stays, as other programs have put files into it");
+      report_.notes.push_back(change.path + ": not removed, as other programs have put files into it");
     } else if (error != 0 && error != ENOENT) {
-      left(change.path, "cannot be removed: " + text_of(error));
+      left("remove folder", change, error);
     }
   }
 
@@ -204,7 +207,7 @@ void restore(const HostFiles& files, HostWriter& writer, const RecordContent& re
              RevertReport& report) {
   const std::string boot = boot_id(files);
   const bool same_boot = boot.empty() || record.boot_id.empty() || boot == record.boot_id;
-  if (!same_boot) report.notes.push_back("the host was booted since: what was changed while it ran is gone by itself");
+  if (!same_boot) report.notes.push_back("the host was booted since, which has undone the changes to the running host");
   Restorer restorer{files, writer, first == 0, report};
   for (std::size_t i = record.changes.size(); i > first; --i) {
     const Change& change = record.changes[i - 1];
@@ -236,7 +239,7 @@ RevertReport revert(const HostFiles& files, HostWriter& writer, const std::files
   report.found = true;
   host::restore(files, writer, *content, 0, report);
   if (report.left.empty() && !std::filesystem::remove(record, error)) {
-    report.left.push_back(record.string() + ": cannot be removed: " + error.message());
+    report.left.push_back(cannot("remove", record, error.value()));
     report.exit = HostExit::partly_applied;
   }
   return report;

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "base/error_text.hpp"
 #include "host/apply.hpp"
 #include "host/apply/tasks.hpp"
 
@@ -37,8 +38,9 @@ class Planner {
       case CpusetHierarchy::Version::v2: cpusets_v2(groups.mount); break;
       case CpusetHierarchy::Version::none:
         note(
-            "there are no cpusets here: each task gets a mask of its own, which its children inherit and which a "
-            "privileged task may widen again");
+            "no cpusets on this host: each task gets a mask, which its children inherit and a privileged task may "
+            "widen "
+            "again");
         affinities(false);
         break;
     }
@@ -62,8 +64,7 @@ class Planner {
     auto seen = files_.read(path);
     if (!seen) {
       // A missing file needs no change; an unreadable one may need one.
-      if (seen.error() != ENOENT && seen.error() != ENOTDIR)
-        note(path + ": cannot be read: " + host::text_of(seen.error()));
+      if (seen.error() != ENOENT && seen.error() != ENOTDIR) note(cannot("read", path, seen.error()));
       return nullptr;
     }
     if (same_content(compare, *seen, wanted) || refused_.contains({path, wanted})) return nullptr;
@@ -212,7 +213,7 @@ class Planner {
       if (entry == housekeeping_group || !files_.exists(other + "/cgroup.procs")) continue;
       const std::string partition = files_.text(other + "/cpuset.cpus.partition").value_or("member");
       if (partition != "member") {
-        note(other + ": is a partition of its own (" + partition + ") and left alone");
+        note(other + ": is another partition (" + partition + ") and not changed");
         continue;
       }
       const auto cpus = CpuSet::parse_list(files_.text(other + "/cpuset.cpus").value_or(""));

@@ -1,8 +1,6 @@
 // The host's tasks with their CPU masks, for apply and verify.
 #include "host/apply/tasks.hpp"
 
-#include <system_error>
-
 #include "placement/proc_text.hpp"
 
 namespace nfx::host {
@@ -60,7 +58,5 @@ std::set<int> read_group(const HostFiles& files, const std::string& list) {
   }
   return members;
 }
-
-std::string text_of(int error) { return std::generic_category().message(error) + " (" + std::to_string(error) + ')'; }
 
 }  // namespace nfx::host

@@ -30,6 +30,4 @@ struct Task {
 [[nodiscard]] inline bool is_engine_thread(std::string_view name) noexcept { return name.starts_with("nfx-"); }
 [[nodiscard]] inline bool is_poll_thread(std::string_view name) noexcept { return name.starts_with("nfx-poll-"); }
 
-[[nodiscard]] std::string text_of(int error);  // "Invalid argument (22)"
-
 }  // namespace nfx::host

@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "base/error_text.hpp"
 #include "host/doctor/check.hpp"
 
 namespace nfx {
@@ -240,7 +241,7 @@ class Copier {
 
  private:
   [[noreturn]] static void fail(const std::filesystem::path& target) {
-    throw std::runtime_error(target.string() + ": " + std::generic_category().message(errno));
+    throw std::runtime_error(cannot("write", target, errno));
   }
 
   void descend(const std::string& path, std::size_t slash, std::string_view behind) {
@@ -348,7 +349,8 @@ Collected collect_host(const HostFiles& from, const std::filesystem::path& to) {
   namespace fs = std::filesystem;
   try {
     fs::create_directories(to);
-    if (!fs::is_empty(to)) throw std::runtime_error(to.string() + ": not empty; name a folder that is not there yet");
+    if (!fs::is_empty(to))
+      throw std::runtime_error(to.string() + ": is not empty; give a folder that is empty or does not exist");
     Copier copier{from, to};
     for (const std::string_view pattern : collected_patterns()) copier.expand("", pattern.substr(1));
     for (const std::string& file : group_files(from)) copier.expand("", std::string_view{file}.substr(1));
@@ -356,7 +358,7 @@ Collected collect_host(const HostFiles& from, const std::filesystem::path& to) {
       copier.write(ethtool_file(device.name), ethtool_text(device));
     return copier.finish();
   } catch (const fs::filesystem_error& error) {
-    throw std::runtime_error(error.path1().string() + ": " + error.code().message());
+    throw std::runtime_error(cannot("write", error.path1(), error.code().value()));
   }
 }
 

@@ -65,8 +65,8 @@ void warn_of_throttling(NoiseReport& report, const HostFacts& facts) {
         "0 to /sys/kernel/debug/sched/fair_server/cpu*/runtime");
   } else if (!facts.fair_server) {
     report.notes.emplace_back(
-        "whether the fair server takes time from SCHED_FIFO threads cannot be determined: "
-        "/sys/kernel/debug/sched/fair_server cannot be read (debugfs not mounted, or not root)");
+        "the fair server may take time from SCHED_FIFO threads: cannot read /sys/kernel/debug/sched/fair_server "
+        "(debugfs not mounted, or not root)");
   }
 }
 

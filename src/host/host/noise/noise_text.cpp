@@ -124,7 +124,7 @@ std::string to_text(const NoiseReport& report) {
   if (report.attributed)
     out += "; trace clock " + report.trace_clock + ", " + std::to_string(report.trace_events) + " events";
   out += '\n';
-  if (report.interrupted) out += "interrupted: what was measured until then\n";
+  if (report.interrupted) out += "interrupted: results until then\n";
   for (const CpuNoise& cpu : report.cpus) {
     if (!cpu.hiccups.error.empty()) out += "not measured: " + one_line(cpu.hiccups.error) + '\n';
   }

@@ -9,9 +9,9 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <system_error>
 #include <utility>
 
+#include "base/error_text.hpp"
 #include "host/trace_reader.hpp"
 #include "placement/proc_text.hpp"
 
@@ -20,8 +20,6 @@ namespace {
 
 constexpr std::string_view instance_prefix = "nexusfix_noise_";
 constexpr const char* tracefs_folder = "/sys/kernel/tracing";
-
-std::string reason(const std::string& file, int error) { return file + ": " + std::generic_category().message(error); }
 
 // Returns 0 or an errno.
 int write_file(const std::string& file, std::string_view content) noexcept {
@@ -70,14 +68,14 @@ std::expected<int, std::string> make_instance(const std::string& folder) {
   int error = 0;
   // Another process that cleans up may remove the instance before it is held open.
   for (int attempt = 0; attempt < 3; ++attempt) {
-    if (::mkdir(folder.c_str(), 0700) != 0) return std::unexpected(reason("mkdir " + folder, errno));
+    if (::mkdir(folder.c_str(), 0700) != 0) return std::unexpected(cannot("make folder", folder, errno));
     const int fd = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
     if (fd >= 0) return fd;
     error = errno;
     ::rmdir(folder.c_str());
     if (error != ENOENT) break;
   }
-  return std::unexpected(reason(file, error));
+  return std::unexpected(cannot("write", file, error));
 }
 
 // Space for a few thousand events per second of 20 to 70 bytes each.
@@ -104,7 +102,7 @@ std::vector<std::string> wanted_events(const std::string& folder) {
 
 std::expected<std::string, std::string> find_tracefs(const HostFiles& files) {
   const auto mounts = read_mounts(files);
-  if (!mounts) return std::unexpected(reason("/proc/self/mounts", mounts.error()));
+  if (!mounts) return std::unexpected(cannot("read", "/proc/self/mounts", mounts.error()));
   std::string found;
   for (const Mount& mount : *mounts) {
     if (mount.type == "tracefs") found = mount.folder;
@@ -116,19 +114,20 @@ std::expected<std::string, std::string> find_tracefs(const HostFiles& files) {
                            ": tracefs is not mounted; use --mount-tracefs, or mount -t tracefs tracefs " +
                            tracefs_folder);
   if (::access(files.path(found + "/instances").c_str(), W_OK | X_OK) != 0)
-    return std::unexpected(reason(found + "/instances", errno) + "; run as root");
+    return std::unexpected(cannot("write", found + "/instances", errno) + "; run as root");
   return found;
 }
 
 std::expected<std::string, std::string> mount_private_tracefs() {
   if (::access(tracefs_folder, F_OK) != 0)
-    return std::unexpected(reason(tracefs_folder, errno) + ": this kernel has no tracefs");
-  if (::unshare(CLONE_NEWNS) != 0) return std::unexpected(reason("unshare(CLONE_NEWNS)", errno) + "; run as root");
+    return std::unexpected(cannot("read", tracefs_folder, errno) + "; this kernel has no tracefs");
+  if (::unshare(CLONE_NEWNS) != 0)
+    return std::unexpected("unshare(CLONE_NEWNS): " + system_text(errno) + "; run as root");
   // Later mounts are visible only in this namespace.
   if (::mount("none", "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0)
-    return std::unexpected(reason("mount --make-rslave /", errno));
+    return std::unexpected("mount --make-rslave /: " + system_text(errno));
   if (::mount("tracefs", tracefs_folder, "tracefs", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0 && errno != EBUSY)
-    return std::unexpected(reason(std::string{"mount -t tracefs tracefs "} + tracefs_folder, errno));
+    return std::unexpected(cannot("mount", tracefs_folder, errno));
   return std::string{tracefs_folder};
 }
 
@@ -147,23 +146,23 @@ std::expected<TraceSession, std::string> TraceSession::start(const Options& opti
     const int error = write_file(folder + "/trace_clock", clock);
     session.clock_ = clock;
     if (error == 0) break;
-    if (std::string_view{clock} == "mono_raw") return std::unexpected(reason(folder + "/trace_clock", error));
+    if (std::string_view{clock} == "mono_raw") return std::unexpected(cannot("write", folder + "/trace_clock", error));
   }
   if (const int error = write_file(folder + "/tracing_cpumask", options.cpus.to_mask()); error != 0)
-    return std::unexpected(reason(folder + "/tracing_cpumask", error));
+    return std::unexpected(cannot("write", folder + "/tracing_cpumask", error));
   // Starts with the minimum for all CPUs, because the buffers of CPUs that are not measured use memory as well.
   write_file(folder + "/buffer_size_kb", "4");
   const std::string size = std::to_string(buffer_kib(options.seconds, options.cpus.size()));
   for (const int cpu : options.cpus.members()) {
     const std::string file = folder + "/per_cpu/cpu" + std::to_string(cpu) + "/buffer_size_kb";
-    if (const int error = write_file(file, size); error != 0) return std::unexpected(reason(file, error));
+    if (const int error = write_file(file, size); error != 0) return std::unexpected(cannot("write", file, error));
   }
   for (const std::string& event : wanted_events(folder)) {
     const std::string file = folder + "/events/" + event + "/enable";
     if (const int error = write_file(file, "1"); error != 0)
-      session.notes_.push_back("not traced: " + reason(file, error));
+      session.notes_.push_back("not traced: " + cannot("write", file, error));
   }
-  if (::write(session.switch_, "1", 1) != 1) return std::unexpected(reason(folder + "/tracing_on", errno));
+  if (::write(session.switch_, "1", 1) != 1) return std::unexpected(cannot("write", folder + "/tracing_on", errno));
   return session;
 }
 
