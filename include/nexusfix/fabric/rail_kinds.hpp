@@ -191,7 +191,7 @@ inline constexpr std::string_view preferred_providers[] = {"efa", "verbs;ofi_rxm
 // Whether this library was built with libfabric; and why not.
 [[nodiscard]] bool libfabric_supported() noexcept;
 inline constexpr std::string_view libfabric_unsupported =
-    "unsupported: this build has no libfabric; install the package libfabric-dev and build again, or use shm or tcp";
+    "built without libfabric: install the package libfabric-dev and build again, or use shm or tcp";
 
 // A rail over libfabric: one card with a domain, an endpoint, a completion queue and an address vector of its own, used
 // by one thread (FI_THREAD_DOMAIN) that also makes all progress.

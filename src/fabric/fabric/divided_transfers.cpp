@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/error_text.hpp"
 #include "nexusfix/base/assert.hpp"
 
 namespace nfx::fabric {
@@ -14,10 +15,10 @@ namespace {
 
 const DivisionOptions& checked(const DivisionOptions& options) {
   if (options.groups < 1 || options.groups > max_groups)
-    throw std::runtime_error("divided transfers: groups is " + std::to_string(options.groups) + "; write 1 to 16");
+    throw std::runtime_error(out_of_range("divided transfers: groups", options.groups, "1 to 16"));
   if (options.transfers < 1 || options.transfers * options.groups > max_transfers)
-    throw std::runtime_error("divided transfers: transfers is " + std::to_string(options.transfers) +
-                             "; write 1 to 64 divided by the number of groups");
+    throw std::runtime_error(
+        out_of_range("divided transfers: transfers", options.transfers, "1 to 64 divided by the number of groups"));
   return options;
 }
 

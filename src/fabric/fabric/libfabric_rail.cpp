@@ -24,6 +24,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/error_text.hpp"
 #include "fabric/rendezvous.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/fabric/rail.hpp"
@@ -441,8 +442,10 @@ LibfabricRail::LibfabricRail(std::unique_ptr<Parts> parts) noexcept : parts_(std
 LibfabricRail::~LibfabricRail() { close(); }
 
 std::expected<std::unique_ptr<LibfabricRail>, std::string> LibfabricRail::make(const LibfabricRailOptions& options) {
-  if (options.slots < 1 || options.slots > 4096) return std::unexpected("slots are from 1 to 4096");
-  if (options.arrivals < 1 || options.arrivals > 65536) return std::unexpected("arrivals are from 1 to 65536");
+  if (options.slots < 1 || options.slots > 4096)
+    return std::unexpected(out_of_range("slots", options.slots, "1 to 4096"));
+  if (options.arrivals < 1 || options.arrivals > 65536)
+    return std::unexpected(out_of_range("arrivals", options.arrivals, "1 to 65536"));
   if (std::string wrong = check_address(options.address.place); !wrong.empty()) return std::unexpected(wrong);
   if (options.provider == "shm" && !options.address.place.starts_with('/'))
     return std::unexpected("provider shm is for two processes of a host: its address is a Unix socket, and not '" +

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/enumerator_name.hpp"
+#include "base/error_text.hpp"
 #include "fabric/link_core.hpp"
 
 namespace nfx::fabric {
@@ -25,23 +26,23 @@ namespace {
 
 void check_between(const char* name, std::uint64_t value, std::uint64_t low, std::uint64_t high) {
   if (value >= low && value <= high) return;
-  refuse(std::string{name} + " is " + std::to_string(value) + "; write " + std::to_string(low) + " to " +
-         std::to_string(high));
+  refuse(out_of_range(name, value, std::to_string(low) + " to " + std::to_string(high)));
 }
 
 const LinkOptions& checked(const LinkOptions& options) {
-  if (options.session == 0) refuse("session is 0; write a random number, another one for every start");
+  if (options.session == 0) refuse("session is 0; expected a random number, another one for every start");
   check_between("record_slots", options.record_slots, 16, 16384);
-  if (!std::has_single_bit(options.record_slots)) refuse("record_slots is not a power of two");
+  if (!std::has_single_bit(options.record_slots)) refuse("record_slots: expected a power of two");
   check_between("record_size", options.record_size, 64, 65536);
   check_between("transfers", options.transfers, 1, max_transfers);
   check_between("pages", options.pages, 1, max_pages);
   check_between("batch", options.batch, 1, 1024);
   for (const Duration each :
        {options.heartbeat, options.silence, options.write_deadline, options.reopen_after, options.lost_after}) {
-    if (each <= Duration::zero()) refuse("a time is 0 or less");
+    if (each <= Duration::zero())
+      refuse("heartbeat, silence, write_deadline, reopen_after, lost_after: expected more than 0 ns");
   }
-  if (options.silence < 3 * options.heartbeat) refuse("silence is less than three times heartbeat");
+  if (options.silence < 3 * options.heartbeat) refuse("silence: expected at least three times heartbeat");
   return options;
 }
 
@@ -57,7 +58,7 @@ LinkCore::LinkCore(std::span<const RailRef> rails, const LinkOptions& options, L
   check_between("the number of rails", rails.size(), 1, max_rails);
   const std::uint32_t all = (1U << rails.size()) - 1;
   if ((options_.choice.small_rails & all) == 0 || (options_.choice.large_rails & all) == 0)
-    refuse("choice names none of its rails; bit 0 is the first one");
+    refuse("choice: expected at least one of the rails; bit 0 is the first one");
   auto region = Region::make(
       {.use = "fabric-link", .size = layout_.size(), .node = options.node, .huge_pages = layout_.size() >= 1 << 20});
   if (!region) refuse(region.error());

@@ -13,9 +13,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <system_error>
 #include <utility>
 
+#include "base/error_text.hpp"
 #include "fabric/socket_address.hpp"
 #include "nexusfix/base/assert.hpp"
 
@@ -26,10 +26,6 @@ constexpr std::uint32_t magic = 0x4e46582d;  // detects other programs by their 
 constexpr std::uint32_t version = 1;
 constexpr Duration retry_after = std::chrono::milliseconds{20};
 constexpr Duration patience = std::chrono::seconds{2};  // time limit of one exchange
-
-std::string system_text(std::string_view what, int error) {
-  return std::string{what} + ": " + std::generic_category().message(error);
-}
 
 // Only processes of the same user, or root's, may map this one's memory.
 bool is_same_user(int socket) noexcept {
@@ -77,15 +73,15 @@ std::expected<void, std::string> Rendezvous::listen() {
   if (!address) return std::unexpected(address.error());
   if (address_.end == RailEnd::connects || listener_ >= 0) return {};
   const int socket = ::socket(address->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (socket < 0) return std::unexpected(system_text("socket for " + address_.place, errno));
+  if (socket < 0) return std::unexpected("socket for " + address_.place + ": " + system_text(errno));
   const int one = 1;
   static_cast<void>(::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one));
   if (is_unix() && is_stale_socket(*address, address_.place)) ::unlink(address_.place.c_str());
   if (::bind(socket, address->generic(), address->size) != 0 || ::listen(socket, 8) != 0) {
     const int error = errno;
     ::close(socket);
-    return std::unexpected(system_text("cannot listen at " + address_.place, error) +
-                           (error == EADDRINUSE ? "; another program has this address, choose another one" : ""));
+    return std::unexpected(cannot("listen on", address_.place, error) +
+                           (error == EADDRINUSE ? "; choose another address" : ""));
   }
   listener_ = socket;
   SocketAddress bound = *address;
@@ -114,7 +110,7 @@ void Rendezvous::end() noexcept {
 }
 
 void Rendezvous::drop(std::string_view why, int error) {
-  error_ = address_.place + ": " + (error == 0 ? std::string{why} : system_text(why, error));
+  error_ = address_.place + ": " + (error == 0 ? std::string{why} : std::string{why} + ": " + system_text(error));
   if (socket_ >= 0) ::close(std::exchange(socket_, -1));
   peer_.clear();
   step_ = Step::connect;
@@ -243,7 +239,7 @@ void Rendezvous::exchange(MonotonicTime now) {
     step_ = Step::complete;
     error_.clear();
   } else if (now >= give_up_at_) {
-    drop("the peer did not send its card in 2 s");
+    drop("no card from the peer within 2 s");
   }
 }
 

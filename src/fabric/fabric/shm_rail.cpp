@@ -17,6 +17,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/error_text.hpp"
 #include "fabric/rendezvous.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/memory.hpp"
@@ -80,8 +81,8 @@ std::expected<std::unique_ptr<ShmRail>, std::string> ShmRail::make(const ShmRail
   if (!options.address.place.starts_with('/'))
     return std::unexpected("shm rail: \"" + options.address.place + "\" is not a path; write /run/nfx/NAME");
   if (!std::has_single_bit(options.slots) || options.slots < 128 || options.slots > 65536)
-    return std::unexpected("shm rail " + options.address.place + ": slots is " + std::to_string(options.slots) +
-                           "; write a power of two from 128 to 65536");
+    return std::unexpected("shm rail " + options.address.place + ": " +
+                           out_of_range("slots", options.slots, "a power of two from 128 to 65536"));
   std::unique_ptr<ShmRail> rail{new ShmRail(options)};
   if (const auto listening = rail->rendezvous_->listen(); !listening)
     return std::unexpected("shm rail: " + listening.error());

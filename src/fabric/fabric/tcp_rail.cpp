@@ -12,8 +12,8 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <system_error>
 
+#include "base/error_text.hpp"
 #include "fabric/rendezvous.hpp"
 #include "nexusfix/base/assert.hpp"
 
@@ -46,8 +46,8 @@ TcpRail::TcpRail(const TcpRailOptions& options)
 
 std::expected<std::unique_ptr<TcpRail>, std::string> TcpRail::make(const TcpRailOptions& options) {
   if (!std::has_single_bit(options.slots) || options.slots < 64 || options.slots > 65536)
-    return std::unexpected("tcp rail " + options.address.place + ": slots is " + std::to_string(options.slots) +
-                           "; write a power of two from 64 to 65536");
+    return std::unexpected("tcp rail " + options.address.place + ": " +
+                           out_of_range("slots", options.slots, "a power of two from 64 to 65536"));
   std::unique_ptr<TcpRail> rail{new TcpRail(options)};
   if (const auto listening = rail->rendezvous_->listen(); !listening)
     return std::unexpected("tcp rail: " + listening.error());
@@ -124,7 +124,7 @@ void TcpRail::fail(int code, std::string_view what) noexcept {
   gone_ = true;
   gone_code_ = code;
   error_ = name_ + ": " + std::string{what};
-  if (code != 0) error_ += ": " + std::generic_category().message(code);
+  if (code != 0) error_ += ": " + system_text(code);
 }
 
 WriteResult TcpRail::try_write(const Write& write) noexcept {
