@@ -215,7 +215,7 @@ class Live(unittest.TestCase):
         refused("--name", "live", "--feed", "fix", "--url", "127.0.0.1:1")
         refused("HOST:PORT", "live", "--feed", "fix", "--name", "A", "--url", "here")
         for feed, url in (("fix", "127.0.0.1:1"), ("ws", "ws://127.0.0.1:1")):
-            refused('the symbol "B" is given twice', "live", "--feed", feed, "--name", "A", "--name", "B", "--name",
+            refused('duplicate symbol "B"', "live", "--feed", feed, "--name", "A", "--name", "B", "--name",
                     "B", "--url", url)
             refused("longer than 31 characters", "live", "--feed", feed, "--name", "A" * 32, "--url", url)
         refused("one or two lines", "publish", "--feed", "itch")

@@ -18,7 +18,7 @@ inline void check_added(std::optional<InstrumentIndex> index, std::size_t place,
                                 "\" is empty or longer than 31 characters; write it as the venue does");
   }
   if (std::to_underlying(*index) != place)
-    throw std::invalid_argument("the symbol \"" + symbol + "\" is given twice; name each instrument once");
+    throw std::invalid_argument("duplicate symbol \"" + symbol + "\"; name each instrument once");
 }
 
 }  // namespace nfx::market

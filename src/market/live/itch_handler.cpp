@@ -25,7 +25,7 @@ ItchSymbols::ItchSymbols(std::vector<std::string> symbols) : symbols_(std::move(
                                   "\" is empty or longer than 8 characters; write it as the venue does");
     }
     if (std::find(symbols_.begin(), each, *each) != each)
-      throw std::invalid_argument("the symbol \"" + *each + "\" is given twice; name each instrument once");
+      throw std::invalid_argument("duplicate symbol \"" + *each + "\"; name each instrument once");
   }
   places_.resize(0x1'0000, none);
 }

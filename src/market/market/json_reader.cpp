@@ -178,9 +178,7 @@ bool has_json_reader() noexcept { return true; }
 namespace nfx::market {
 
 std::unique_ptr<JsonReader> make_json_reader(const JsonLimits&) {
-  throw std::runtime_error(
-      "this build has no reader of JSON market data: install libsimdjson-dev (or another package of simdjson 3) and "
-      "build NexusFIX again");
+  throw std::runtime_error("built without simdjson: install the package libsimdjson-dev and build again");
 }
 
 bool has_json_reader() noexcept { return false; }

@@ -41,7 +41,7 @@ class Reader {
       end_with(RecordingEnd::stopped, "reading was stopped");
     } else if (scan.damage && !scan.torn) {
       end_with(RecordingEnd::damaged, place_of(*scan.damage) + "; `nfx store repair " + options_.folder.string() +
-                                          " --gap-fill` leaves out what cannot be read");
+                                          " --gap-fill` leaves unreadable records out");
     } else {
       end_where_files_end(scan);
     }

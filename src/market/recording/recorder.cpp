@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/clocks.hpp"
+#include "base/error_text.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "store/flusher_thread.hpp"
 #include "store/journal_store.hpp"
@@ -19,8 +20,8 @@ constexpr std::uint32_t buffer_min = 256 * 1024;
 
 JournalOptions journal_options(const RecorderOptions& options) {
   if (options.buffer_bytes < buffer_min) {
-    throw StoreError("the recording's buffer_bytes are " + std::to_string(options.buffer_bytes) +
-                     ", but must be at least " + std::to_string(buffer_min));
+    throw StoreError(
+        out_of_range("the recording's buffer_bytes", options.buffer_bytes, "at least " + std::to_string(buffer_min)));
   }
   JournalOptions journal;
   journal.directory = options.folder;

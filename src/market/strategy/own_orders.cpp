@@ -11,14 +11,15 @@
 namespace nfx::strategy {
 
 OwnOrders::OwnOrders(const OwnOrdersOptions& options) : next_(options.first_number) {
-  if (options.orders == 0 || options.orders > max_orders) {
-    throw std::invalid_argument("OwnOrdersOptions::orders is " + std::to_string(options.orders) +
-                                ", but must be 1 to " + std::to_string(max_orders));
-  }
-  if (options.instruments == 0)
-    throw std::invalid_argument("OwnOrdersOptions::instruments is 0, but must be at least 1");
-  if (options.first_number == 0)
-    throw std::invalid_argument("OwnOrdersOptions::first_number is 0, but must be at least 1");
+  const auto check = [](bool good, const std::string& name, std::uint64_t value, const std::string& expected) {
+    if (!good)
+      throw std::invalid_argument("OwnOrdersOptions::" + name + " is " + std::to_string(value) + "; expected " +
+                                  expected);
+  };
+  check(options.orders >= 1 && options.orders <= max_orders, "orders", options.orders,
+        "1 to " + std::to_string(max_orders));
+  check(options.instruments >= 1, "instruments", 0, "at least 1");
+  check(options.first_number >= 1, "first_number", 0, "at least 1");
   orders_.resize(options.orders);
   exposures_.resize(options.instruments);
   cells_.resize(std::bit_ceil(options.orders * 4), none);

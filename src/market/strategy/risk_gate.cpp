@@ -33,7 +33,7 @@ std::string to_text(const RiskCounters& counters) {
 RiskGate::RiskGate(const RiskLimits& limits, std::vector<InstrumentLimits> instruments)
     : limits_(limits), instruments_(std::move(instruments)), rate_(limits.orders_per_second, limits.burst) {
   const auto check = [](bool good, const std::string& name, auto value, const char* wanted) {
-    if (!good) throw std::invalid_argument(name + " is " + std::to_string(value) + ", but must be " + wanted);
+    if (!good) throw std::invalid_argument(name + " is " + std::to_string(value) + "; expected " + wanted);
   };
   check(limits_.max_event_age > Duration::zero(), "RiskLimits::max_event_age", limits_.max_event_age.count(),
         "more than 0 ns");

@@ -49,7 +49,7 @@ std::string by_itch(const std::vector<std::string>& symbols) {
 TEST(HandlerOptions, have_each_instrument_once) {
   for (const auto& with : {by_fix, by_websocket, by_itch}) {
     EXPECT_EQ(with({"ALFA", "BRAV"}), "accepted");
-    EXPECT_EQ(with({"ALFA", "BRAV", "ALFA"}), "the symbol \"ALFA\" is given twice; name each instrument once");
+    EXPECT_EQ(with({"ALFA", "BRAV", "ALFA"}), "duplicate symbol \"ALFA\"; name each instrument once");
   }
 }
 

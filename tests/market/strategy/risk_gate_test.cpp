@@ -203,15 +203,15 @@ TEST(risk_gate, refuses_limits_that_make_no_sense) {
     }
     return "accepted";
   };
-  EXPECT_EQ(refusal({.max_event_age = 0s}, {}), "RiskLimits::max_event_age is 0, but must be more than 0 ns");
+  EXPECT_EQ(refusal({.max_event_age = 0s}, {}), "RiskLimits::max_event_age is 0; expected more than 0 ns");
   EXPECT_EQ(refusal({}, {{}, {.tick = Price{0}}}),
-            "InstrumentLimits of instrument 1: tick is 0, but must be more than 0 billionths");
+            "InstrumentLimits of instrument 1: tick is 0; expected more than 0 billionths");
   EXPECT_EQ(refusal({}, {{.collar = Price{-1}}}),
-            "InstrumentLimits of instrument 0: collar is -1, but must be at least 0 billionths");
+            "InstrumentLimits of instrument 0: collar is -1; expected at least 0 billionths");
   EXPECT_EQ(refusal({}, {{.max_position = UINT64_MAX}}),
-            "InstrumentLimits of instrument 0: max_position is 18446744073709551615, but must be at most 2^62");
+            "InstrumentLimits of instrument 0: max_position is 18446744073709551615; expected at most 2^62");
   EXPECT_EQ(refusal({}, {{.max_quantity = std::uint64_t{1} << 62}}),
-            "InstrumentLimits of instrument 0: max_quantity is 4611686018427387904, but must be at most 2^61");
+            "InstrumentLimits of instrument 0: max_quantity is 4611686018427387904; expected at most 2^61");
 }
 
 }  // namespace
