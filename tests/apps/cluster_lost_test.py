@@ -62,7 +62,7 @@ class Lost(GatewaysCase):
         self.server.pause()
         self.order(2)
         self.read_until(b"11=order-2\x01")
-        self.running["a"].line_with(f"{LOST}: it continues with its journal alone, as when_lost has it")
+        self.running["a"].line_with(f"{LOST}: it continues with its journal alone (when_lost = \"continue\")")
         for seq in range(3, 30):
             self.order(seq)
             self.read_until(f"11=order-{seq}\x01".encode())

@@ -183,7 +183,7 @@ class Credentials(Case):
         shutil.copy(f"{self.folder}/good.creds", path)
         for mode in (0o640, 0o604):
             path.chmod(mode)
-            self.refused(f"{path}: other users may use these credentials (--credentials); run chmod 600", "--credentials",
+            self.refused(f"--credentials: {path}: mode {mode:04o} lets other users read or change it: run 'chmod 600 {path}'", "--credentials",
                          str(path))
 
 

@@ -54,7 +54,7 @@ std::string_view to_string(FrameError error) noexcept {
     case FrameError::too_long: return "longer than a frame may be";
     case FrameError::bad_magic: return "not a frame of NexusFIX";
     case FrameError::unsupported_version: return "a frame of a later version of NexusFIX";
-    case FrameError::bad_checksum: return "a checksum that is not that of the bytes";
+    case FrameError::bad_checksum: return "a wrong checksum";
     case FrameError::bad_header: return "a header with a value out of range";
     case FrameError::bad_length: return "records that do not fill the frame";
     case FrameError::bad_record: return "a record with a value out of range";

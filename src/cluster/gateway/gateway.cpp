@@ -74,7 +74,7 @@ nats::NatsStream connect(const ClusterConfig& config, Warns&& warns) {
                                   .stream = config.stream};
   if (const std::string plain = nats::plain_servers(options); !plain.empty())
     warns("without TLS to " + plain +
-          ": whoever is between can read and change what is sent; write tls:// before the addresses and name ca");
+          ": others on the network can read and change the messages; write tls:// before the addresses and name ca");
   bool waited = false;
   for (const MonotonicTime end = read_monotonic() + std::chrono::seconds{20};;) {
     try {
@@ -249,8 +249,8 @@ class ClusterGateway final : public Gateway {
     }
     if (event.kind != EventKind::lease || members_.on_lease(index - sessions_.size(), event.gateway, now)) return;
     if (!std::exchange(name_taken_, true))
-      line(LogLevel::error, "another process runs as gateway " + config_.gateway +
-                                ": give each process of [cluster] gateways a name of its own");
+      line(LogLevel::error,
+           "another process runs as gateway " + config_.gateway + ": names in [cluster] gateways must be unique");
   }
 
   void note_refusal(ReplicatedSession& session, std::string_view description) {
@@ -323,7 +323,7 @@ class ClusterGateway final : public Gateway {
       case Act::write_note: return write_note(session);
       case Act::continue_alone:
         return line(session, LogLevel::error,
-                    lost_text(session) + ": it continues with its journal alone, as when_lost has it");
+                    lost_text(session) + ": it continues with its journal alone (when_lost = \"continue\")");
       case Act::continue_with_cluster: return line(session, LogLevel::info, "the cluster answers again");
       case Act::remove_note:
         return jobs_.add([&session] { AloneNote::remove(posix_disk(), session.folder); },
@@ -427,14 +427,14 @@ class ClusterGateway final : public Gateway {
     if (session.known.stage == Stage::none) {
       if (reason == StopReason::unreadable || reason == StopReason::corrupt)
         line(session, LogLevel::error,
-             "did not get an owner here: " + (session.refusal.empty() ? with_remedy(reason) : session.refusal));
+             "cannot be owned by this gateway: " + (session.refusal.empty() ? with_remedy(reason) : session.refusal));
       return;
     }
     session.keep(action.count);
     if (reason == StopReason::retired) return;
     if (session.journal.loses_changes(action.count))
       line(session, LogLevel::error,
-           "a reset, or a change by an operator, of its sequence numbers was not stored, and has no effect any more");
+           "a reset, or a change by an operator, of its sequence numbers was not stored and is lost");
     if (reason == StopReason::fenced || reason == StopReason::corrupt)
       line(session, LogLevel::warning, "no longer owned by this gateway: " + with_remedy(reason));
     session.journal.fence(to_string(reason));

@@ -48,7 +48,7 @@ void HandOn::serve(const std::function<std::string(const std::string&)>& owner_o
 void HandOn::hand_on(HandedOn& connection, const std::string& owner) {
   if (owner.empty()) return refuse(connection, &HandOnCounters::no_owner, "no gateway is known to own its session now");
   if (owner == config_.cluster.gateway)
-    return refuse(connection, &HandOnCounters::no_owner, "this gateway owns its session by now");
+    return refuse(connection, &HandOnCounters::no_owner, "this gateway now owns its session");
   const auto settings = std::ranges::find_if(config_.sessions, [&](const SessionSettings& each) {
     return each.is_replicated() && replica_name(each) == connection.replica;
   });

@@ -16,7 +16,8 @@ constexpr std::string_view reason = "taken from the cluster";
 
 // Without a flusher the journal writes what it has when its ring is full.
 void require(bool recorded, const JournalStore& journal) {
-  if (!recorded) throw StoreError("the journal takes no records of the cluster: " + journal.condition_text());
+  if (!recorded)
+    throw StoreError("cannot store the records of the cluster in the journal: " + journal.condition_text());
 }
 
 void append(JournalStore& journal, const Message& message, UtcTime now) {
@@ -240,7 +241,7 @@ std::string Comparison::text() const {
                                        "and both sequence numbers of the time without it"
                                  : "the cluster had nothing of the session and gets the journal's records";
     if (upload->left_out != 0)
-      uploaded += ", but for " + counted(upload->left_out) + "before them, which are in this journal alone";
+      uploaded += ", but for " + counted(upload->left_out) + "before them, which are only in this journal";
     return uploaded;
   }
   if (other_session) return "the journal was of an earlier session; it has the cluster's records now";

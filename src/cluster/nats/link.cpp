@@ -16,6 +16,8 @@
 #include <utility>
 
 #include "base/clocks.hpp"
+#include "base/error_text.hpp"
+#include "base/private_files.hpp"
 #include "nats/checked_input.hpp"
 
 namespace nfx::nats {
@@ -39,10 +41,13 @@ void require_private(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  if (!fs::is_regular_file(status)) throw NatsError{path + ": there is no such file of credentials (--credentials)"};
+  if (!fs::is_regular_file(status))
+    throw NatsError{"--credentials: " +
+                    cannot("read", path, error ? system_text(error.value()) : "it is not a regular file")};
   constexpr fs::perms others = fs::perms::group_all | fs::perms::others_all;
   if ((status.permissions() & others) != fs::perms::none)
-    throw NatsError{path + ": other users may use these credentials (--credentials); run chmod 600 on the file"};
+    throw NatsError{"--credentials: " +
+                    open_to_others(path, static_cast<unsigned>(status.permissions()), "read or change it", "600")};
 }
 
 // Servers at which an attempt was given up and has not ended.

@@ -5,8 +5,7 @@
 namespace nfx::nats {
 
 namespace {
-constexpr std::string_view missing =
-    "this NexusFIX was built without libnats: install the package libnats-dev and build NexusFIX again";
+constexpr std::string_view missing = "built without libnats: install the package libnats-dev and build again";
 [[noreturn]] void refuse() { throw NatsError{std::string{missing}}; }
 }  // namespace
 

@@ -178,7 +178,7 @@ TEST_F(RecoveredSession, upload_has_the_newest_messages_that_a_frame_takes) {
   EXPECT_EQ(by_number.upload->left_out, 15U);
   EXPECT_EQ(by_number.text(),
             "the cluster had nothing of the session and gets the journal's records, but for 15 messages before them, "
-            "which are in this journal alone");
+            "which are only in this journal");
   const std::size_t two = 2 * cluster::record_size(text(20).size());
   const Comparison by_bytes = compare(journal, Recovered{}, UtcTime(3s), {.bytes = two});
   ASSERT_TRUE(by_bytes.upload);
