@@ -80,7 +80,7 @@ TestEngine::~TestEngine() = default;
 
 SessionHandle& TestEngine::session(std::size_t number) {
   if (SessionHandle* found = parts_->engine.loop->find(number)) return *found;
-  throw TestError("session(" + std::to_string(number) + "): the engine has no such session; its configuration has " +
+  throw TestError("session(" + std::to_string(number) + "): no such session; the configuration has " +
                   std::to_string(parts_->engine.config.sessions.size()));
 }
 
@@ -120,7 +120,7 @@ UtcTime Network::now() const noexcept { return parts_->clock.now().utc; }
 
 NetworkParts::NetworkParts(NetworkOptions wanted)
     : options(wanted), clock{.time = {wanted.start, MonotonicTime{std::chrono::hours{100}}}} {
-  if (options.max_rounds == 0) throw TestError("max_rounds is at least 1");
+  if (options.max_rounds == 0) throw TestError("max_rounds: expected at least 1");
 }
 
 void NetworkParts::refuse_in_callback() {

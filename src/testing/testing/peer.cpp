@@ -110,7 +110,7 @@ std::uint16_t PeerParts::port() const {
   }
   const std::vector<std::uint16_t> ports = network_->listening();
   if (ports.size() == 1) return ports.front();
-  fail("no acceptor has this session, so set PeerOptions::connect to a port; sessions: " + network_->session_names());
+  fail("no acceptor has this session; set PeerOptions::connect to a port; sessions: " + network_->session_names());
 }
 
 void PeerParts::connect() {

@@ -89,8 +89,7 @@ TEST_F(PairOfEngines, that_never_stop_answering_are_an_error_that_names_the_sess
 }
 
 TEST_F(PairOfEngines, have_the_sessions_of_their_configuration_alone) {
-  EXPECT_EQ(error_of([&] { std::ignore = venue.session(1); }),
-            "session(1): the engine has no such session; its configuration has 1");
+  EXPECT_EQ(error_of([&] { std::ignore = venue.session(1); }), "session(1): no such session; the configuration has 1");
 }
 
 TEST_F(PairOfEngines, the_clock_moves_forward_only) {

@@ -260,11 +260,11 @@ TEST(Peers, of_no_session_need_a_port_where_several_are_listened_at) {
   Recorder desk;
   Peer nobody{network, "X", "Y"};
   EXPECT_EQ(error_of([&] { nobody.connect(); }),
-            "X->Y: no acceptor has this session, so set PeerOptions::connect to a port; sessions: none");
+            "X->Y: no acceptor has this session; set PeerOptions::connect to a port; sessions: none");
   network.engine(plain_acceptor("A", "B", 9001), desk);
   network.engine(plain_acceptor("C", "D", 9002), desk);
   EXPECT_EQ(error_of([&] { nobody.connect(); }),
-            "X->Y: no acceptor has this session, so set PeerOptions::connect to a port; sessions: A->B, C->D");
+            "X->Y: no acceptor has this session; set PeerOptions::connect to a port; sessions: A->B, C->D");
   Peer at_port{network, "X", "Y", {.connect = 9002}}, nowhere{network, "X", "Y", {.connect = 9003}};
   at_port.connect();
   EXPECT_TRUE(at_port.connected());
