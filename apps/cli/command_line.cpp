@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 
+#include "base/error_text.hpp"
 #include "base/suggest.hpp"
 #include "cli/describe.hpp"
 #include "observe/print.hpp"
@@ -63,17 +64,13 @@ struct NumberOf<std::optional<T>> {
 };
 
 std::string check_path(Kind kind, const std::string& text) {
-  std::error_code ignored;
-  const fs::file_status status = fs::status(text, ignored);
-  if (kind == Kind::existing_file) {
-    if (!fs::exists(status)) return text + ": there is no such file; give the path of one";
-    if (fs::is_directory(status)) return text + ": is a folder; give the path of a file";
-  }
-  if (kind == Kind::existing_folder) {
-    if (!fs::exists(status)) return text + ": there is no such folder; give the path of one";
-    if (!fs::is_directory(status)) return text + ": is not a folder; give the path of one";
-  }
-  return {};
+  if (kind != Kind::existing_file && kind != Kind::existing_folder) return {};
+  const bool folder = kind == Kind::existing_folder;
+  std::error_code error;
+  const bool is_folder = fs::is_directory(fs::status(text, error));
+  const int code = error ? error.value() : is_folder == folder ? 0 : folder ? ENOTDIR : EISDIR;
+  return code == 0 ? std::string{}
+                   : cannot("read", text, code) + "; give the path of a " + (folder ? "folder" : "file");
 }
 
 CLI::Option* add_target(CLI::App& app, const Option& option) {

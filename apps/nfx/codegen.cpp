@@ -10,6 +10,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/error_text.hpp"
 #include "command.hpp"
 #include "dictionary/codegen.hpp"
 #include "nexusfix/dictionary/load.hpp"
@@ -63,14 +64,14 @@ std::optional<std::string> read_text(const fs::path& file) {
   return std::string{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-[[noreturn]] void cannot_write(const fs::path& path, const std::string& why) {
-  throw std::runtime_error(path.string() + ": cannot be written (" + why + "); give --out a writable folder");
+[[noreturn]] void cannot_write(const fs::path& path, int error) {
+  throw std::runtime_error(cannot("write", path, error) + "; give --out a writable folder");
 }
 
 void make_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) cannot_write(folder, error.message());
+  if (error) cannot_write(folder, error.value());
 }
 
 // Does not touch an up-to-date file, so that its includers are not recompiled. Returns true if it was written.
@@ -81,7 +82,7 @@ bool write_file(const fs::path& path, const std::string& text) {
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
   out << text;
   out.close();
-  if (!out) cannot_write(path, std::generic_category().message(errno));
+  if (!out) cannot_write(path, errno);
   return true;
 }
 

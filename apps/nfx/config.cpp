@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <stdexcept>
-#include <system_error>
 
+#include "base/error_text.hpp"
 #include "command.hpp"
 #include "config/quickfix_settings.hpp"
 #include "config_init.hpp"
@@ -34,13 +34,10 @@ struct KeysOptions {
 
 // Creates a new file only: an edited configuration must not be overwritten.
 void write_new_file(const std::string& path, std::string_view text, bool secret) {
-  const auto fail = [&](const char* fix) {
-    throw std::runtime_error(path + ": cannot be written (" + std::generic_category().message(errno) + ')' + fix);
-  };
+  const auto fail = [&](const char* fix) { throw std::runtime_error(cannot("write", path, errno) + fix); };
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, secret ? 0600 : 0666);
   if (file < 0)
-    fail(errno == EEXIST ? ": give another name, or remove it first"
-                         : "; give the path of a file in a writable folder");
+    fail(errno == EEXIST ? "; give another name, or remove it first" : "; give a file in a writable folder");
   while (!text.empty()) {
     const ssize_t written = ::write(file, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;

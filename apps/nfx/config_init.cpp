@@ -197,11 +197,10 @@ std::string problem_of(const Answers& answers) {
   for (const std::string_view name : parts_of(answers.versions)) {
     const FixVersion* const version = find_version(name);
     if (version == nullptr || version->appl_ver_id.empty())
-      return "no version \"" + std::string{name} + "\": expected some of " + names_of_versions();
+      return "unknown version \"" + std::string{name} + "\"; expected some of " + names_of_versions();
   }
   if (answers.store.starts_with('~'))
-    return "\"" + answers.store +
-           "\" would be a folder of that name, as no shell reads this: write its whole path, such as /home/desk/store";
+    return "\"" + answers.store + "\": ~ is not expanded here; write the whole path, such as /home/desk/store";
   for (const std::string Answers::* const answer :
        {&Answers::sender, &Answers::target, &Answers::address, &Answers::store}) {
     if ((answers.*answer).size() > longest_answer) return too_long();
@@ -250,7 +249,7 @@ Line read_line() {
   }
   // The newline is counted, but is not part of the line.
   const std::string_view text{bytes.data(), std::cin.eof() ? count : count - 1};
-  if (text.contains('\0')) return {.text = {}, .problem = "an answer is text: this one has a byte that is 0"};
+  if (text.contains('\0')) return {.text = {}, .problem = "the answer has a zero byte; expected text"};
   return {.text = std::string{text}, .problem = {}};
 }
 

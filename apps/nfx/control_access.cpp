@@ -15,6 +15,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/error_text.hpp"
 #include "base/regular_file.hpp"
 #include "command.hpp"
 #include "text.hpp"
@@ -27,10 +28,10 @@ constexpr std::size_t largest_token_file = 4096, largest_sent_file = std::size_t
 
 std::string token_of(const std::string& file) {
   const auto read = read_regular_file(file, largest_token_file);
-  if (!read) throw cli::UsageError("--token-file " + file + ": " + read.error().why);
+  if (!read) throw cli::UsageError("--token-file: " + cannot("read", file, read.error().why));
   std::string token = read->text.substr(0, read->text.find('\n'));
   while (!token.empty() && (token.back() == '\r' || token.back() == ' ')) token.pop_back();
-  if (token.empty()) throw cli::UsageError("--token-file " + file + ": expected a file whose first line is the token");
+  if (token.empty()) throw cli::UsageError("--token-file: " + file + ": expected the token in the first line");
   return token;
 }
 
@@ -88,7 +89,7 @@ std::expected<bool, NoAnswer> ask_json(ControlClient& client, const ControlReque
   json = nlohmann::ordered_json::parse(reply->body, nullptr, false);
   if (json.is_discarded() || !json.is_object()) {
     return std::unexpected(NoAnswer{
-        .exit_code = exit_failed, .text = "the answer is not a JSON object: is this the control plane of an engine?"});
+        .exit_code = exit_failed, .text = "the answer is not a JSON object; is this the control plane of an engine?"});
   }
   return reply->status >= 200 && reply->status < 300;
 }
@@ -225,7 +226,7 @@ void for_each_object(const nlohmann::ordered_json& object, const char* name,
 
 std::string file_text(const std::string& name) {
   auto read = read_regular_file(name, largest_sent_file);
-  if (!read) throw cli::UsageError(name + ": cannot be read (" + read.error().why + ')');
+  if (!read) throw cli::UsageError(cannot("read", name, read.error().why));
   return std::move(read->text);
 }
 

@@ -21,7 +21,7 @@ inline constexpr int exit_no_engine = 3;
 // The socket of an engine started in the current folder, as named by 'nfx config init'.
 inline constexpr const char* own_control_socket = "control.sock";
 inline constexpr std::string_view control_exit_codes =
-    "0 done, or so already; 1 refused, failed or incomplete; 2 wrong usage; 3 no engine answered";
+    "0 done, or already in that state; 1 refused, failed or incomplete; 2 wrong usage; 3 no engine answered";
 
 struct ControlOptions {
   std::string socket;

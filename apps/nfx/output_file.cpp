@@ -7,9 +7,9 @@
 
 #include <cerrno>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
+#include "base/error_text.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "output.hpp"
@@ -27,9 +27,9 @@ OutputFile::OutputFile(OutputFileOptions options) : options_(std::move(options))
     static_cast<void>(::fchmod(file_, given ? 0640 : 0600));
   }
   if (file_ >= 0) return;
-  throw ConfigError(options_.path + ": " + std::generic_category().message(errno) +
+  throw ConfigError(cannot("write", options_.path, errno) +
                     (errno == EEXIST ? "; give another name, or --force to overwrite it"
-                                     : "; give the path of a file that can be written, or - for standard output"));
+                                     : "; give a file in a writable folder, or - for standard output"));
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
@@ -42,9 +42,7 @@ OutputFile::~OutputFile() {
   ::close(file_);
 }
 
-void OutputFile::fail() const {
-  throw std::runtime_error(options_.path + ": cannot be written: " + std::generic_category().message(errno));
-}
+void OutputFile::fail() const { throw std::runtime_error(cannot("write", options_.path, errno)); }
 
 void OutputFile::write_at(std::string_view what, std::int64_t offset) {
   NFX_ASSERT(file_ >= 0);

@@ -291,7 +291,7 @@ sys_seconds parse_from(std::string text) {
 int show_schedules(const ScheduleOptions& options) {
   const EngineConfig config = load_any_config(options.config);
   if (options.session > config.sessions.size()) {
-    throw ConfigError(options.config + ": there is no session " + std::to_string(options.session) + ": the file has " +
+    throw ConfigError(options.config + ": no such session " + std::to_string(options.session) + "; the file has " +
                       std::to_string(config.sessions.size()));
   }
   const sys_seconds from =

@@ -35,7 +35,7 @@ class Repair(GatewaysCase):
         self.assertEqual((code, err), (1, ""), out)
         self.assertRegex(out, rf"{SESSION}: sequence \d+, stored 20\S+, 4 bytes: less than a header\n")
         self.assertRegex(out, rf"{SESSION}: sequence \d+, stored 20\S+, 200 bytes: not a frame of NexusFIX\n")
-        self.assertRegex(out, rf"{SESSION}: 2 messages are not its frames, next to \d+ that are; --remove removes them")
+        self.assertRegex(out, rf"{SESSION}: 2 messages are not its frames, next to \d+ that are; --remove deletes them")
         code, out, err = self.repair("--remove")
         self.assertEqual((code, err), (0, ""), out)
         self.assertRegex(out, rf"{SESSION}: removed 2 messages; its \d+ frames are left, and a gateway can own it\n$")

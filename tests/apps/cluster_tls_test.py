@@ -116,7 +116,7 @@ class Tls(Case):
         for option in ("--ca", "--credentials"):
             code, out, err = self.check(option, f"{self.folder}/missing")
             self.assertEqual((code, out), (2, ""))
-            self.assertIn(f"{option}: {self.folder}/missing: there is no such file", err)
+            self.assertIn(f"{option}: cannot read {self.folder}/missing: No such file", err)
 
 
 def text_of(data):

@@ -103,7 +103,7 @@ class Folder(unittest.TestCase):
                                     "DESK", "10", "0"], check=True, capture_output=True, timeout=PATIENCE_S)
                 code, out, err = run("cluster", "up", "--folder", folder, "--port", "0", "--server", SERVER)
                 self.assertEqual((code, out, err.count("\n")), (1, "", 1))
-                self.assertIn(f"{folder} (--folder) is in use by another cluster", err)
+                self.assertIn(f"--folder: {folder} is in use by another cluster", err)
                 self.assertEqual(up.stop(), (0, "", ""))
                 self.assertTrue(pathlib.Path(folder, "n1").is_dir())
 

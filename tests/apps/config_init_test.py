@@ -95,9 +95,9 @@ class ConfigInit(unittest.TestCase):
 
     def test_answers_that_cannot_work_are_asked_again(self):
         port = free_port()
-        for option, wrong, part in [("--address", b"h:0", "reached at port 0"), ("--store", b"~/store", "whole path"),
-                                    ("--sender", b"x" * 4096, "at most 4095 bytes"), ("--sender", b"A\0B", "a byte that is 0"),
-                                    ("--sender", b"x" * 100_000, "at most 4095 bytes"), ("--target", b"\0", "a byte that is 0")]:
+        for option, wrong, part in [("--address", b"h:0", "1 to 65535"), ("--store", b"~/store", "whole path"),
+                                    ("--sender", b"x" * 4096, "at most 4095 bytes"), ("--sender", b"A\0B", "a zero byte"),
+                                    ("--sender", b"x" * 100_000, "at most 4095 bytes"), ("--target", b"\0", "a zero byte")]:
             with self.subTest(option=option, wrong=wrong[:10]):
                 good = {"--side": "initiator", "--versions": "FIX.4.4", "--sender": "US", "--target": "THEM",
                         "--address": f"h:{port}", "--store": "journals", "--durability": "group", "--placement": "no"}
@@ -149,7 +149,7 @@ class ConfigInit(unittest.TestCase):
     def test_wrong_options_ask_nothing(self):
         for options, part in [(["--side", "both"], "--side"), (["--versions", "FIX.9"], "FIX.9"),
                               (["--address", "venue"], "expected an address such as"), (["--durability", "much"], "--durability"),
-                              (["--side", "initiator", "--address", "h:0"], "reached at port 0"), (["--store", "~/store"], "whole path"),
+                              (["--side", "initiator", "--address", "h:0"], "1 to 65535"), (["--store", "~/store"], "whole path"),
                               (["--store", "x" * 4096], "at most 4095 bytes"),
                               (["--versions", "FIX.5.0,FIX.5.0SP1"], "FIXT.1.1"), (["--versions", "FIX.4.4,"], "")]:
             with self.subTest(options=options):

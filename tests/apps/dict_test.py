@@ -77,7 +77,7 @@ class Learn(Files):
         _, out, overlay, _ = self.learn(wrong)
         for tag in ["9730", "9739", "9740", "9741"]:
             self.assertIn(f'number="{tag}"', overlay)
-        self.assertIn("4 of 5 messages have a wrong BodyLength or CheckSum, as where a log masks values", out)
+        self.assertIn("4 of 5 messages have a wrong BodyLength or CheckSum, as in a log with masked values", out)
         self.assertNotIn("cannot be read", out)
 
     def test_a_log_in_utf16_with_brackets_is_learned_from(self):
@@ -95,7 +95,7 @@ class Learn(Files):
         for out, part in [("none/out.xml", "No such file or directory"), (".", "Is a directory")]:
             code, _, err = run_in(self.folder.name, "dict", "learn", self.path("venue.log", LOG), "--base", "FIX.4.4", "--out", out)
             self.assertEqual((code, err.count("\n")), (2, 1), err)
-            self.assertTrue(err.startswith(f"nfx: {out}: {part}"), err)
+            self.assertTrue(err.startswith(f"nfx: cannot write {out}: {part}"), err)
 
     def test_tags_within_entries_belong_to_the_group_after_the_field_they_followed(self):
         _, _, overlay, _ = self.learn(LOG)

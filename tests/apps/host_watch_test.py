@@ -127,17 +127,17 @@ class HostWatch(unittest.TestCase):
         host(self.after)
         code, _, err = self.between("--html", str(self.folder))
         self.assertEqual(code, 2)
-        self.assertIn(f"{self.folder}: cannot write the report", err)
+        self.assertIn(f"cannot write {self.folder}: ", err)
 
     def test_what_cannot_be_seen_exits_3(self):
         host(self.after)
         code, out, err = self.between("--pid", "4711")
         self.assertEqual((code, out), (3, ""))
-        self.assertIn("/proc/4711: there is no such process", err)
+        self.assertIn("/proc/4711: no such process", err)
         (self.before / "proc/stat").unlink()
         code, _, err = self.between()
         self.assertEqual(code, 3)
-        self.assertIn("/proc/stat: cannot be read", err)
+        self.assertRegex(err, "cannot read .*/proc/stat")
 
     def test_wrong_usage_exits_2(self):
         for arguments in (["--interval-ms", "1"], ["--format", "xml"], ["--once", "--count", "2"], ["--pid", "-1"],

@@ -208,7 +208,7 @@ class Live(unittest.TestCase):
 
         refused("one or two lines", "live", "--feed", "itch")
         refused("has no name", "live", "--feed", "itch", "--line", "127.0.0.1:0")
-        refused("two lines are called A", "live", "--feed", "itch", "--line", "A=127.0.0.1:0", "--line",
+        refused('duplicate name "A"', "live", "--feed", "itch", "--line", "A=127.0.0.1:0", "--line",
                 "A=127.0.0.1:0")
         refused("--url wss://", "live", "--feed", "ws", "--name", "A")
         refused("is not an address", "live", "--feed", "ws", "--name", "A", "--url", "http://localhost")

@@ -209,7 +209,7 @@ class Record(unittest.TestCase):
 
         to = ("--to", self.folder + "/r", "--ring-directory", self.folder)
         refused("has no name", "record", "--line", "127.0.0.1:0", *to)
-        refused("two lines are called A", "record", "--line", "A=127.0.0.1:0", "--line", "A=127.0.0.1:0", *to)
+        refused('duplicate name "A"', "record", "--line", "A=127.0.0.1:0", "--line", "A=127.0.0.1:0", *to)
         refused("write ADDRESS:PORT", "record", "--line", "A=localhost", *to)
         refused("not a multicast group", "record", "--line", "A=127.0.0.1:0@lo", *to)
         refused("has no interface", "record", "--line", "A=239.1.1.1:0@nosuch0", *to)

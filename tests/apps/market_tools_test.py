@@ -348,7 +348,7 @@ class Conversions(Files):
         out = self.folder / "columns"
         status, _, err = run("market", "convert", path, "--to", "columns", "--out", str(out))
         self.assertEqual(status, 1)
-        self.assertIn("shown is what precedes", err)
+        self.assertIn("the output ends there", err)
         self.assertEqual(list(load_column(out / "order.npy")), [1, 1])
 
     def test_an_output_that_cannot_be_written_is_an_error(self):
@@ -356,7 +356,7 @@ class Conversions(Files):
         for to, out in (("csv", "/dev/full"), ("itch", "/dev/full")):
             status, _, err = run("market", "convert", path, "--to", to, "--out", out, "--force")
             self.assertEqual((status, err.count("\n")), (1, 1), err)
-            self.assertIn("/dev/full: cannot be written: No space left on device", err)
+            self.assertIn("cannot write /dev/full: No space left on device", err)
         status, _, err = run("market", "convert", path, "--out", str(self.folder / "no" / "such"))
         self.assertEqual((status, err.count("\n")), (2, 1), err)
 
@@ -382,7 +382,7 @@ class WrongFiles(Files):
                                   (b"\x28\xb5\x2f\xfd" + b"\xff" * 50, "cannot be decompressed")):
             self.refused(self.file(content, "other"), expected)
         self.refused(str(self.folder), "is a folder; nfx market replay reads")
-        self.refused(str(self.folder / "nothing"), "cannot be opened: No such file or directory")
+        self.refused(str(self.folder / "nothing"), "No such file or directory")
 
     def test_that_are_cut_or_overwritten_are_read_up_to_there(self):
         chooser = random.Random(11)
@@ -398,7 +398,7 @@ class WrongFiles(Files):
                     self.assertLessEqual(err.count("\n"), 1, err)
                     if status != 0:
                         self.assertEqual(status, 1)
-                        self.assertRegex(err, r"cut: ends within .*, at byte \d+ of its content; shown is what precedes")
+                        self.assertRegex(err, r"cut: ends within .*, at byte \d+ of its content; the output ends there")
         # Zeros are no messages; others are lengths that no message has.
         self.refused(self.file(itch[:1000] + b"\xff" * 500, "bad.itch"), "has a message whose length is not that of its type",
                      commands=self.COMMANDS[:5])

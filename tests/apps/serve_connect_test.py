@@ -264,7 +264,7 @@ class ServeAndConnect(unittest.TestCase):
             code, _, err = self.connect(ORDER + "\n", "--logon-wait", "0.3", port=unused.getsockname()[1])
         self.assertEqual(code, 1)
         self.assertIn("cannot connect", err)
-        self.assertIn("nfx: no logon within the time", err)
+        self.assertIn("nfx: no Logon within --logon-wait", err)
 
     def test_an_address_in_use_is_a_configuration_error(self):
         server = self.serve()

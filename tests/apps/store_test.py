@@ -26,11 +26,11 @@ class Which(StoreTest):
         self.make("message 1 D a")
         self.make("message 1 D a", identity=OTHER)
         error = self.fails("cat", self.store, "--session", "FIX.4.4:DESK->VENU")
-        self.assertIn('no session "FIX.4.4:DESK->VENU"; did you mean FIX.4.4:DESK->VENUE?', error)
+        self.assertIn('no such session "FIX.4.4:DESK->VENU"; did you mean FIX.4.4:DESK->VENUE?', error)
         self.assertIn(OTHER, error)
 
     def test_a_folder_that_is_not_a_store_is_named(self):
-        self.assertIn(f"{self.store}: there is no such folder", self.fails("ls", self.store))
+        self.assertIn(f"cannot read {self.store}: No such file", self.fails("ls", self.store))
         self.assertIn(f"{self.folder}: no session is stored here", self.fails("cat", self.folder))
         self.assertIn("is not a folder", self.fails("verify", PROGRAM))
 

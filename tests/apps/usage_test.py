@@ -260,7 +260,7 @@ class Usage(unittest.TestCase):
         self.assert_one_line(run("demo", "--seed", "18446744073709551616"), "--seed", "is too large")
         self.assert_one_line(run("connect", "engine.toml", "--wait", "1s"), "--wait", '"1s" is not a number')
         self.assert_one_line(run("demo", "--idle", "spinn"), "--idle", "auto, spin, yield, block", "did you mean spin?")
-        self.assert_one_line(run("host", "plan", "/nowhere/engine.toml"), "/nowhere/engine.toml", "there is no such file")
+        self.assert_one_line(run("host", "plan", "/nowhere/engine.toml"), "/nowhere/engine.toml", "No such file")
 
     def test_output_forms_exclude_each_other(self):
         self.assert_one_line(run("decode", "--json", "--one-line"), "--json", "--one-line")

@@ -136,21 +136,21 @@ ROWS = {
                                    ["e.cfg:9: [SESSION] SenderSubID: ", "NFX_NOT_SET: set it"]),
     "a converted file in a folder that does not exist": (
         cfg("AllowUnknownMsgFields=N\nValidateUserDefinedFields=Y\n"), "config convert e.cfg --out no/e.toml", FAILED,
-        ["no/e.toml: cannot be written (No such file", "writable folder"]),
+        ["cannot write no/e.toml: No such file", "writable folder"]),
     # Logs and dictionaries as arguments.
     "a log that does not exist": ({}, "decode no.log", WRONG, ["no.log: No such file", "give the path"]),
-    "a folder as log": ({"d/x": ""}, "decode d", FAILED, ["d: cannot be read: Is a directory", "give the path"]),
+    "a folder as log": ({"d/x": ""}, "decode d", FAILED, ["cannot read d: Is a directory", "give the path"]),
     "a log without FIX": ({"x.log": "hello"}, "decode x.log", FAILED, ["x.log: no FIX message found", "8=FIX"]),
     "an overlay in a folder that does not exist": (
         {"x.log": support.fix(support.ORDER)}, "dict learn x.log --out no/x.xml", WRONG,
-        ["no/x.xml: No such file or directory", "a file that can be written"]),
+        ["no/x.xml: No such file or directory", "writable folder"]),
     "a dictionary to generate from that does not exist": ({}, "codegen no.xml --out o", WRONG,
                                                           ["cannot read no.xml: No such file", "give the path"]),
     "a misspelt message": ({}, "codegen FIX44.xml --out o --messages NewOrderSingel", WRONG,
                            ['no message "NewOrderSingel"', "did you mean NewOrderSingle?"]),
     # Stores as arguments.
-    "a store that does not exist": ({}, "store ls no", WRONG, ["no: there is no such folder", "give the directory"]),
-    "a file as store": ({"f": ""}, "store ls f", WRONG, ["f: is not a folder", "give the directory"]),
+    "a store that does not exist": ({}, "store ls no", WRONG, ["cannot read no: No such file", "give the directory"]),
+    "a file as store": ({"f": ""}, "store ls f", WRONG, ["cannot read f: Not a directory", "give the directory"]),
     "a folder without journals": ({"d/x": ""}, "store ls d", WRONG, ["d: no session is stored here", "give the directory"]),
     "a folder without journals to verify": ({"d/x": ""}, "store verify d", WRONG, ["d: no session is stored here"]),
     "a folder without journals to show": ({"d/x": ""}, "store cat d", WRONG, ["d: no session is stored here"]),

@@ -108,11 +108,11 @@ class Command(unittest.TestCase):
 
     def test_folder_that_cannot_be_made_is_refused(self):
         (self.scratch / "file").write_text("")
-        self.refuse(1, "cannot be written", self.fix44, "--out", self.scratch / "file" / "out")
+        self.refuse(1, "cannot write ", self.fix44, "--out", self.scratch / "file" / "out")
 
     def test_file_that_cannot_be_written_is_refused(self):
         (self.scratch / "out" / "fields.hpp").mkdir(parents=True)
-        self.refuse(1, "fields.hpp: cannot be written", self.fix44, "--messages", "D", "--out", self.scratch / "out")
+        self.refuse(1, "fields.hpp: Is a directory", self.fix44, "--messages", "D", "--out", self.scratch / "out")
 
 
 if __name__ == "__main__":

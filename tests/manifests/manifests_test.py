@@ -276,7 +276,7 @@ class Secrets(unittest.TestCase):
             before = (place / "accounts.conf").read_bytes()
             code, err = self.secrets("--folder", str(place), "--hosts", "a")
             self.assertEqual((code, err.count("\n")), (1, 1))
-            self.assertIn("accounts.conf is there already: remove it, or choose another --folder", err)
+            self.assertIn("accounts.conf exists already: remove it, or choose another --folder", err)
             self.assertEqual((place / "accounts.conf").read_bytes(), before)
             self.assertEqual(self.secrets("--folder", f"{folder}/other", "--hosts", "a b")[0], 2)
 

@@ -38,9 +38,9 @@ StoredRecords read_session(nats::NatsStream& stream, const std::string& session,
     FrameView frame;
     const FrameError error = decode_frame(stored.bytes, frame);
     if (error != FrameError::none || frame.header.session != nfx::cluster::session_id(session))
-      throw std::runtime_error("sequence " + std::to_string(stored.sequence) + " of the stream is not a frame of it" +
-                               (error != FrameError::none ? ": " + std::string{to_string(error)} : "") +
-                               "; nothing was removed");
+      throw std::runtime_error(
+          "sequence " + std::to_string(stored.sequence) + " of the stream is not a frame of the session" +
+          (error != FrameError::none ? ": " + std::string{to_string(error)} : "") + "; nothing was removed");
     found.compaction.add(StreamSeq{stored.sequence}, frame);
     if (begins_with_reset(frame) && StreamSeq{stored.sequence} <= copied) found.reset_at = stored.stored;
   });

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "base/error_text.hpp"
 #include "nats/nats_stream.hpp"
 
 namespace nfx::app::cluster_tools {
@@ -84,7 +85,7 @@ Owned<X509> make_certificate(const char* name, EVP_PKEY* key, X509* issuer, EVP_
 void write_file(const fs::path& path, mode_t mode, std::string_view text) {
   ::unlink(path.c_str());
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-  must(fd >= 0, "create " + path.string() + "; may this user write in its folder?");
+  if (fd < 0) throw std::runtime_error(cannot("write", path, errno));
   const ssize_t written = ::write(fd, text.data(), text.size());
   ::close(fd);
   must(written == static_cast<ssize_t>(text.size()), "write " + path.string());

@@ -22,6 +22,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/error_text.hpp"
+
 namespace nfx::app::cluster_tools {
 namespace {
 
@@ -179,21 +181,20 @@ void LocalCluster::make_folder() {
   std::error_code error;
   if (options_.folder.empty()) {
     std::string name = (fs::temp_directory_path() / "nfx-cluster-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) fail_with_errno("cannot make the folder " + name);
+    if (::mkdtemp(name.data()) == nullptr) fail(cannot("make folder", name, errno));
     folder_ = name;
     is_temporary_ = true;
   } else {
     const bool is_new = fs::create_directories(options_.folder, error);
-    if (!fs::is_directory(options_.folder))
-      fail(options_.folder.string() + " (--folder) cannot be made: " + error.message());
+    if (!fs::is_directory(options_.folder)) fail("--folder: " + cannot("make folder", options_.folder, error.value()));
     folder_ = fs::absolute(options_.folder);
     if (is_new) fs::permissions(folder_, fs::perms::owner_all, error);
   }
   // Two clusters with one store would destroy it.
   lock_ = ::open((folder_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (lock_ < 0) fail_with_errno(folder_.string() + " (--folder) cannot be written");
+  if (lock_ < 0) fail("--folder: " + cannot("write", folder_, errno));
   if (::flock(lock_, LOCK_EX | LOCK_NB) != 0)
-    fail(folder_.string() + " (--folder) is in use by another cluster: end that one, or choose another folder");
+    fail("--folder: " + folder_.string() + " is in use by another cluster; end that one, or choose another folder");
 }
 
 void LocalCluster::choose_ports() {
@@ -281,7 +282,7 @@ bool LocalCluster::make_streams(const nats::StreamLimits& limits, Duration most,
     if (const auto ended = take_ended()) fail("server " + ended->text + ": " + last_log_line(*ended->server));
     if (error.contains("already in use"))
       fail(error + ": the folder has a stream with other limits; use those, or another folder");
-    if (std::chrono::steady_clock::now() > end) fail("the servers made no stream in time: " + error);
+    if (std::chrono::steady_clock::now() > end) fail("no stream within --start-timeout: " + error);
     if (waits) waits(error);
     if (give_up()) return false;
   }

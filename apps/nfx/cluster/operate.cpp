@@ -34,7 +34,7 @@ void require_word(std::string_view name, std::string_view what) {
 void show(const OperatorSettings& settings) {
   const std::string text = to_string(settings);
   Output out;
-  if (text.empty()) out.text.add("nothing is set: the configuration of the gateways decides\n");
+  if (text.empty()) out.text.add("no settings: the configuration of the gateways applies\n");
   for (std::string_view rest = text; !rest.empty();) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(line.size() + 1);

@@ -21,7 +21,8 @@ nats::NatsStream open_stream(const StreamOptions& options) {
   nats::NatsOptions chosen = nats_options(options);
   if (const std::string plain = nats::plain_servers(chosen); !plain.empty())
     print_error(
-        "nfx: warning: without TLS to {}: whoever is between can read and change what is sent; write tls:// before the "
+        "nfx: warning: without TLS to {}: others on the network can read and change the messages; write tls:// before "
+        "the "
         "address and name --ca\n",
         plain);
   return nats::NatsStream{std::move(chosen)};

@@ -85,7 +85,7 @@ int run_repair(const RepairOptions& options) {
     return exit_done;
   }
   if (!options.remove) {
-    out.text.add("{}: {} messages are not its frames, next to {} that are; --remove removes them for ever\n", session,
+    out.text.add("{}: {} messages are not its frames, next to {} that are; --remove deletes them\n", session,
                  found.junk.size(), found.frames);
     out.flush();
     return exit_failed;
@@ -94,7 +94,7 @@ int run_repair(const RepairOptions& options) {
   const auto stored = std::ranges::find(sessions, session, &nats::StoredSession::name);
   if (stored != sessions.end() && !stored->owner.empty())
     throw std::runtime_error("session " + session + " has an owner, " + stored->owner +
-                             ": such a message ends its ownership by itself; try again when it has none");
+                             ", which will lose it because of these messages; try again when it has none");
   for (const Junk& junk : found.junk) stream.remove_frame(junk.sequence);
   out.text.add("{}: removed {} messages; its {} frames are left, and a gateway can own it\n", session,
                found.junk.size(), found.frames);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error_text.hpp"
 #include "cluster/credentials.hpp"
 #include "cluster/options.hpp"
 #include "command.hpp"
@@ -29,12 +30,11 @@ int run_secrets(const SecretsOptions& options) {
   const fs::path folder = options.folder;
   std::error_code error;
   if (fs::create_directories(folder, error)) fs::permissions(folder, fs::perms::owner_all, error);
-  if (!fs::is_directory(folder))
-    throw std::runtime_error(options.folder + " (--folder) cannot be made: " + error.message());
+  if (!fs::is_directory(folder)) throw std::runtime_error("--folder: " + cannot("make folder", folder, error.value()));
   // Servers and gateways that run have these; others would not be accepted any more.
   if (fs::exists(folder / "accounts.conf"))
     throw std::runtime_error((folder / "accounts.conf").string() +
-                             " is there already: remove it, or choose another --folder");
+                             " exists already: remove it, or choose another --folder");
   const CertificateFiles files = make_certificates(folder, options.hosts);
   make_users(folder, options.stream);
   SafeText out;

@@ -110,7 +110,7 @@ class Client final : public Application, public Observer {
     if (logon_deadline_ == MonotonicTime::min()) logon_deadline_ = now.monotonic + seconds(options_.logon_wait_s);
     if (now.monotonic >= logon_deadline_) {
       silent_ = silent_ || (logon_sent_ && !answered_);
-      fail("no logon within the time that --logon-wait allows");
+      fail("no Logon within --logon-wait");
       return Duration::max();
     }
     return logon_deadline_ - now.monotonic;

@@ -8,8 +8,8 @@
 #include <map>
 #include <memory>
 #include <stdexcept>
-#include <system_error>
 
+#include "base/error_text.hpp"
 #include "cli/progress.hpp"
 #include "command.hpp"
 #include "decode/decoder.hpp"
@@ -35,14 +35,13 @@ struct DecodeOptions {
   bool summary = false;
 };
 
+constexpr const char* or_stdin = "; give the path of a readable file, or - for standard input";
+
 class Input {
  public:
   explicit Input(const std::string& file)
       : name_(file), fd_(file == "-" ? STDIN_FILENO : open(file.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (fd_ < 0) {
-      throw ConfigError(file + ": " + std::generic_category().message(errno) +
-                        "; give the path of a readable file, or - for stdin");
-    }
+    if (fd_ < 0) throw ConfigError(cannot("read", file, errno) + or_stdin);
   }
   ~Input() {
     if (fd_ != STDIN_FILENO) close(fd_);
@@ -65,9 +64,7 @@ class Input {
     do {
       size = read(fd_, buffer_.get(), buffer_size);
     } while (size < 0 && errno == EINTR);
-    if (size < 0)
-      throw std::runtime_error(name_ + ": cannot be read: " + std::generic_category().message(errno) +
-                               "; give the path of a log file, or - for stdin");
+    if (size < 0) throw std::runtime_error(cannot("read", name_, errno) + or_stdin);
     return {buffer_.get(), static_cast<std::size_t>(size)};
   }
 

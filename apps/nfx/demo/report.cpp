@@ -2,11 +2,13 @@
 #include "demo/report.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <stdexcept>
 
+#include "base/error_text.hpp"
 #include "json_output.hpp"
 #include "output.hpp"
 
@@ -188,9 +190,9 @@ void write_json(const std::filesystem::path& file, const Outcome& outcome, const
   json["venue"] = side_json(outcome.venue.thread_before, outcome.venue.thread_after, outcome.venue.session);
   json["agree"] = problems.empty();
   std::ofstream out{file};
-  if (!out) throw std::runtime_error("cannot write " + file.string() + ": give --json a writable path");
+  if (!out) throw std::runtime_error(cannot("write", file, errno));
   out << json.dump(2) << '\n';
-  if (!out.flush()) throw std::runtime_error("cannot write " + file.string() + ": is the disk full?");
+  if (!out.flush()) throw std::runtime_error(cannot("write", file, errno));
 }
 
 }  // namespace nfx::app::demo

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/error_text.hpp"
 #include "cli/progress.hpp"
 #include "decode/scanner.hpp"
 #include "nexusfix/config/engine_config.hpp"
@@ -53,10 +54,8 @@ LogCount for_each_message(const std::string& log, std::string_view doing,
   std::ifstream file;
   if (log != "-") {
     file.open(log, std::ios::binary);
-    if (!file.is_open()) {
-      throw ConfigError(log + ": " + std::generic_category().message(errno) +
-                        "; give the path of a readable file, or - for stdin");
-    }
+    if (!file.is_open())
+      throw ConfigError(cannot("read", log, errno) + "; give the path of a readable file, or - for standard input");
   }
   std::istream& in = log == "-" ? std::cin : file;
   MessageScanner scanner;
@@ -86,7 +85,7 @@ LogCount for_each_message(const std::string& log, std::string_view doing,
     take();
     progress.add(static_cast<std::uint64_t>(in.gcount()));
   }
-  if (in.bad()) throw std::runtime_error(log + ": cannot be read: " + std::generic_category().message(errno));
+  if (in.bad()) throw std::runtime_error(cannot("read", log, errno));
   scanner.finish();
   take();
   return count;

@@ -167,8 +167,8 @@ int learn_dictionary(const LearnOptions& given) {
   if (others > 0) found.add("{} messages are not {}: left out\n", others, dictionary.begin_string());
   if (count.corrected > 0) {
     found.add(
-        "{} of {} messages have a wrong BodyLength or CheckSum, as where a log masks values: learned from all the "
-        "same\n",
+        "{} of {} messages have a wrong BodyLength or CheckSum, as in a log with masked values; they were used "
+        "too\n",
         count.corrected, count.messages);
   }
   if (count.unreadable > 0) found.add("{} messages cannot be read: 'nfx decode' explains\n", count.unreadable);

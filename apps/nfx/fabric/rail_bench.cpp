@@ -17,6 +17,7 @@
 #include <thread>
 #include <tuple>
 
+#include "base/error_text.hpp"
 #include "fabric/rail_bench_end.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
 #include "noisy_processes.hpp"
@@ -46,7 +47,7 @@ class SocketFolder {
  public:
   SocketFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "nfx-fabric-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make the folder " + name);
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error(cannot("make folder", name, errno));
     path_ = name;
   }
   SocketFolder(const SocketFolder&) = delete;
@@ -117,12 +118,12 @@ std::unique_ptr<NoisyProcesses> make_noise(const BenchOptions& options) {
 
 void check(const BenchOptions& options) {
   const auto refuse = [](const std::string& why) { throw std::runtime_error(why); };
-  if (options.rails == 0 || options.rails > max_bench_rails) refuse("rails are 1 to 32");
+  if (options.rails == 0 || options.rails > max_bench_rails) refuse("rails: expected 1 to 32");
   if (options.groups == 0 || options.groups > std::min<std::size_t>(max_bench_groups, options.rails))
-    refuse("groups are 1 to 16, and no more than there are rails");
-  if (options.page_bytes < 64 || options.page_bytes > (1U << 26U)) refuse("a page has 64 bytes to 64 MiB");
-  if (options.window == 0 || options.window > max_window) refuse("a window is 1 to 128 pages");
-  if (options.batch == 0) refuse("a batch is at least 1 page");
+    refuse("groups: expected 1 to 16, and at most the number of rails");
+  if (options.page_bytes < 64 || options.page_bytes > (1U << 26U)) refuse("page: expected 64 bytes to 64 MiB");
+  if (options.window == 0 || options.window > max_window) refuse("window: expected 1 to 128 pages");
+  if (options.batch == 0) refuse("batch: expected at least 1 page");
 }
 
 BenchReport report_of(const BenchOptions& options, const Shared& shared) {

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "base/error_text.hpp"
 #include "command.hpp"
 #include "host/apply.hpp"
 #include "host/host.hpp"
@@ -88,7 +89,7 @@ int write_below(const std::filesystem::path& folder, const std::vector<BootArtef
     std::filesystem::create_directories(file.parent_path());
     std::ofstream out{file, std::ios::binary | std::ios::trunc};
     out << artefact.content << std::flush;
-    if (!out) return refuse(HostExit::failures, file.string() + ": cannot be written");
+    if (!out) return refuse(HostExit::failures, cannot("write", file, errno));
     std::filesystem::permissions(file, static_cast<std::filesystem::perms>(artefact.mode));
     append_printable(text, file.string());
     text += "  " + artefact.purpose + '\n';

@@ -52,7 +52,7 @@ int explain(const std::string& id) {
       names.push_back(known.id);
       if (known.id.ends_with('.' + id)) hint = "; did you mean " + std::string{known.id} + '?';
     }
-    print_error("nfx: there is no check \"{}\"{}; 'nfx host explain' alone lists them all\n", id,
+    print_error("nfx: unknown check \"{}\"{} ('nfx host explain' lists all)\n", id,
                 hint.empty() ? did_you_mean(id, names) : hint);
     return exit_wrong_usage;
   }

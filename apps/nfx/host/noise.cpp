@@ -7,8 +7,8 @@
 #include <optional>
 #include <sstream>
 #include <stdexcept>
-#include <system_error>
 
+#include "base/error_text.hpp"
 #include "command.hpp"
 #include "host/host.hpp"
 #include "host/noise/report_parts.hpp"
@@ -80,14 +80,14 @@ std::string read_text(const std::string& file) {
   std::ifstream in{file, std::ios::binary};
   std::ostringstream text;
   text << in.rdbuf();
-  if (!in || !text) throw ConfigError(file + ": cannot read: " + std::generic_category().message(errno));
+  if (!in || !text) throw ConfigError(cannot("read", file, errno));
   return std::move(text).str();
 }
 
 void write_text(const std::string& file, const std::string& text) {
   std::ofstream out{file, std::ios::binary | std::ios::trunc};
   out << text << std::flush;
-  if (!out) throw std::runtime_error(file + ": cannot write: " + std::generic_category().message(errno));
+  if (!out) throw std::runtime_error(cannot("write", file, errno));
 }
 
 NoiseReport measure(const Options& options) {

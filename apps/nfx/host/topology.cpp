@@ -5,6 +5,7 @@
 #include <string>
 #include <system_error>
 
+#include "base/error_text.hpp"
 #include "command.hpp"
 #include "host/host.hpp"
 #include "host/topology_print.hpp"
@@ -32,7 +33,7 @@ HostExit write_to(const std::string& file, const std::string& content) {
   std::ofstream out{file, std::ios::binary | std::ios::trunc};
   out << content << std::flush;
   if (out) return HostExit::ok;
-  print_error("nfx: {}: cannot write it: {}\n", file, std::generic_category().message(errno));
+  print_error("nfx: {}\n", cannot("write", file, errno));
   return HostExit::failures;
 }
 
@@ -59,7 +60,7 @@ cli::Command topology_command() {
       .run =
           [] {
             if (options.groups && options.format == "svg")
-              throw cli::UsageError("--groups is a table, in text or json; there is no svg of it");
+              throw cli::UsageError("--groups: expected --format text or json");
             return static_cast<int>(show_topology(options));
           },
       .options =

@@ -15,9 +15,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 #include "base/clocks.hpp"
+#include "base/error_text.hpp"
 #include "command.hpp"
 #include "host/host.hpp"
 #include "host/watch_view.hpp"
@@ -238,11 +238,11 @@ Subject find_subject(const WatchCommand& command) {
 // Why nothing of the requested process or host can be read; otherwise empty.
 std::string blind(const Subject& subject, const WatchSample& sample) {
   if (sample.counters.cpus.empty())
-    return subject.files.path("/proc/stat").string() + ": cannot be read, so nothing is known about the CPUs";
+    return "cannot read " + subject.files.path("/proc/stat").string() + ", so nothing is known about the CPUs";
   if (subject.target.pid == 0 || !sample.threads.empty()) return {};
   const std::string folder = subject.files.path("/proc/" + std::to_string(subject.target.pid)).string();
   return folder +
-         ": there is no such process, or /proc hides it (hidepid): give a number that 'ps' shows, or watch as "
+         ": no such process, or /proc hides it (hidepid): give a number that 'ps' shows, or watch as "
          "the user who runs it";
 }
 
@@ -364,9 +364,7 @@ class Watch {
       std::ofstream file{command_.html, std::ios::binary};
       file << report_page(ReportKind::watch, "Host watch: " + subject_.title, history_.json());
       file.close();
-      if (!file)
-        return give_up(command_.html + ": cannot write the report: " + std::generic_category().message(errno),
-                       HostExit::failures);
+      if (!file) return give_up(cannot("write", command_.html, errno), HostExit::failures);
     }
     return exit_as(history_.alerted() ? HostExit::warnings : HostExit::ok);
   }

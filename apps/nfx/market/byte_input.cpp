@@ -10,7 +10,8 @@
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
-#include <system_error>
+
+#include "base/error_text.hpp"
 
 namespace nfx::app::market {
 namespace {
@@ -27,7 +28,7 @@ constexpr std::array zstd_magic{std::byte{0x28}, std::byte{0xB5}, std::byte{0x2F
 
 ByteInput::ByteInput(std::string path, Decompress where)
     : path_(std::move(path)), file_(path_ == "-" ? STDIN_FILENO : ::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
-  if (file_ < 0) throw std::runtime_error(path_ + ": cannot be opened: " + std::generic_category().message(errno));
+  if (file_ < 0) throw std::runtime_error(cannot("read", path_, errno));
   in_.resize(chunk_size);
   // A pipe may deliver the first bytes in pieces.
   while (in_end_ < zstd_magic.size()) {
@@ -64,7 +65,8 @@ void ByteInput::fill() {
   for (;;) {
     const ssize_t count = ::read(file_, in_.data() + in_end_, in_.size() - in_end_);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail("cannot be read: " + std::generic_category().message(errno), read_);
+    if (count < 0)
+      throw std::runtime_error(cannot("read", path_, system_text(errno) + " at byte " + std::to_string(read_)));
     in_end_ += static_cast<std::size_t>(count);
     read_ += static_cast<std::uint64_t>(count);
     return;

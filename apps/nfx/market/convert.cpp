@@ -15,6 +15,7 @@
 #include "market/itch_spreader.hpp"
 #include "market/market.hpp"
 #include "market/market_file.hpp"
+#include "base/error_text.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "output_file.hpp"
@@ -95,7 +96,7 @@ std::filesystem::path made_folder(const std::string& name, bool overwrite) {
   std::error_code error;
   const std::filesystem::path folder{name};
   std::filesystem::create_directories(folder, error);
-  if (error) throw ConfigError(name + ": " + error.message() + "; give the path of a folder that can be made");
+  if (error) throw ConfigError(cannot("make folder", folder, error.value()) + "; give another folder");
   if (!overwrite && !std::filesystem::is_empty(folder, error)) {
     throw ConfigError(name + ": is not empty; give another folder, or --force to overwrite its columns");
   }

@@ -109,7 +109,7 @@ std::uint8_t record_type_of(const std::string& name) {
   }
   std::string list;
   for (const std::string_view each : names) list.append(list.empty() ? "" : ", ").append(each);
-  throw cli::UsageError("--records " + name + ": there is no such type of record; write one of " + list +
+  throw cli::UsageError("--records: unknown type \"" + name + "\"; expected one of " + list +
                         did_you_mean(name, names));
 }
 

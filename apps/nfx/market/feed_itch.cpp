@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/clocks.hpp"
+#include "base/error_text.hpp"
 #include "market/feeds.hpp"
 #include "market/itch_generator.hpp"
 #include "market/market.hpp"
@@ -64,9 +65,7 @@ ItchFeedOptions feed_options(const FeedDescription& description, const LiveOptio
   made.snapshot_login.username = options.user;
   if (options.password_env.empty()) return made;
   const char* const password = std::getenv(options.password_env.c_str());
-  if (password == nullptr) {
-    throw ConfigError("--password-env: the environment variable " + options.password_env + " is not set");
-  }
+  if (password == nullptr) throw ConfigError("--password-env: " + not_set(options.password_env) + "; set it");
   made.snapshot_login.password = password;
   return made;
 }

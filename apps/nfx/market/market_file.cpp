@@ -133,11 +133,11 @@ bool MarketFile::finish(const std::string& problem, bool stopped) {
     print_error(text);
     return false;
   };
-  if (!problem.empty()) return fail(made("nfx market: {}; shown is what precedes\n", problem));
+  if (!problem.empty()) return fail(made("nfx market: {}; the output ends there\n", problem));
   const bool good = itch_ ? itch_->error().problem == ItchFileProblem::none && (stopped || itch_->finish())
                           : dbn_.error().problem == DbnProblem::none && (stopped || dbn_.finish());
   if (!good) {
-    return fail(made("nfx market: {}: {}, at byte {} of its content; shown is what precedes\n", path_,
+    return fail(made("nfx market: {}: {}, at byte {} of its content; the output ends there\n", path_,
                      itch_ ? to_string(itch_->error().problem) : to_string(dbn_.error().problem),
                      itch_ ? itch_->error().offset : dbn_.error().offset));
   }
@@ -147,7 +147,7 @@ bool MarketFile::finish(const std::string& problem, bool stopped) {
     for (const Count& each : left_out())
       has.append(has.empty() ? "" : ", ").append(std::to_string(each.count)).append(" ").append(each.name);
     return fail(
-        made("nfx market: {}: has no records by order (mbo), of which books are made, but {}; 'nfx market stats' "
+        made("nfx market: {}: has no records by order (mbo), which books are built from, but {}; 'nfx market stats' "
              "and 'nfx market convert' show those\n",
              path_, has));
   }

@@ -67,8 +67,8 @@ class Recording {
     }
     const JournalRecovery& found = recorder_->recovery();
     if (!found.clean)
-      out.add("the last recorder was killed: {} bytes of its records were in memory alone\n", found.taken_from_ring);
-    if (found.cut_bytes != 0) out.add("a power loss has torn {} bytes off: {}\n", found.cut_bytes, found.cut_file);
+      out.add("the last recorder was killed: {} bytes of its records were only in memory\n", found.taken_from_ring);
+    if (found.cut_bytes != 0) out.add("a power loss cut {} bytes off {}\n", found.cut_bytes, found.cut_file);
     out.add(
         "recording to {} from record {} on; time stamps are those of the card where it makes them, otherwise the "
         "kernel's; Ctrl-C ends it\n",

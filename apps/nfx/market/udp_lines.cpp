@@ -18,7 +18,7 @@ std::vector<UdpLineOptions> parse_udp_lines(const std::vector<std::string>& text
     }
     const std::string name = text.substr(0, equals);
     if (std::ranges::find(lines, name, &UdpLineOptions::name) != lines.end()) {
-      throw ConfigError("--line: two lines are called " + name + "; give each a name of its own");
+      throw ConfigError("--line: duplicate name \"" + name + "\"; names must be unique");
     }
     lines.push_back({name, parse_udp_address(text.substr(equals + 1)), static_cast<int>(receive_buffer)});
   }

@@ -7,8 +7,8 @@ namespace nfx::app::market {
 
 ZstdDecoder::ZstdDecoder() {
   throw std::runtime_error(
-      "is compressed with Zstandard, and this nfx was built without it: install the package libzstd-dev and build "
-      "again, or decompress the file with 'zstd -d' first");
+      "the file is compressed with Zstandard, and nfx was built without libzstd: install the package libzstd-dev and "
+      "build again, or run 'zstd -d' first");
 }
 
 ZstdDecoder::~ZstdDecoder() { static_cast<void>(stream_); }

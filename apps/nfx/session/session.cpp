@@ -76,7 +76,7 @@ void append_table(SafeText& out, const Json& answer) {
     }
     out += '\n';
   }
-  if (!member_is_true(answer, "complete")) out += "a poll thread does not answer: its sessions are missing\n";
+  if (!member_is_true(answer, "complete")) out += "a poll thread did not answer in time: its sessions are missing\n";
 }
 
 void append_session(SafeText& out, const Json& session) {
@@ -125,8 +125,8 @@ int run_command(const SessionCommandRow& row, const Options& options) {
     throw cli::UsageError("give --next-in, --next-out or both");
   if (row.takes(CommandArguments::expected) && !options.force && !options.expect_in && !options.expect_out)
     throw cli::UsageError(
-        "give the sequence numbers that 'nfx session show' has shown, as --expect-in, --expect-out or both: "
-        "nothing is changed where they are others; --force does without");
+        "give the sequence numbers that 'nfx session show' prints as --expect-in, --expect-out or both: nothing is "
+        "changed if they differ; --force skips the check");
   return ask_and_show(options.control,
                       {.method = "POST",
                        .target = control_path(options.session, row.name),

@@ -163,10 +163,10 @@ void check_result(const Transfer& transfer, const std::filesystem::path& folder,
   const bool same = !there.damaged() && value(there.scan.next_inbound) == transfer.from.next_in &&
                     value(there.scan.next_outbound) == transfer.from.next_out && there.stored.count() == tally.taken;
   if (!same) {
-    throw StoreError(folder.string() + ": what was written cannot be read back as it was: next in " +
+    throw StoreError(folder.string() + ": the written store differs when it is read back: next in " +
                      std::to_string(value(there.scan.next_inbound)) + ", next out " +
                      std::to_string(value(there.scan.next_outbound)) + ", " + counted(there.stored.count(), "message") +
-                     "; do not use it, and remove it");
+                     "; remove it");
   }
 }
 

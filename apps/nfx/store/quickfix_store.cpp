@@ -7,6 +7,7 @@
 #include <set>
 #include <system_error>
 
+#include "base/error_text.hpp"
 #include "base/text.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/dictionary/version.hpp"
@@ -26,7 +27,7 @@ std::ifstream open_file(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (fs::exists(status) && !fs::is_regular_file(status))
-    throw ConfigError(path.string() + ": is not a regular file; copy the store again");
+    throw ConfigError(cannot("read", path, "it is not a regular file") + "; copy the store again");
   return std::ifstream{path, std::ios::binary};
 }
 
@@ -36,7 +37,7 @@ std::optional<std::string> read_small(const fs::path& path) {
   if (!in) {
     std::error_code error;
     if (!fs::exists(path, error)) return std::nullopt;
-    throw ConfigError(path.string() + ": cannot be read; run as a user who may read it");
+    throw ConfigError("cannot read " + path.string() + "; run as a user who may read it");
   }
   std::string text(max_small_file, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
@@ -167,7 +168,7 @@ void read_text_header(QuickfixStore& store, std::ifstream& in) {
 void read_header(QuickfixStore& store) {
   std::ifstream in = open_file(store.file("header"));
   if (!in) {
-    store.notes.push_back(store.file("header").string() + " cannot be read: no message is imported");
+    store.notes.push_back("cannot read " + store.file("header").string() + ": no message is imported");
   } else if (store.kind == QuickfixKind::quickfixj) {
     read_binary_header(store, in);
   } else {
@@ -261,7 +262,7 @@ std::vector<QuickfixStore> find_quickfix_stores(const std::filesystem::path& fol
     if (name.extension() == ".seqnums") one_file.insert(name.stem().string());
     if (name.extension() == ".senderseqnums") two_files.insert(name.stem().string());
   }
-  if (error) throw ConfigError(folder.string() + ": " + error.message() + "; give the FileStorePath of QuickFIX");
+  if (error) throw ConfigError(cannot("read", folder, error.value()) + "; give the FileStorePath of QuickFIX");
   std::vector<QuickfixStore> stores;
   const auto add = [&](const std::string& name, QuickfixKind kind) {
     QuickfixStore& store = stores.emplace_back();
@@ -296,8 +297,8 @@ std::vector<QuickfixStore> find_quickfix_stores(const std::filesystem::path& fol
 
 QuickfixBody::QuickfixBody(const QuickfixStore& store) : in_(open_file(store.file("body"))) {
   if (!in_ && !store.messages.empty()) {
-    throw ConfigError(store.file("body").string() + ": cannot be read, though " + store.file("header").string() +
-                      " lists messages in it; copy it next to the other files");
+    throw ConfigError("cannot read " + store.file("body").string() + ", whose messages " +
+                      store.file("header").string() + " lists; copy it next to the other files");
   }
   if (in_ && in_.seekg(0, std::ios::end)) file_size_ = static_cast<std::uint64_t>(in_.tellg());
 }

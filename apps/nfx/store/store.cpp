@@ -6,6 +6,7 @@
 #include <iterator>
 #include <system_error>
 
+#include "base/error_text.hpp"
 #include "base/suggest.hpp"
 #include "command.hpp"
 #include "decode/print.hpp"
@@ -41,14 +42,10 @@ std::string names_of(const std::vector<StoredSession>& sessions) {
 
 void check_folder(const std::string& folder) {
   std::error_code error;
-  const auto status = fs::status(folder, error);
-  if (status.type() == fs::file_type::not_found) {
-    throw ConfigError(folder + ": there is no such folder; give the directory of the engine's journals");
-  }
-  if (error) throw ConfigError(folder + ": cannot be read: " + error.message());
-  if (status.type() != fs::file_type::directory) {
-    throw ConfigError(folder + ": is not a folder; give the directory of the engine's journals");
-  }
+  const bool is_folder = fs::is_directory(fs::status(folder, error));
+  if (!is_folder)
+    throw ConfigError(cannot("read", folder, error ? error.value() : ENOTDIR) +
+                      "; give the directory of the engine's journals");
 }
 
 // Whether the folder belongs to something other than a store. A new store contains only session folders, whose names
@@ -116,7 +113,7 @@ std::vector<StoredSession> find_sessions(const Place& place, bool may_be_empty) 
   }
   std::vector<std::string_view> candidates;
   for (const StoredSession& session : all) candidates.push_back(session.identity);
-  throw ConfigError(place.store + ": there is no session \"" + place.session + '"' +
+  throw ConfigError(place.store + ": no such session \"" + place.session + '"' +
                     did_you_mean(place.session, candidates) + "; the store has " +
                     (all.empty() ? "none" : names_of(all)));
 }
@@ -222,7 +219,7 @@ std::string describe(const JournalDamage& damage, const StoredSession& session, 
                      ": " + damage.reason;
   if (torn) return text + "; it is after the last commit, and the next opening truncates it";
   return text + "; repair it from a copy with 'nfx store repair " + session.folder.string() +
-         " --from COPY', or leave out what cannot be read with --gap-fill";
+         " --from COPY', or leave unreadable records out with --gap-fill";
 }
 
 std::string nanosecond_stamp(UtcTime time) {

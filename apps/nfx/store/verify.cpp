@@ -148,8 +148,8 @@ struct RepairOptions {
 int repair(const RepairOptions& options) {
   if (options.gap_fill == !options.copy.empty()) {
     throw ConfigError(
-        "choose one: --from COPY takes what cannot be read from a copy of the session's folder, --gap-fill "
-        "leaves it out");
+        "give --from COPY to take unreadable records from a copy of the session's folder, or --gap-fill to leave them "
+        "out");
   }
   const StoredSession session = find_session(options.place);
   std::string done;

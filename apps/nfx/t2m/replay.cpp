@@ -79,7 +79,7 @@ ReplayResult replay(const std::string& recording) {
     ++result.inputs;
     return true;
   });
-  if (!replay) throw ConfigError(recording + ": not a recording of 'nfx t2m run --record'");
+  if (!replay) throw ConfigError(recording + ": is not a recording of 'nfx t2m run --record'");
   replay->add_to(result);
   result.complete = scan.end == RecordingEnd::closed && scan.missing == 0;
   result.end = scan.reason;

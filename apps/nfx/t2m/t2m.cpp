@@ -6,6 +6,7 @@
 #include <span>
 #include <stdexcept>
 
+#include "base/error_text.hpp"
 #include "command.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "output.hpp"
@@ -81,17 +82,16 @@ std::vector<cli::Option> joined(Lists&&... lists) {
   return all;
 }
 
-void write(std::string_view option, const std::string& file, const std::string& text) {
+void write(const std::string& file, const std::string& text) {
   std::ofstream out{file, std::ios::binary};
   out << text;
-  if (!out.flush())
-    throw std::runtime_error("cannot write " + file + ": give " + std::string{option} + " a writable path");
+  if (!out.flush()) throw std::runtime_error(cannot("write", file, errno));
 }
 
 void write_files(const Options& options, std::span<const RunResult> runs) {
-  if (!options.json_file.empty()) write("--json", options.json_file, to_json(runs));
+  if (!options.json_file.empty()) write(options.json_file, to_json(runs));
   if (!options.report_file.empty())
-    write("--report", options.report_file, report_page(ReportKind::t2m, "Tick to model", to_json(runs)));
+    write(options.report_file, report_page(ReportKind::t2m, "Tick to model", to_json(runs)));
 }
 
 std::vector<cli::Option> file_options(Options& options) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "base/private_files.hpp"
 #include "command.hpp"
 #include "config/quickfix_settings.hpp"
 #include "config/tls_names.hpp"
@@ -34,7 +35,7 @@ void check_own(Report& report, const CheckOptions& options) {
   const std::string& key = options.tls.key.empty() ? options.tls.certificate : options.tls.key;
   struct stat status{};
   if (::stat(key.c_str(), &status) == 0 && (status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-    report.add(Result::warning, "key", key + ": others than its owner may read or change it; chmod 600 " + key);
+    report.add(Result::warning, "key", open_to_others(key, status.st_mode, "read or change it", "600"));
   }
 }
 

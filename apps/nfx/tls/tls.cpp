@@ -36,7 +36,7 @@ void Report::add_certificate(const std::string& what, const CertificateFacts& fa
   std::string dates = "valid from " + to_text(facts.not_before) + " until " + to_text(facts.not_after);
   if (facts.not_after < today) {
     result = Result::failure;
-    dates += ": expired " + distance(facts.not_after, today) + "; it has to be renewed";
+    dates += ": expired " + distance(facts.not_after, today) + "; renew it";
   } else if (facts.not_before > today) {
     result = Result::failure;
     dates += ": not valid yet; check this host's clock";

@@ -60,7 +60,8 @@ Line title_of(const Snapshot& snapshot) {
                      rate_sum(snapshot, &SessionRow::in_rate) + " out " + rate_sum(snapshot, &SessionRow::out_rate) +
                      "  " + one_line(snapshot.utc) + "  pid " + std::to_string(snapshot.pid) + ", NexusFIX " +
                      one_line(snapshot.version);
-  if (!snapshot.complete) return {"a poll thread does not answer: its sessions are missing; " + text, Look::alarm};
+  if (!snapshot.complete)
+    return {"a poll thread did not answer in time: its sessions are missing; " + text, Look::alarm};
   return {std::move(text), Look::title};
 }
 

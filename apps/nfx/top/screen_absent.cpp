@@ -6,8 +6,7 @@
 namespace nfx::app::top {
 
 std::unique_ptr<Screen> make_screen(bool) {
-  throw std::runtime_error(
-      "this build is without ncurses: install the package libncurses-dev and build again, or use --once");
+  throw std::runtime_error("built without ncurses: install the package libncurses-dev and build again, or use --once");
 }
 
 }  // namespace nfx::app::top
