@@ -17,7 +17,7 @@ struct Load {
   double server_cores = 0, gateway_cores = 0;
 };
 
-// Of these sessions, which are divided among streams.
+// The load of these sessions, which are divided among streams.
 Load load_of(const UnitCosts& costs, double sessions, double rate, double record_bytes, double streams) {
   Load load;
   load.records_per_s = sessions * rate;

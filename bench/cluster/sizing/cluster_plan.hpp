@@ -1,10 +1,10 @@
 // How large a cluster has to be for a number of sessions, from costs that were measured: streams, servers, disks,
 // network, processors. Thread: any; pure. Cost: some arithmetic. Errors: none; a plan that does not fit names why.
 //
-// A session has one frame in flight: it publishes as many frames as records, until its rate is higher than the
-// acknowledgements allow; from there on frames become larger. Streams and processors are planned at a share of what
-// they can do at most. Costs are those of the machine that was measured, at the rate of one stream; where gateways and
-// servers shared its processors, as they do on one host, the most that a stream does is too low rather than too high.
+// A session has one frame in flight. It publishes one frame for each record until its rate is higher than the
+// acknowledgements allow; above that, frames become larger. Streams and processors are planned at a share of their
+// maximum. Costs are from the measured machine, at the rate of one stream. If gateways and servers shared its
+// processors, as on one host, the maximum of a stream is too low rather than too high.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ struct ClusterPlan {
 
 [[nodiscard]] ClusterPlan make_plan(const UnitCosts& costs, const PlanOptions& options);
 
-// What this load takes on the machine of the costs itself, where gateway and servers share its processors.
+// The cost of this load on the measured machine itself, where gateway and servers share its processors.
 [[nodiscard]] CostSample predict(const UnitCosts& costs, double sessions, double rate, double record_bytes);
 
 }  // namespace nfx::bench

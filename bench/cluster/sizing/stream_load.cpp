@@ -20,7 +20,7 @@ constexpr Duration longest_wait = std::chrono::milliseconds{2};
 
 MonotonicTime now() { return std::chrono::steady_clock::now(); }
 
-// What one session has appended and is not released.
+// Records that one session has appended and that are not released.
 struct Waiting {
   std::deque<MonotonicTime> since;
   std::uint64_t taken = 0;  // records that are released, of all since the session is owned

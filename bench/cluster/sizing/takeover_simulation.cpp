@@ -39,7 +39,7 @@ enum class Step : std::uint8_t { lease_ended, read_last, claim, replay, owned, l
 
 struct Event {
   double time = 0;
-  std::uint64_t order = 0;  // of those at the same time
+  std::uint64_t order = 0;  // among events at the same time
   std::uint32_t session = 0;
   Step step{};
   bool operator>(const Event& other) const { return time != other.time ? time > other.time : order > other.order; }
@@ -85,7 +85,7 @@ class Simulation {
       if (!is_lost(i)) alive_gateways_.push_back(i);
     for (std::uint32_t i = 0; i < options.streams; ++i) place_stream(i);
     for (std::uint32_t i = 0; i < options.sessions; ++i) {
-      // What rendezvous hashing gives: each gateway has the highest weight with the same probability.
+      // With rendezvous hashing each gateway has the highest weight with the same probability.
       if (!is_lost(random_.below(options.gateways))) continue;
       const auto session = static_cast<std::uint32_t>(sessions_.size());
       sessions_.push_back(

@@ -170,7 +170,7 @@ UnitCosts measure_costs(const MeasureOptions& options, std::uint32_t replicas) {
   }
   costs.release_ns_per_byte =
       std::max(0.0, (one_large.release_p50_us - one_small.release_p50_us) * 1000 / (one_large.record_bytes - small));
-  // Of the load with the most bytes, compared with which other work of this host is small.
+  // From the load with the most bytes, which is large compared with the other work of this host.
   const CostPoint at_batches = costs.at(batches.frames_per_s);
   costs.server_ns_per_byte = std::max(0.0, (batches.server_cores - at_batches.server_cores) * 1e9 /
                                                (batches.bytes_per_s - batches.frames_per_s * point_frame_bytes));

@@ -1,4 +1,4 @@
-// What frames cost on a cluster: measured under several loads, and stored in a file from which plans are made.
+// The cost of frames on a cluster, measured under several loads. Plans are made from the file that stores it.
 // Thread: one. Cost: measuring takes a minute or so. Errors: std::runtime_error in one line, which
 // names the file or the server.
 #pragma once
@@ -26,7 +26,7 @@ struct CostSample {
   double stored_bytes_per_s = 0;  // that the stream grew by, of one replica
 };
 
-// What frames with one record of 200 bytes take at one rate. Each frame costs less at a higher rate, because servers
+// The cost of frames with one record of 200 bytes at one rate. Each frame costs less at a higher rate, because servers
 // then handle several in one go.
 struct CostPoint {
   double frames_per_s = 0;

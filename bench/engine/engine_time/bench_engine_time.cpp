@@ -1,6 +1,6 @@
-// Measures the engine's own time per message, without the kernel: from the last byte of an order to on_message, and
-// from send() of a report until its bytes are passed to the transport, with and without a journal. bench_engine_time
-// --help. Exit status 1 if an answer is wrong, 2 if the run is not possible.
+// Measures the engine's own time per message, without the kernel, with and without a journal: from the last byte of an
+// order to on_message, and from send() of a report until the transport has its bytes. bench_engine_time --help. Exit
+// status 1 if an answer is wrong, 2 if the run is not possible.
 #include <algorithm>
 #include <array>
 #include <chrono>

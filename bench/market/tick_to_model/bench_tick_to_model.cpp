@@ -251,7 +251,7 @@ struct BestPrices {
   std::optional<nfx::market::Level> bid, ask;
   friend bool operator==(const BestPrices&, const BestPrices&) = default;
 };
-// What a day ends with, by the feed's instruments.
+// The state at the end of a day, by the feed's instruments.
 struct DayEnd {
   std::vector<BestPrices> prices;
   std::uint64_t orders = 0;

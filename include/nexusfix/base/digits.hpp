@@ -132,8 +132,8 @@ template <typename Word>
 [[nodiscard]] constexpr std::uint64_t eight(std::uint64_t number) noexcept {
   NFX_ASSERT(number < limit_8);
   // Halves of four digits, quarters of two, then single digits. Each step divides all parts with one multiplication by
-  // a rounded-up reciprocal, exact for parts this small, and a second one moves the quotients before the
-  // remainders: part - q * divisor, shifted up, plus q.
+  // a rounded-up reciprocal, which is exact for parts this small. A second multiplication moves the quotients before
+  // the remainders: part - q * divisor, shifted up, plus q.
   const std::uint64_t thousands = number * 0xD1B71759 >> 45;
   const std::uint64_t halves = (number << 32) + thousands * (1 - (std::uint64_t{10000} << 32));
   const std::uint64_t hundreds = halves * 10486 >> 20 & 0x0000007F0000007F;

@@ -1,6 +1,6 @@
 // A histogram that one thread records in and any thread reads while it does. Its buckets are linear within a power of
-// two and logarithmic across them: below 2^exact_bits each value has its own, above, each power of two is split into
-// 2^(exact_bits - 1):
+// two and logarithmic across them. Each value below 2^exact_bits has its own bucket. Each power of two above is split
+// into 2^(exact_bits - 1).
 //
 //   value   1 m m m x x ... x     with exact_bits = 4: three bits after the leading one choose the bucket; x is lost
 //

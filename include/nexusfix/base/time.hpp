@@ -62,9 +62,9 @@ class UtcTimestampWriter {
  public:
   std::size_t write(char* out, UtcTime time, unsigned fraction_digits) noexcept;
 
-  // For writers that assemble the timestamp themselves. settle() makes the second of `time` the cached one and returns
-  // the nanoseconds within it; text() is that second, "YYYYMMDD-HH:MM:SS.", in 24 characters, of which the last six are
-  // undefined; sum() is the sum of its bytes without the point.
+  // For writers that assemble the timestamp themselves. settle() caches the second of `time` and returns the
+  // nanoseconds within it. text() is that second, "YYYYMMDD-HH:MM:SS.", in 24 characters, of which the last six are
+  // undefined. sum() is the sum of its bytes without the point.
   [[nodiscard]] bool covers(UtcTime time) const noexcept { return since_begin(time) < nanoseconds_per_second; }
   std::uint32_t settle(UtcTime time) noexcept {
     const std::uint64_t since = since_begin(time);

@@ -16,9 +16,9 @@
 namespace nfx {
 
 enum class IdleMode : std::uint8_t {
-  spin,       // busy-polling, never leaves the CPU: lowest latency, for a thread with a CPU of its own
+  spin,       // busy-polling, never leaves the CPU: lowest latency. For a thread with a CPU of its own
   yield,      // lets other threads run when there is nothing to do
-  block,      // sleeps until the kernel wakes the thread: for threads that share CPUs
+  block,      // sleeps until the kernel wakes the thread. For threads that share CPUs
   automatic,  // of a configuration: "spin" where the placement plan gives the thread a CPU of its own, otherwise block
 };
 

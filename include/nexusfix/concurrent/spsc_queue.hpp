@@ -52,9 +52,9 @@ static_assert(sizeof(ThreadOwner) == 4);
 
 // The positions of the producer and the consumer of a ring: the base of SpscQueue and SpscRing.
 // Thread: has_room() and publish() are for the producer, readable() and release() for the consumer; none ever waits.
-// Cost: a few cycles; each side reads the other's position only when its last copy of it means full or empty, so that
-// the cache line of the other side is transferred once for many records. Each side reads its own position from a line
-// that the other never touches; the published line is only stored to, which does not stall.
+// Cost: a few cycles. Each side reads the other's position only when its last copy of it means full or empty. So the
+// other side's cache line is transferred once for many records. Each side reads its own position from a line that the
+// other never touches; the published line is only stored to, which does not stall.
 // Positions count units from 0 and only grow; a ring of `capacity` units, a power of two, uses them modulo capacity.
 // 64 bits do not overflow in centuries.
 class SpscIndexes {

@@ -65,8 +65,8 @@ struct WorkerOptions {
 // A thread that calls a step function repeatedly: it runs deferred work on a housekeeping CPU.
 // Thread: constructor, stop() and destructor from the owner. Cost: one call through a std::function per step, so a step
 // should handle many items. Lifetime: what the functions refer to outlives the thread. Errors: the constructor throws
-// std::system_error when no thread can be created, and what on_start throws; an exception ends its step alone, and the
-// next one follows: a step that can fail counts and reports that itself.
+// std::system_error when no thread can be created, and what on_start throws. An exception ends only its step, and the
+// next step follows. A step that can fail counts and reports its failures.
 class WorkerThread {
  public:
   struct Work {

@@ -51,7 +51,7 @@ struct ControlConfig {
   std::string socket_group;            // a group's name; empty: the process's
   std::vector<std::string> operators;  // users, or groups as "@name"; empty: root and the process's own user
   std::vector<std::string> viewers;
-  Endpoint http;       // on loopback; without a host: none
+  Endpoint http;       // on loopback. Without a host: none
   std::string tokens;  // file with the bearer tokens of `http`
   // Mutual TLS on `http` instead of tokens: its certificate and key, the authorities of its clients, what they have
   // revoked, and the file with the roles of their certificates' names.
@@ -291,8 +291,8 @@ struct EngineConfig {
 
   std::vector<SessionSettings> sessions;
 
-  // The text of the file that this was read from by load_any_config or load_program_config, so that a later version of
-  // the file can be compared with it, with names in place of its passwords; empty: made by a program.
+  // The text of the file that load_any_config or load_program_config read, with names in place of its passwords. A
+  // later version of the file is compared with it. Empty: made by a program.
   std::string file_text;
 };
 

@@ -5,7 +5,7 @@
 //   nfx::use_control();                      // programs made with nfx::run: before it, [control] does the rest
 //   auto control = nfx::make_control(engine);  // programs with an Engine of their own
 //
-// Thread: made and destroyed by the owner, while the engine exists; its thread ends with it. Cost: none without
+// Thread: made and destroyed by the owner, while the engine exists. Its thread ends with it. Cost: none without
 // requests. Bounds: connections, sizes, rates and times in docs/control.md. Errors: ConfigError at start, naming the
 // key of [control] and the fix; afterwards whatever a client does is its answer.
 #pragma once

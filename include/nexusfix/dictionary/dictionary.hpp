@@ -1,5 +1,5 @@
 // The definitions of one FIX version, or of one counterparty's variant: fields and their types, messages, groups,
-// enumerated values. The types are those of FIX 4.0 to 5.0 SP2 and of FIX Latest.
+// enumerated values. It knows the types of FIX 4.0 to 5.0 SP2 and of FIX Latest.
 // Thread: any; immutable once parsed. Cost: lookups by tag and message type are O(1) and never allocate; has_format()
 // is one pass over the value.
 // Lifetime: every pointer, span and string_view returned belongs to the Dictionary and is valid as long as it; moving

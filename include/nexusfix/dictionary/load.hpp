@@ -16,11 +16,11 @@ namespace nfx {
 
 // The files of one session's dictionary.
 struct DictionaryFiles {
-  std::filesystem::path transport;              // FIXT11.xml; empty when the application's file defines everything
+  std::filesystem::path transport;              // FIXT11.xml. Empty when the application's file defines everything
   std::filesystem::path application;            // FIX50SP2.xml
-  std::vector<std::filesystem::path> overlays;  // applied to both in this order; the base that they name is ignored
+  std::vector<std::filesystem::path> overlays;  // applied to both in this order. The base that they name is ignored
   // "FIX.5.0SP2": for files that leave the version open, such as FIX 5.0 without a service pack, or Orchestra files
-  // with a version of their own. Empty: the files have to state one.
+  // with their own version. Empty: the files have to state one.
   std::string version{};
   // For a session: the messages of the session layer that the files lack are those of the shipped dictionary of their
   // version, which is a repair. FIX 5.0 and later have them in `transport`.

@@ -15,7 +15,7 @@ struct TlsPeer;
 // A Logon that names one of our acceptors, before the session has seen it and before anything is stored or reset.
 struct LogonRequest {
   const SessionConfig& session;          // the one it names; of a template, with its session's CompIDs
-  const MessageView& message;            // framing, BodyLength and CheckSum are right; not validated further
+  const MessageView& message;            // framing, BodyLength and CheckSum are right. Not validated further
   std::string_view peer;                 // its address: "192.0.2.7:51234"
   bool is_new;                           // the session does not exist yet: a template's
   const TlsPeer* certificate = nullptr;  // TLS: the names in the peer's certificate (tls_facts.hpp); null: it has none

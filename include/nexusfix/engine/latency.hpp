@@ -74,7 +74,7 @@ static_assert([] {
   return at < latency_stages.size() ? latency_stages[at].name : "?";
 }
 
-// Of the stages of a session.
+// The latencies of a session, one histogram for each stage.
 struct LatencySet {
   std::array<LatencyCounts, session_stage_count> of;
 
@@ -130,8 +130,8 @@ struct LatencyReport {
 // "FIX.4.4:A->B/in_application", and for each poll thread, tagged "nfx-poll-0/turn", where there is any latency.
 [[nodiscard]] std::string hdr_log_text(const LatencyReport& report);
 
-// Why a moment was slow: its messages waited for the disk or the peer; or the first of these that is at least half of
-// the time it took: HostEvidence::waited, HostEvidence::stolen; or it was spent in on_message.
+// Why a moment was slow. If its messages waited for the disk or the peer, that is the cause. Otherwise it is the first
+// of HostEvidence::waited and HostEvidence::stolen that is at least half of the time, and else on_message.
 enum class SlowCause : std::uint8_t {
   disk,         // it waited for the journal's sync
   peer,         // the peer did not read: the kernel took no more bytes

@@ -35,7 +35,7 @@ namespace nfx {
 class SessionHandle;
 
 namespace detail {
-// Of the header, CheckSum, and lengths of data; true for every tag that is too high for the table.
+// Tags of the header, CheckSum and lengths of data; true for every tag that is too high for the table.
 inline constexpr std::size_t tags_in_table = 1024;
 inline constexpr auto special_tags = [] {
   std::array<std::uint64_t, tags_in_table / 64> bits{};
@@ -86,7 +86,7 @@ class Draft {
     encoder_.fields().append_data(length_tag, data_tag, data);
     return *this;
   }
-  // What the following two write is checked by send(), in one pass.
+  // send() checks the fields of the following two functions, in one pass.
   Draft& append_raw(std::string_view fields) noexcept {
     unchecked_ = true;
     encoder_.fields().append_raw(fields);
@@ -161,9 +161,9 @@ concept TypedMessage = requires {
 
 // A Draft with the setters of a message of a dictionary. Fields come in any order, except within groups. A setter that
 // is given a value that is missing in another message leaves the field out. send() also refuses a message without a
-// required field (incomplete; missing() lists them), of another FIX version than the session's unless that is FIXT.1.1
-// (other_version), with a field that was set twice, or with a group that is not
-// complete and in order (bad_message); why() names the place.
+// required field (incomplete; missing() lists them) and one of another FIX version than the session's, unless that is
+// FIXT.1.1 (other_version). It refuses a field that was set twice and a group that is not complete and in order
+// (bad_message); why() names the place.
 template <typename Message>
 class TypedDraft : private Draft, public Message::template Builder<FieldWriter&> {
   using Builder = typename Message::template Builder<FieldWriter&>;

@@ -2,9 +2,9 @@
 // transfers over the links of several groups at a time. Each group has a part of the pages, and a transfer is complete
 // when all parts are. When a group's link is lost, its part goes over the link of another group.
 // Thread: GroupThread and DividedTransfers have one owner; a GroupProgram and a GroupSide belong to the thread of their
-// group. Cost: a clock reading and one virtual call for each iteration of a group; one queue entry for each part of a
-// transfer and none for a page: no page makes two threads write the same memory. No allocation, lock or system call on
-// the path of a transfer. Lifetime: DividedTransfers owns the sides and outlives the groups; memory belongs to the
+// group. Cost: a clock reading and one virtual call for each iteration of a group. Each part of a transfer needs one
+// queue entry and a page none, so no page makes two threads write the same memory. No allocation, lock or system call
+// on the path of a transfer. Lifetime: DividedTransfers owns the sides and outlives the groups; memory belongs to the
 // links until on_received() or on_sent() reports the transfer. Errors: as of a Link; what is full is refused.
 // Constructors throw std::runtime_error for options that cannot work and threads that cannot be pinned.
 #pragma once
@@ -141,9 +141,9 @@ class DivisionEvents {
 
 // A program has these parts:
 //   both ends  as many groups, whose links add the same regions in the same order. LinkOptions::transfers are at least
-//              DivisionOptions::transfers times the groups, and the links have no other transfers
+//              DivisionOptions::transfers times the groups, and the links have no other transfers.
 //   a group    polls its link, calls step(link) of its side in each iteration, passes on_received() and on_sent() of
-//              LinkEvents to the side, and restarts a link that was lost
+//              LinkEvents to the side, and restarts a link that was lost.
 //   the owner  calls send(), receive() and poll()
 //
 // As with a link, send() waits for the peer's receive(). A part whose link is lost after its last page has arrived, and

@@ -120,7 +120,7 @@ static_assert(sizeof(Write) == 32);
 enum class CompletionKind : std::uint8_t {
   done,     // `value` is the slot of a write: its local bytes may change, its slot is free. Not yet that it arrived
   arrived,  // `value` is the number of a peer's write, all of whose bytes are here
-  failed,   // `value` is the slot of a write that failed; the rail is of no further use until it is opened again
+  failed,   // `value` is the slot of a write that failed. The rail is of no use until it is opened again
   down,     // the connection ended. Writes without a completion have none any more
 };
 
@@ -152,11 +152,11 @@ struct RailLimits {
 //   add_region  registers a region for writes from it and into it; before the first open(). Both ends add their regions
 //               in the same order: an index names the same use at both
 //   open        begins to connect. Never waits: maintain() and poll() continue with it. Only in state closed
-//   maintain    what is not for every poll: connecting, finding that the peer's process has ended. Every few
-//               milliseconds, with the clock. poll() reports what it finds
-//   close       the fence: when it returns, no write of the peer's over the connection that was changes local memory
-//               any more, no number of it is returned, and no own write reads local memory for a number that still
-//               arrives at the peer. Slots are free. Any state; a closed rail stays closed
+//   maintain    connects, and finds that the peer's process has ended. Called every few milliseconds, with the clock.
+//               poll() reports the result.
+//   close       the fence. When it returns, no write of the peer over that connection changes local memory any more,
+//               and no number of it is returned. No own write reads local memory for a number that still arrives at
+//               the peer. Slots are free. Any state; a closed rail stays closed
 //   try_write   state up only
 //   poll        fills `out` from the front and returns how many; also moves writes along. After `down` the state is
 //               closed. An end whose completions do not fit returns the rest with the next call

@@ -1,8 +1,8 @@
 // The rails: over shared memory between two processes of one host, over TCP, and over a network card by libfabric. Each
 // meets the concept Rail.
-// Thread: one owner, which also makes the rail, after it is pinned. Cost: that of Rail, see each class. Lifetime:
-// regions outlive the rail. Errors: make() returns a text for what the operator can fix, such as an address that is in
-// use or a package that is missing; afterwards as every Rail.
+// Thread: one owner, which also makes the rail, after it is pinned. Cost: as a Rail; see each class. Lifetime: regions
+// outlive the rail. Errors: make() returns a text for what the operator can fix, such as an address that is in use or a
+// package that is missing; afterwards as every Rail.
 #pragma once
 
 #include <array>

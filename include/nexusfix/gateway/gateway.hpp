@@ -5,8 +5,8 @@
 //   nfx::use_cluster();                              // programs made with nfx::run: before it, [cluster] does the rest
 //   auto gateway = nfx::make_gateway(engine, lines);  // programs with an Engine of their own
 //
-// Thread: made after Engine::start() and destroyed by the owner, once Engine::run() has returned and while the engine
-// exists; it has two threads, on the housekeeping CPUs, and one more where it hands connections on. Cost: none for
+// Thread: the owner makes it after Engine::start() and destroys it once Engine::run() has returned and while the engine
+// exists. It has two threads, on the housekeeping CPUs, and one more where it hands connections on. Cost: none for
 // sessions that are not replicated. Bounds: each session's ring, and one frame in flight. Errors: ConfigError and
 // NatsError at start, naming what to fix; afterwards lines in the log.
 #pragma once

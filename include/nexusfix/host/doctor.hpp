@@ -109,9 +109,10 @@ struct Collected {
   bool complete = true;  // false: there was more than the bounds of 100,000 files and 128 MiB allow
 };
 
-// Copies every file that the doctor and the topology read into a folder that is empty or not there yet; examine() of
-// the copy then reports the same as here, including what may not be read. All can be read by every user; no command
-// lines, environments or memory of processes are in it. Throws std::runtime_error when the folder cannot be written.
+// Copies every file that the doctor and the topology read into a folder that is empty or does not exist yet. examine()
+// of the copy reports the same as here, including what may not be read. Every user can read all of these files. The
+// copy has no command lines, environments or memory of processes. Throws std::runtime_error when the folder cannot be
+// written.
 Collected collect_host(const HostFiles& from, const std::filesystem::path& to);
 
 }  // namespace nfx

@@ -41,7 +41,7 @@ namespace nfx::market {
 enum class InputKind : std::uint8_t {
   clock,     // nothing but time: what is due runs
   datagram,  // of a UDP line
-  opened,    // a connection of this line is open; bytes: random ones, which its handshake is made of
+  opened,    // a connection of this line is open. The bytes are random, for its handshake
   received,  // the next bytes of a connection
   closed,    // it has ended, or could not be opened
 };

@@ -72,8 +72,8 @@ struct TraderOptions {
   strategy::RiskLimits risk{};
   std::vector<strategy::InstrumentLimits> instruments{{}};  // in the feed's order; events of others are left out
   std::uint64_t first_number = 1;                           // see OwnOrdersOptions
-  // True if the feed shows each of our orders under its first ClOrdID, and orders of others under greater numbers, as
-  // the demonstration's venue does: our orders are left out of the books. Otherwise the models see them there.
+  // True if the feed shows each of our orders under its first ClOrdID and orders of others under greater numbers, as
+  // the demonstration's venue does. Our orders are then left out of the books; otherwise the models see them.
   bool own_orders_by_number = false;
   std::size_t sent_max = 1u << 16;
   BookLimits books{.orders = 1u << 20, .levels = 1u << 16};  // by order; of all instruments that are given

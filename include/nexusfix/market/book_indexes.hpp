@@ -212,9 +212,9 @@ class OrderTable {
   std::uint32_t capacity_;
 };
 
-// The price levels of one side of a book, in order of price: the best three and the sizes in one cache line
-// (PriceLadder); the next 32 in a flat array that ends with the best (LadderRest), mostly one or two cache lines more;
-// the others in a tree, O(log n). Arrays and nodes come from the LadderMemory given; an empty ladder is 64 bytes of
+// The price levels of one side of a book, in order of price. PriceLadder has the best three and the sizes in one cache
+// line. LadderRest has the next 32 in a flat array that ends with the best, mostly one or two cache lines more. The
+// others are in a tree, O(log n). Arrays and nodes come from the LadderMemory given; an empty ladder is 64 bytes of
 // zeros.
 
 // A key orders prices from worst to best on both sides.

@@ -71,9 +71,9 @@ class DbnReader {
 
   // Reads the next bytes of the input. Calls `sink(const Event&)` for each record by order; the event is valid until
   // the next one. A sink may also have `expect(InstrumentId, OrderId, Side, Price)`, called some records earlier with
-  // the probable subject of a record, so that it can prefetch; and `other(std::span<const std::byte>)`, called with
-  // each record of another type (nexusfix/market/dbn_layout.hpp has its fields). If the sink returns false, reading
-  // stops after it, and this reader reads no further. False: it stopped, or error() is set.
+  // the probable subject of a record, so that it can prefetch. `other(std::span<const std::byte>)`, if there is one, is
+  // called with each record of another type; nexusfix/market/dbn_layout.hpp has its fields. If the sink returns false,
+  // reading stops after it, and this reader reads no further. False: it stopped, or error() is set.
   template <class Sink>
   bool read(std::span<const std::byte> chunk, Sink&& sink) {
     const std::byte* bytes = chunk.data();

@@ -19,7 +19,7 @@ namespace nfx::market {
 enum class FeedState : std::uint8_t {
   waiting,     // nothing has come
   live,        // every message that is known of was given to the sink
-  recovering,  // messages are missing; later ones are buffered
+  recovering,  // messages are missing. Later ones are buffered
   stale,       // what was built is not current: messages are missing for too long, or nothing comes
   ended,       // the session ended, and every message of it was given to the sink
 };

@@ -8,11 +8,11 @@
 //
 //   ITCH     event
 //   A F      add
-//   E        execute at the order's price; `other` is the match number
+//   E        execute at the order's price. `other` is the match number
 //   C        execute with a price; not_printable unless the message is marked as printable
 //   X D      cancel, remove
-//   U        replace: the order is last in the queue of its new price, under its new number, also if the price is equal
-//   P        trade; no side: ITCH does not have it
+//   U        replace. The order is last in the queue of its new price, under its new number, also if the price is equal
+//   P        trade, without a side. ITCH does not have it
 //   Q        trade of the cross's shares; none when nothing crossed
 //   H h      status of the stock, both taken together
 //   S W      status without an instrument: the whole market

@@ -1,6 +1,5 @@
-// The two protocols that carry ITCH: MoldUDP64, packets of numbered messages over two multicast lines, with an arbiter
-// that makes one stream of them; and the client's side of SoupBinTCP 3.00, by which GLIMPSE sends a snapshot of all
-// books.
+// The two protocols that carry ITCH. MoldUDP64 sends packets of numbered messages over two multicast lines, and an
+// arbiter makes one stream of them. SoupBinTCP 3.00, here its client, is how GLIMPSE sends a snapshot of all books.
 // Thread: one owner each. Cost: a packet in sequence is one pass over its messages, without a copy; a duplicate is a
 // compare. Arbiter and client take their memory when they are made. Lifetime: a message borrows the received bytes, or
 // the buffer's, during the call of the sink. Errors: a fault of the network or a server is a counter and a state, never

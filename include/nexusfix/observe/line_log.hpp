@@ -57,7 +57,7 @@ static_assert(rows_are_complete<LineCounters>());
 // and a thread that writes. A reader that stalls or ends costs lines, never time on a poll thread. Thread: line(),
 // add(), flush(), closed() and counters() from any; the destructor from the owner, once no other thread adds. It waits
 // until everything is written, or until the reader has taken nothing for `patience`, and then reports on standard error
-// how many lines were not written. Cost: a copy under a mutex that is never held during a write; flush() makes a system
+// how many lines were not written. Cost: a copy under a mutex that is never held during a write. flush() makes a system
 // call only when the writer sleeps and there is something to write, a few hundred times a second at most. Bounds:
 // queue_bytes wait; a line that does not fit is dropped and counted, and the number of missing lines is written as soon
 // as the stream is read again. Errors: a stream that is closed is reported on standard error once, and lines are

@@ -1,12 +1,12 @@
-// A machine: what it is made of (packages, NUMA nodes, shared caches, cores, devices with the PCIe switch each is
-// attached to), and what its kernel is set to do with its CPUs (how it was booted, which are isolated, where interrupts
-// go). Everything else in placement is a function of these values. They are read from this machine, from a file of
-// hwloc, or from a folder that holds copies of another machine's /proc and /sys.
+// A machine. Topology is its hardware: packages, NUMA nodes, shared caches, cores, and devices with their PCIe
+// switches. HostFacts is what its kernel does with the CPUs: how it was booted, which CPUs are isolated, where
+// interrupts go. Everything else in placement is a function of these values. They are read from this machine, from a
+// file of hwloc, or from a folder that holds copies of another machine's /proc and /sys.
 // Thread: values; HostFiles has no state but its root. Cost: reading makes system calls, takes milliseconds and
 // allocates; reading another machine's topology starts a child process for that long. Bounds: a file is read up to
-// 4 MiB, a directory up to 65,536 entries. Errors: HostFiles returns errno values, so that "is not there" (ENOENT) and
-// "may not be read" (EACCES, EPERM) stay two things; a TopologyError names the source and what is wrong; a fact that
-// cannot be read is an empty optional and named in HostFacts::unreadable.
+// 4 MiB, a directory up to 65,536 entries. Errors: HostFiles returns errno values, which tell a missing file (ENOENT)
+// from one that may not be read (EACCES, EPERM). A TopologyError names the source and what is wrong. A fact that cannot
+// be read is an empty optional and named in HostFacts::unreadable.
 // Source: hwloc; /proc and /sys as Documentation/admin-guide/kernel-parameters.txt describes them.
 #pragma once
 
@@ -27,8 +27,8 @@
 
 namespace nfx {
 
-// The files in which a Linux host describes itself, /proc and /sys, read below a root: "/" for this host, or a folder
-// that holds copies of another's (made by hand, or by `nfx host collect`).
+// The files in which a Linux host describes itself, /proc and /sys, read below a root. The root is "/" for this host,
+// or a folder with copies of another host's files, made by hand or by `nfx host collect`.
 class HostFiles {
  public:
   explicit HostFiles(std::filesystem::path root = "/") : root_(std::move(root)) {}
@@ -138,9 +138,9 @@ class TopologyError : public std::runtime_error {
 // A file is XML, a folder is a root, "" is this machine.
 [[nodiscard]] Topology load_topology(const std::filesystem::path& from);
 
-// Devices that belong together: those on one PCIe switch, M GPUs with N NICs, and where there is no switch those of
-// one NUMA node. Only usable devices. Each group has an even share of its node's cores, in order; what does not divide
-// evenly is left over. Groups of unknown place share the cores of nodes without other groups.
+// Devices that belong together: on one PCIe switch, M GPUs with N NICs, or on one NUMA node where there is no switch.
+// Only usable devices. Each group has an even share of its node's cores, in order; what does not divide evenly is left
+// over. Groups of unknown place share the cores of nodes without other groups.
 struct DeviceGroup {
   std::string domain;  // the switch, "NUMA node 1", or "unknown" for devices that do not state where they are
   int numa_node = -1;
@@ -189,14 +189,14 @@ struct HostFacts {
   std::optional<bool> smt_active;
   std::vector<std::string> unreadable;  // files that exist but may not be read, with the reason
 
-  // What no other task may run on unless it is pinned there.
+  // CPUs that no other task may run on unless it is pinned there.
   [[nodiscard]] CpuSet isolated_cpus() const { return isolated | shielded; }
 };
 
 [[nodiscard]] HostFacts read_host_facts(const HostFiles& files);
 
-// What kernel.timer_migration should be. 1 lets timers leave sleeping CPUs for those that are awake, as a busy-polling
-// thread's always is; of nohz_full CPUs, though, they leave for the others, and none comes.
+// What kernel.timer_migration should be. 1 lets timers move from sleeping CPUs to CPUs that are awake, such as a
+// busy-polling thread's. From nohz_full CPUs they only move away.
 [[nodiscard]] int wanted_timer_migration(const HostFacts& facts, const CpuSet& isolated_cpus);
 
 // Words of a kernel command line, as the kernel splits them: blanks inside double quotes are part of the word.

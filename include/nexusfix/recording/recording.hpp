@@ -161,10 +161,10 @@ class RecordingThread {
 
 enum class RecordingEnd : std::uint8_t {
   closed,         // the recorder ended in order
-  being_written,  // a process records; this is what had reached the files
-  killed,         // the recorder was killed; its records are read, as far as its shared memory still exists
+  being_written,  // a process records. This is what had reached the files
+  killed,         // the recorder was killed. Its records are read, as far as its shared memory still exists
   torn,           // a power loss tore the last records, after the last sync
-  damaged,        // bytes that had been written cannot be read; what follows them was not read
+  damaged,        // bytes that had been written cannot be read. The bytes after them were not read
   stopped,        // the visitor has seen enough
 };
 

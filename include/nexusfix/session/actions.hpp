@@ -1,4 +1,4 @@
-// What a step of a session returns: its requests to the caller, in order, where the session is, and the results of an
+// The result of a step of a session: its requests to the caller, in order, where the session is, and the results of an
 // operator's requests. Bounded; messages are encoded in the caller's output space.
 // Thread: the session's; the enumerations are values. Cost: no allocation. Lifetime: texts and bytes are valid as long
 // as the output space and the message of the event. Errors: an OperatorResult other than `done` is why a request was

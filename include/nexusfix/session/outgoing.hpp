@@ -15,11 +15,11 @@ namespace nfx {
 enum class SendError : std::uint8_t {
   // The session cannot send now.
   not_logged_on,  // no Logon yet, or a Logout is under way
-  on_hold,        // an operator holds sending; see docs/control.md
+  on_hold,        // an operator holds sending. See docs/control.md
   resetting,      // the peer has not answered a reset of the sequence numbers yet: a moment, or the connection ends
   // There is no space now: the same message can be sent later.
   would_block,  // the peer does not read fast enough, or the journal waits for its disk or its memory
-  store_full,   // the message store's disk is full: nothing that could not be resent is sent
+  store_full,   // the message store's disk is full. Nothing that could not be resent is sent
   // No later attempt will be different.
   store_failed,   // the message store can no longer guarantee its durability
   too_long,       // the message is longer than the session's send buffer or a frame of its replicas

@@ -148,9 +148,9 @@ struct TimeWindow {
 //   logon window            ├────────────────────────────────────┤               inside it, or all of it
 //   numbers        reset ▲               reset ▲ (reset_time)                    at every begin and at reset_time
 //
-// A boundary that daylight saving makes ambiguous is resolved as TimeZone does: a local time that is skipped counts as
-// the moment of the change, one that occurs twice as its first occurrence. A session whose whole time is skipped does
-// not take place that day.
+// A boundary that daylight saving makes ambiguous is resolved as TimeZone does. A skipped local time counts as the
+// moment of the change. A local time that occurs twice counts as its first occurrence. A session whose whole time is
+// skipped does not take place that day.
 //
 // Cost of a query: a few binary searches over the zone, no allocation, bounded loops; meant for boundaries
 // (next_boundary), not for every message.

@@ -442,9 +442,9 @@ class Session {
   bool reset_sent_ = false;                            // our Logon had ResetSeqNumFlag=Y and is not answered yet
   bool reset_probed_ = false;         // ... and has got a TestRequest, to see whether the peer has reset
   bool reset_answered_ = false;       // the last reset on this connection was requested by the peer
-  SeqNum reset_out_{};                // a reset was asked for: what is sent next once the peer has reset; 0: none
+  SeqNum reset_out_{};                // a reset was asked for: what is sent next once the peer has reset. 0: none
   std::uint32_t reset_attempts_ = 0;  // connections that ended without an answer to it
-  bool violated_ = false;             // we logged out because of the peer's error: only its Logout is processed now
+  bool violated_ = false;             // we logged out because of the peer's error. Only its Logout is processed now
   bool test_pending_ = false;
   MonotonicTime test_deadline_{};  // for the answer to a TestRequest
   MonotonicTime last_received_{};

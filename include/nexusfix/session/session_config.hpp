@@ -46,7 +46,7 @@ struct SessionConfig {
   std::string default_appl_ver_id;  // FIXT.1.1: the DefaultApplVerID(1137) to send, "9" for FIX 5.0 SP2
   std::string sender_comp_id;       // CompID of this side
   std::string target_comp_id;       // CompID of the peer
-  std::string session_qualifier;    // distinguishes initiators with the same CompIDs; never sent
+  std::string session_qualifier;    // distinguishes initiators with the same CompIDs. Never sent
   // Header fields of every message that is sent, unless empty: SenderSubID(50), TargetSubID(57), SenderLocationID(142),
   // TargetLocationID(143).
   std::string sender_sub_id;
@@ -62,7 +62,7 @@ struct SessionConfig {
   // HeartBtInt(108) that an initiator proposes; an acceptor uses the peer's. 0 switches heartbeats off.
   std::chrono::seconds heartbeat_interval{30};
   std::chrono::seconds max_heartbeat_interval{3600};  // a Logon with a longer interval is refused
-  std::chrono::seconds heartbeat_override{0};         // acceptor: used instead of the peer's; 0: the peer's
+  std::chrono::seconds heartbeat_override{0};         // acceptor: used instead of the peer's. 0: the peer's
   unsigned test_request_percent = 120;       // time without a message before TestRequest, in percent of HeartBtInt
   unsigned heartbeat_timeout_percent = 240;  // time without a message before the disconnect, in percent of HeartBtInt
   bool check_heartbeats = true;              // false: neither TestRequest nor disconnect when the peer sends nothing
@@ -104,12 +104,12 @@ struct SessionConfig {
   // 1 is treated as 2: a request is a message too, and two sides that both miss messages would never end.
   std::uint32_t resend_chunk_size = 0;
   bool closed_resend_requests = false;  // EndSeqNo(16) is the last missing sequence number, not 0 (all that follow)
-  bool send_redundant_resend_requests = false;  // one for every out-of-order message, not one for the gap
+  bool send_redundant_resend_requests = false;  // one for every out-of-order message. Otherwise one for the gap
   std::chrono::seconds resend_timeout{10};      // a gap without progress for this time is requested again
   std::uint32_t max_resend_attempts = 5;        // requests without progress before the session logs out
   std::uint32_t max_same_resend_requests = 10;  // of the peer, with the same BeginSeqNo, before a loop is assumed
-  std::uint32_t max_resent_messages = 0;        // a ResendRequest for more messages is rejected; 0: no limit
-  std::uint32_t resend_rate = 0;                // messages resent per second; 0: as fast as the peer reads
+  std::uint32_t max_resent_messages = 0;        // a ResendRequest for more messages is rejected. 0: no limit
+  std::uint32_t resend_rate = 0;                // messages resent per second. 0: as fast as the peer reads
   // Bytes resent per second once every stored byte has been resent twice, see ResendBudget; 0: no limit.
   std::uint32_t repeated_resend_rate = 1024 * 1024;
 

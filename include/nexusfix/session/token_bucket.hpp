@@ -48,9 +48,9 @@ class TokenBucket {
   MonotonicTime full_at_{};  // when all tokens are available again
 };
 
-// How many bytes a peer may have resent: every stored byte twice without a limit, so that a peer that lost a whole day
-// gets it at full speed; what it requests beyond that at `rate` bytes per second, whatever ranges it requests.
-// A rate of 0 means no limit.
+// How many bytes a peer may have resent. Every stored byte is resent twice at full speed, so a peer that lost a whole
+// day gets it soon. Beyond that it gets `rate` bytes per second, whatever ranges it requests. A rate of 0 means no
+// limit.
 class ResendBudget {
  public:
   static constexpr std::uint64_t free_resends = 2;   // of every stored byte

@@ -65,7 +65,7 @@ enum class Archive : std::uint8_t {
 [[nodiscard]] std::string_view to_string(Archive archive) noexcept;
 
 struct JournalOptions {
-  std::string directory;                          // of all sessions; each has a folder of its own in it
+  std::string directory;                          // of all sessions. Each has a folder in it
   std::string ring_directory = "/dev/shm";        // a tmpfs: its pages must never be written back to a disk
   std::uint64_t segment_size = 64 * 1024 * 1024;  // bytes of a file, header included; 64 KiB to 1 GiB
   std::uint32_t ring_size = 4 * 1024 * 1024;      // a power of two, 64 KiB to 1 GiB: what may wait for the flusher

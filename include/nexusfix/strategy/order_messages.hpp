@@ -1,6 +1,6 @@
-// Orders as FIX messages and back: NewOrderSingle, OrderCancelReplaceRequest and OrderCancelRequest from templates that
-// are laid out once for each instrument, so that an order only patches the changed fields; ExecutionReport and the
-// rejects that answer them.
+// Orders as FIX messages and back. NewOrderSingle, OrderCancelReplaceRequest and OrderCancelRequest come from templates
+// that are laid out once for each instrument, so an order only patches the changed fields. ExecutionReport and the
+// rejects are read.
 // Thread: one owner. Cost: some patches, no allocation; building allocates. Lifetime: a message borrows the template
 // until the next one. Errors: the constructor throws std::invalid_argument; a price or quantity that does not fit its
 // digits gives no message.

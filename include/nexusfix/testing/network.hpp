@@ -6,7 +6,7 @@
 //   network.engine(nfx::testing::acceptor("DESK", "TRADER"), desk);    // or a configuration: nfx::load_config(...)
 //   nfx::testing::Peer trader{network, "TRADER", "DESK"};              // or a second engine
 //
-// Thread: one for the network and everything on it; callbacks run within run() and advance(). Cost: an idle round takes
+// Thread: one for the network and everything on it. Callbacks run within run() and advance(). Cost: an idle round takes
 // about a microsecond. Lifetime: applications outlive the last run(), engines live as long as the network. Errors:
 // TestError, and ConfigError for a configuration that no engine would start with. If a callback throws, its session is
 // logged out, as in production.
@@ -185,9 +185,9 @@ struct PeerMessage {
 //   network.run();                                                     // only then the engine gets it, and answers
 //   auto report = trader.receive<fix44::ExecutionReport>();
 //
-// Header, sequence number, BodyLength and CheckSum are the peer's; BeginString and the fields that identify the session
-// are taken from the engine's session with the mirrored CompIDs. By itself the peer answers TestRequest with Heartbeat
-// and Logout with Logout, and nothing else. Thread: the network's. Lifetime: any. Errors: TestError.
+// The peer writes header, sequence number, BodyLength and CheckSum. It takes BeginString and the fields that identify
+// the session from the engine's session with the mirrored CompIDs. By itself the peer answers TestRequest with
+// Heartbeat and Logout with Logout, and nothing else. Thread: the network's. Lifetime: any. Errors: TestError.
 class Peer {
  public:
   Peer(Network& network, std::string sender_comp_id, std::string target_comp_id, PeerOptions options = {});

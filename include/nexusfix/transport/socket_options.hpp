@@ -42,14 +42,14 @@ class TlsContext;  // tls_context.hpp
 // Options of a socket. Connections that a listener accepts have its options.
 struct SocketOptions {
   bool nodelay = true;      // TCP_NODELAY: small segments are sent immediately
-  int send_buffer = 0;      // SO_SNDBUF in bytes; 0 leaves it to the kernel
-  int receive_buffer = 0;   // SO_RCVBUF in bytes; 0 leaves it to the kernel
-  Endpoint from;            // of connect: the local address, port 0 for any; without a host the kernel chooses
-  int busy_poll_us = 0;     // SO_BUSY_POLL: how long a receive may busy-poll the driver; 0 leaves it to the kernel
+  int send_buffer = 0;      // SO_SNDBUF in bytes. 0 leaves it to the kernel
+  int receive_buffer = 0;   // SO_RCVBUF in bytes. 0 leaves it to the kernel
+  Endpoint from;            // of connect: the local address, port 0 for any. Without a host the kernel chooses
+  int busy_poll_us = 0;     // SO_BUSY_POLL: how long a receive may busy-poll the driver. 0 leaves it to the kernel
   bool quickack = false;    // TCP_QUICKACK: acknowledge immediately, set again after every receive
   bool timestamps = false;  // SO_TIMESTAMPING: received_at() states when the bytes came in
-  int keepalive_s = 60;     // SO_KEEPALIVE and TCP_KEEPIDLE: the kernel probes a silent peer after this time; 0: never
-  int user_timeout_s = 0;   // TCP_USER_TIMEOUT: the most that sent data waits for the peer; 0 leaves it to the kernel
+  int keepalive_s = 60;     // SO_KEEPALIVE and TCP_KEEPIDLE: the kernel probes a silent peer after this time. 0: never
+  int user_timeout_s = 0;   // TCP_USER_TIMEOUT: the most that sent data waits for the peer. 0 leaves it to the kernel
   std::shared_ptr<TlsContext> tls{};  // TlsTransport alone: connections are encrypted. Null: plain
 
   friend bool operator==(const SocketOptions&, const SocketOptions&) = default;

@@ -48,7 +48,7 @@ struct MessageHeader {
 //   8=FIX.4.4|9=176|   35=D|34=   7   |49=SENDER|52=20240315-12:00:00   .123   |56=TARGET|...
 //   front, written       type    seq   lead, updated every second      fraction  tail
 //   after the body
-// Cost: 35, 34 and the fraction of 52 are written, the rest is copied with a known sum; the text of 52 down to the
+// Cost: 35, 34 and the fraction of 52 are written, the rest is copied with a known sum. The text of 52 down to the
 // second is cached until the second changes.
 class HeaderTemplate {
  public:

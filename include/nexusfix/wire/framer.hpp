@@ -35,7 +35,7 @@ inline constexpr std::size_t most_message_size = 8 * 1024 * 1024;  // of any con
 
 enum class FrameStatus : std::uint8_t {
   need_more,  // call again with `size` bytes (more than there are)
-  complete,   // the first `size` bytes are one message; CheckSum is still to be verified
+  complete,   // the first `size` bytes are one message. CheckSum is still to be verified
   garbled,    // the first `size` bytes are not a message: drop them, `error` is the reason
   too_large,  // the announced message exceeds the maximum: `size` is what it would have; 0: garbage exceeds it
 };
@@ -47,8 +47,8 @@ struct Frame {
 };
 
 // Examines the start of `buffer`. A BodyLength of more than nine digits is garbled. A message whose BodyLength does not
-// lead to its CheckSum field is garbled up to the next CheckSum after that point: a length too short loses that
-// message, one too long the following message as well.
+// lead to its CheckSum field is garbled up to the next CheckSum after that point. A length that is too short loses that
+// message; one that is too long loses the following message as well.
 [[nodiscard]] Frame next_frame(std::string_view buffer,
                                std::size_t max_message_size = default_max_message_size) noexcept;
 

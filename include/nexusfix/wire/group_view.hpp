@@ -1,7 +1,7 @@
 // Repeating groups, read in wire order without copying; entries can hold nested groups.
-// Thread: the MessageView's. Cost: constructing a view is a lookup; iterating takes a step per field, and a
-// search among the members only for fields that are not in the shape's order; at the end of the last entry, each member
-// is searched once among the fields after it. Lifetime: borrows view and shape. Errors: for an entry count that differs
+// Thread: the MessageView's. Cost: constructing a view is a lookup. Iterating takes a step per field, and a search
+// among the members only for fields that are not in the shape's order. At the end of the last entry, each member is
+// searched once among the fields after it. Lifetime: borrows view and shape. Errors: for an entry count that differs
 // from NumInGroup, compare size() with declared_size().
 //
 // Where entries begin. The first one begins at the field after the count: FIX's delimiter, or, as counterparties write
@@ -9,9 +9,9 @@
 // member twice, or the tag is not the delimiter, a repeated member begins the next entry, if NumInGroup announces as
 // many entries as that gives.
 //
-// Fields that are not in the shape, as counterparties add them, belong to the entry in which they appear: an entry has
-// everything up to the next one, the last entry everything up to its last member. FIX has no tag both in a group and
-// around it; where a dictionary does, undefined fields before such a tag are assigned to the last entry.
+// Fields that are not in the shape, as counterparties add them, belong to the entry in which they appear. An entry has
+// everything up to the next entry, and the last one everything up to its last member. FIX has no tag both in a group
+// and around it; where a dictionary does, undefined fields before such a tag are assigned to the last entry.
 #pragma once
 
 #include <cstdint>

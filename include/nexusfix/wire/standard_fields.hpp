@@ -1,5 +1,5 @@
-// The parts of the FIX standard that are needed without a dictionary: which tags belong to the header and the trailer,
-// which fields carry data after a length field, and which message types belong to the session layer.
+// The parts of the FIX standard that need no dictionary: the tags of the header and the trailer, the fields that carry
+// data after a length field, and the message types of the session layer.
 // Source: FIX 4.0 to 5.0 SP2 and FIXT.1.1 field definitions. Cost: a switch or one table lookup.
 #pragma once
 
