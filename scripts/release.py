@@ -23,8 +23,8 @@ VERSION = re.compile(r"\d+\.\d+\.\d+")
 PROJECT = re.compile(r"(project\(nexusfix VERSION )(\d+\.\d+\.\d+)")
 UNRELEASED = "## [Unreleased]\n"
 # Other files that name the version, as the tag of an image.
-IMAGES = ("packaging/compose/compose.yaml", "packaging/kubernetes/init.yaml", "packaging/kubernetes/gateways.yaml",
-          "packaging/container/Dockerfile")
+IMAGES = ("docs/cluster-tools.md", "packaging/compose/compose.yaml", "packaging/container/Dockerfile",
+          "packaging/kubernetes/gateways.yaml", "packaging/kubernetes/init.yaml")
 
 
 class NotReady(Exception):

@@ -5,6 +5,7 @@ import datetime
 import hashlib
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -112,8 +113,12 @@ class Release(unittest.TestCase):
 class Tree(unittest.TestCase):
     def test_files_that_name_the_version_name_this_one(self):
         version = release.version_of(release.ROOT)
-        for name in release.IMAGES:
-            self.assertIn(f"nexusfix:{version}", (release.ROOT / name).read_text(encoding="utf-8"), name)
+        found = {}
+        for folder in ("docs", "packaging"):
+            for path in filter(pathlib.Path.is_file, (release.ROOT / folder).rglob("*")):
+                if tags := re.findall(r"nexusfix:(\d[\d.]*)", path.read_text(encoding="utf-8")):
+                    found[str(path.relative_to(release.ROOT))] = set(tags)
+        self.assertEqual(found, {name: {version} for name in release.IMAGES})
 
 
 if __name__ == "__main__":
