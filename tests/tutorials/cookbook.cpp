@@ -43,15 +43,6 @@ struct Cookbook : nfx::TypedApplication<Cookbook, fix::Messages> {
     if (!replace.send()) log(replace.why());
   }
 
-  nfx::Sent reject(nfx::SessionHandle& session, const fix::NewOrderSingle& order) {
-    auto report = session.create<fix::ExecutionReport>();
-    report.order_id("NONE").exec_id("R1").exec_type(fix::ExecType::rejected).ord_status(fix::OrdStatus::rejected);
-    report.ord_rej_reason(fix::OrdRejReason::unknown_symbol).text("no instrument " + std::string{order.symbol()});
-    report.cl_ord_id(order.cl_ord_id()).symbol(order.symbol()).side(order.side());
-    report.leaves_qty(0).cum_qty(0).avg_px(0);
-    return report.send_or_reject(order);
-  }
-
   nfx::Sent on(nfx::SessionHandle& session, const fix::OrderCancelRequest& cancel) {
     auto reject = session.create<fix::OrderCancelReject>();
     reject.order_id("NONE").cl_ord_id(cancel.cl_ord_id()).orig_cl_ord_id(cancel.orig_cl_ord_id());
@@ -66,7 +57,14 @@ struct Cookbook : nfx::TypedApplication<Cookbook, fix::Messages> {
   }
 
   nfx::Sent on(nfx::SessionHandle& session, const fix::NewOrderSingle& order) {
-    if (order.symbol() == "OMEGA") return reject(session, order);
+    if (order.symbol() != "ALFA") {
+      auto report = session.create<fix::ExecutionReport>();
+      report.order_id("NONE").exec_id("R1").exec_type(fix::ExecType::rejected).ord_status(fix::OrdStatus::rejected);
+      report.cl_ord_id(order.cl_ord_id()).symbol(order.symbol()).side(order.side());
+      report.leaves_qty(0).cum_qty(0).avg_px(0);
+      report.ord_rej_reason(fix::OrdRejReason::unknown_symbol).text("only ALFA is traded here");
+      return report.send_or_reject(order);
+    }
     texts(order);
     optional(order);
     decimals(order);
@@ -301,13 +299,15 @@ void run() {
   expect(sent.at("T1")[9731] == "12", "a custom tag");
   expect(sent.at("H1")[115] == "CLIENT", "a header field");
 
+  trader.send({"D", "11=C3|55=BETA|54=1|60=20240315-12:00:02|38=100|40=2|44=12.50|"});
+  network.run();
+  expect(trader.receive("8")[103] == "1", "an order is rejected with its reason");
+
   trader.send({"F", "11=C2|41=C0|55=ALFA|54=1|60=20240315-12:00:02|38=100|"});
   trader.send({"H", "11=C9|55=ALFA|54=1|"});
-  trader.send({"D", "11=C3|55=OMEGA|54=1|60=20240315-12:00:02|38=100|40=1|"});
   trader.send({"B", "148=halted|33=1|58=until noon|"});
   trader.send({"8", "37=V1|17=E1|150=F|39=1|11=S1|55=ALFA|54=1|32=60|31=12.5|151=40|14=60|6=12.5|"});
   network.run();
-  expect(trader.receive("8")[58] == "no instrument OMEGA", "an order is rejected");
   expect(trader.receive("9")[58] == "no such order", "a cancel is rejected");
   expect(trader.receive("j")[58] == "no order C9", "a status request is refused");
   cookbook.parse_kept();
