@@ -1,6 +1,6 @@
-# Debian packages by `cpack -G DEB` (./dev package, docs/packages.md): nexusfix is the component tool, libnexusfix-dev the
-# component develop, nexusfix-dbgsym the debug symbols of nfx. The libraries are static, so that programs need no package
-# of them.
+# Packages by `cpack -G DEB` and `cpack -G RPM` (./dev package, docs/packages.md). Debian: nexusfix is the component tool,
+# libnexusfix-dev the component develop, nexusfix-dbgsym the debug symbols of nfx. RPM: nexusfix, nexusfix-devel,
+# nexusfix-debuginfo. The libraries are static, so that programs need no package of them.
 if(NOT nfx_library_type STREQUAL "STATIC_LIBRARY" OR NOT TARGET nfx)
   message(STATUS "packages: made of static libraries and nfx alone, so this build makes none")
   return()
@@ -12,6 +12,7 @@ set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_PACKAGE_NAME nexusfix)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGE_VENDOR "NexusFIX contributors")
 # The first line of each description; the components have the rest.
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "low-latency FIX engine")
 set(CPACK_PACKAGE_CONTACT "NexusFIX contributors <maintainers@nexusfix.invalid>")
@@ -57,10 +58,39 @@ set(CPACK_COMPONENT_DEVELOP_DEPENDS tool)
 set(CPACK_COMPONENT_DEVELOP_DESCRIPTION "For programs that are FIX engines: headers, static libraries, and files for
  CMake and pkg-config.")
 
+# RPM finds out by itself which shared libraries nfx needs, and from the files of pkg-config what nexusfix-devel needs:
+# pkgconfig(hwloc), whatever the distribution calls its package.
+set(CPACK_RPM_COMPONENT_INSTALL ON)
+set(CPACK_RPM_MAIN_COMPONENT tool)
+set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
+set(CPACK_RPM_PACKAGE_LICENSE MIT)
+set(CPACK_RPM_PACKAGE_SUMMARY "Low-latency FIX engine")
+set(CPACK_RPM_SPEC_MORE_DEFINE "%define _libdir /usr/${CMAKE_INSTALL_LIBDIR}\n%define _build_id_links none\n%define packager ${CPACK_PACKAGE_CONTACT}")
+set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION /usr/share/man /usr/share/man/man1 /usr/share/bash-completion
+  /usr/share/bash-completion/completions /usr/share/fish /usr/share/fish/vendor_completions.d /usr/share/zsh
+  /usr/share/zsh/site-functions /usr/share/licenses /usr/lib/systemd /usr/lib/systemd/system /usr/lib/debug
+  /usr/lib/debug/.build-id /usr/${CMAKE_INSTALL_LIBDIR} /usr/${CMAKE_INSTALL_LIBDIR}/cmake /usr/${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+set(CPACK_RPM_TOOL_PACKAGE_NAME nexusfix)
+set(CPACK_RPM_TOOL_PACKAGE_REQUIRES_POST "/usr/sbin/useradd")
+set(CPACK_RPM_TOOL_PACKAGE_SUGGESTS "libfabric")
+set(CPACK_RPM_TOOL_POST_INSTALL_SCRIPT_FILE ${PROJECT_SOURCE_DIR}/packaging/rpm/post)
+set(CPACK_RPM_TOOL_PRE_UNINSTALL_SCRIPT_FILE ${PROJECT_SOURCE_DIR}/packaging/rpm/preun)
+set(CPACK_RPM_TOOL_POST_UNINSTALL_SCRIPT_FILE ${PROJECT_SOURCE_DIR}/packaging/rpm/postun)
+set(CPACK_RPM_DEVELOP_PACKAGE_NAME nexusfix-devel)
+set(CPACK_RPM_DEVELOP_PACKAGE_REQUIRES "nexusfix = ${PROJECT_VERSION}")
+set(CPACK_RPM_DEBUGINFO_PACKAGE_NAME nexusfix-debuginfo)
+set(CPACK_RPM_DEBUGINFO_PACKAGE_REQUIRES "nexusfix = ${PROJECT_VERSION}")
+set(CPACK_COMPONENT_DEBUGINFO_DESCRIPTION "Debug symbols of nfx, for debuggers and profilers.")
+# The folder that stage.cmake writes the debug symbols to. Only packages of RPM have this component.
+install(DIRECTORY DESTINATION lib/debug COMPONENT debuginfo EXCLUDE_FROM_ALL)
+file(WRITE ${PROJECT_BINARY_DIR}/package/generator.cmake
+  "if(CPACK_GENERATOR STREQUAL RPM AND NOT CPACK_STRIP_FILES)\n  list(APPEND CPACK_COMPONENTS_ALL debuginfo)\nendif()\n")
+set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_BINARY_DIR}/package/generator.cmake)
+
 # The unit as configured for the packages' prefix.
 set(package_bindir ${CMAKE_INSTALL_FULL_BINDIR})
 set(CMAKE_INSTALL_FULL_BINDIR /usr/bin)
 configure_file(${PROJECT_SOURCE_DIR}/packaging/systemd/nexusfix.service.in ${PROJECT_BINARY_DIR}/package/nexusfix.service @ONLY)
 set(CMAKE_INSTALL_FULL_BINDIR ${package_bindir})
-configure_file(${package_scripts}/stage.cmake.in ${PROJECT_BINARY_DIR}/package/stage.cmake @ONLY)
+configure_file(${PROJECT_SOURCE_DIR}/packaging/stage.cmake.in ${PROJECT_BINARY_DIR}/package/stage.cmake @ONLY)
 include(CPack)

@@ -9,7 +9,8 @@ import sys
 import zlib
 
 SKIPPED = 77
-PACKAGES = {"tool": "nexusfix", "develop": "libnexusfix-dev"}
+PACKAGES = {("tool", "deb"): "nexusfix_*.deb", ("develop", "deb"): "libnexusfix-dev_*.deb", ("tool", "rpm"): "nexusfix-[0-9]*.rpm",
+            ("develop", "rpm"): "nexusfix-devel-*.rpm"}
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 NAMESPACES = ("--mount", "--pid", "--net", "--fork")
 
@@ -24,12 +25,13 @@ def output(*command, **options):
     return done.stdout
 
 
-def packed(build, scratch, version, component="tool"):
+def packed(build, scratch, version, component="tool", kind="deb"):
     """The package of a component from this build, with a version of its own, and none of debug symbols."""
-    folder = scratch / f"package-{component}-{version}"
-    output("cpack", "-G", "DEB", "--config", build / "CPackConfig.cmake", "-B", folder, "-D", f"CPACK_COMPONENTS_ALL={component}",
-           "-D", "CPACK_STRIP_FILES=ON", "-D", "CPACK_DEBIAN_COMPRESSION_TYPE=gzip", "-D", f"CPACK_PACKAGE_VERSION={version}")
-    (package,) = folder.glob(f"{PACKAGES[component]}_*.deb")
+    folder = scratch / f"{kind}-{component}-{version}"
+    output("cpack", "-G", kind.upper(), "--config", build / "CPackConfig.cmake", "-B", folder, "-D", f"CPACK_COMPONENTS_ALL={component}",
+           "-D", "CPACK_STRIP_FILES=ON", "-D", "CPACK_DEBIAN_COMPRESSION_TYPE=gzip", "-D", "CPACK_RPM_COMPRESSION_TYPE=gzip",
+           "-D", f"CPACK_PACKAGE_VERSION={version}")
+    (package,) = folder.glob(PACKAGES[component, kind])  # cpack adds an empty one of what the component depends on
     return package
 
 
@@ -99,6 +101,7 @@ def arguments():
     parser.add_argument("--build", required=True, type=pathlib.Path)
     parser.add_argument("--scratch", required=True, type=pathlib.Path)
     parser.add_argument("--version", required=True)
+    parser.add_argument("--kind", choices=("deb", "rpm"), default="deb")
     args = parser.parse_args()
     if os.environ.get("NFX_OWN_NAMESPACES") is None:
         shutil.rmtree(args.scratch, ignore_errors=True)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The packages in a bare Debian root: installed, configured, an engine started and used, upgraded while it runs with its
-journals, removed and purged. In namespaces of its own, so that nothing stays mounted or running.
+journals, removed and purged. In namespaces of its own, so that nothing stays mounted or running. With --kind rpm the same
+by the host's rpm with --root, without dependencies: the root's libraries are Debian's.
 
 It needs root, mmdebstrap and a mirror of Debian; where one of them is missing it is skipped and says which. The bare root
 is made once for a build and kept next to it.
@@ -45,8 +46,13 @@ class Root:
         return output("chroot", self.folder, *command, **options)
 
     def install(self, package):
+        if package.endswith(".rpm"):
+            return self.rpm("--upgrade", "--nodeps", "--replacepkgs", package)
         shutil.copy(package, self.folder / "package.deb")
         return self.do("dpkg", "--install", "/package.deb")
+
+    def rpm(self, *words):
+        return output("rpm", "--root", self.folder, "--dbpath", "/var/lib/rpm", *words)
 
     def as_user(self, *command):
         return ["chroot", "--userspec=nexusfix:nexusfix", str(self.folder), *command]
@@ -81,6 +87,11 @@ class Root:
 
 def check(root, first, second, versions):
     """Everything that an operator does with the packages."""
+    rpm = first.endswith(".rpm")
+
+    def remove(purge=False):
+        return root.rpm("--erase", "nexusfix") if rpm else root.do("dpkg", "--purge" if purge else "--remove", "nexusfix")
+
     root.install(first)
     assert root.do("nfx", "--version").startswith("nfx "), root.do("nfx", "--version")
     assert root.do("id", "--user", "--name", "nexusfix").strip() == "nexusfix"
@@ -101,7 +112,8 @@ def check(root, first, second, versions):
 
     pid = root.engine.pid
     said = root.install(second)
-    assert root.do("dpkg-query", "--show", "--showformat=${Version}", "nexusfix") == versions[1], said
+    assert versions[1] == (root.rpm("--query", "--queryformat", "%{VERSION}", "nexusfix") if rpm else
+                           root.do("dpkg-query", "--show", "--showformat=${Version}", "nexusfix")), said
     assert root.engine.poll() is None, "an upgrade leaves the engine running"
     running = root.session()
     assert (running["next_in"], running["next_out"]) == (before["next_in"], before["next_out"] + 7), running
@@ -115,7 +127,7 @@ def check(root, first, second, versions):
     print(f"upgraded to {versions[1]} while it ran; the next start goes on with the same numbers\n{verified.rstrip()}")
     root.stop()
 
-    root.do("dpkg", "--remove", "nexusfix")
+    remove()
     assert not root.has("/usr/bin/nfx") and not root.has("/lib/systemd/system/nexusfix.service")
     assert root.has("/etc/nexusfix/engine.toml") and any((root.folder / "var/lib/nexusfix/store").iterdir())
     root.install(second)
@@ -124,31 +136,32 @@ def check(root, first, second, versions):
     root.stop()
     print("removed and installed again: configuration and journals are there")
 
-    said = root.do("dpkg", "--purge", "nexusfix")
+    said = remove(purge=True)
     assert "is not empty and stays" in said, said
     assert root.has("/var/lib/nexusfix/store")
     for folder in ("var/lib/nexusfix/store", "var/log/nexusfix", "etc/nexusfix"):
         for entry in (root.folder / folder).iterdir():
             shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
     root.install(second)
-    assert "stays" not in root.do("dpkg", "--purge", "nexusfix")
+    assert "stays" not in remove(purge=True)
     for folder in ("/etc/nexusfix", "/var/lib/nexusfix", "/var/log/nexusfix", "/usr/share/nexusfix"):
         assert not root.has(folder), folder
-    assert root.do("dpkg", "--audit") == ""
+    assert rpm or root.do("dpkg", "--audit") == ""
     print("purged: records stay while there are any, and nothing without")
 
 
 def main():
     args = packing.arguments()
     if os.environ.get("NFX_OWN_NAMESPACES") is None:
-        why = packing.missing("cpack", "dpkg-deb", "mmdebstrap", "unshare", "chroot")
+        why = packing.missing("cpack", "dpkg-deb", "mmdebstrap", "unshare", "chroot", *(["rpmbuild"] if args.kind == "rpm" else []))
         if why:
             print(f"skipped: {why}")
             return packing.SKIPPED
         args.scratch.mkdir(parents=True)
         versions = [args.version, args.version + "+upgrade1"]
-        packages = [packing.packed(args.build, args.scratch, version) for version in versions]
-        archive, why = packing.bare_root(args.build, packing.needed_by(packages[0]))
+        packages = [packing.packed(args.build, args.scratch, version, kind=args.kind) for version in versions]
+        debian = packages[0] if args.kind == "deb" else packing.packed(args.build, args.scratch, args.version)
+        archive, why = packing.bare_root(args.build, packing.needed_by(debian))
         if why:
             print(f"skipped: mmdebstrap cannot make a root: {why}")
             return packing.SKIPPED
