@@ -18,8 +18,12 @@ import sys
 
 LINK = re.compile(r"\[([^\]\n]*)\]\(([^)\s]+)\)")
 PROGRAMS = {".cpp": "cpp", ".hpp": "cpp", ".toml": "toml", ".py": "python", ".xml": "xml"}
-# Tables of file names need width; the links of the theme are too dark on its dark background.
+# Tables of file names need width, and names in them stay whole; the theme's headings are too pale on both backgrounds, and its
+# links too dark on the dark one.
 STYLE = """.md-grid { max-width: 76rem; }
+.md-typeset h1, .md-typeset h2 { color: inherit; font-weight: 400; }
+.md-typeset table:not([class]) th { min-width: 0; }
+.md-typeset td code { word-break: normal; overflow-wrap: break-word; }
 [data-md-color-scheme="slate"] { --md-typeset-a-color: #82aaff; }
 [data-md-color-scheme="slate"] .md-nav__link--active { color: #82aaff; }
 """
@@ -63,6 +67,8 @@ def stage(root: pathlib.Path, pages: pathlib.Path) -> None:
             page.write_text(f"# {name}\n\n```{PROGRAMS[name.suffix]}\n{program.read_text(encoding='utf-8')}```\n",
                             encoding="utf-8")
         text = LINK.sub(lambda m: f"[{m[1]}]({m[2]}.md)" if linked_programs(m[0], source.parent) else m[0], text)
+        if source == root / "README.md":
+            text = "---\nhide: [navigation]\n---\n" + text
         target = pages / source.relative_to(root)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
@@ -88,7 +94,7 @@ def mkdocs_config(root: pathlib.Path, pages: pathlib.Path, site: pathlib.Path) -
                   "palette": [{"media": "(prefers-color-scheme: light)", "scheme": "default", **toggle},
                               {"media": "(prefers-color-scheme: dark)", "scheme": "slate", **toggle}]},
         "extra_css": ["site.css"],
-        "markdown_extensions": ["tables", "fenced_code", "admonition", {"toc": {"permalink": True}},
+        "markdown_extensions": ["tables", "pymdownx.superfences", "admonition", {"toc": {"permalink": True}},
                                 {"pymdownx.highlight": {"use_pygments": True}}],
     }
 
@@ -128,13 +134,14 @@ API_PAGE = """/** @mainpage C++ interface
 
 The headers that are installed, by the product that they belong to. A program includes one of these:
 
-- nexusfix/fix.hpp: parse, build and validate messages; the session as a function
-- nexusfix/engine.hpp: running sessions
-- nexusfix/market.hpp: feeds, books, recordings, strategies
-- nexusfix/testing.hpp: a session pair in one process, for tests
+- @ref nexusfix/fix.hpp "nexusfix/fix.hpp": parse, build and validate messages; the session as a function
+- @ref nexusfix/engine.hpp "nexusfix/engine.hpp": running sessions
+- @ref nexusfix/market.hpp "nexusfix/market.hpp": feeds, books, recordings, strategies
+- @ref nexusfix/testing.hpp "nexusfix/testing.hpp": a session pair in one process, for tests
 - nexusfix/fix44.hpp and its like: typed messages of a FIX version
 
-The comment at the head of each file states threads, cost, lifetime and errors: see Files.
+The comment at the head of each <a href="files.html">file</a> states threads, cost, lifetime and errors. The
+<a href="../docs/index.html">documentation</a> has tutorials, guides and the other references.
 */
 """
 

@@ -105,6 +105,10 @@ class Site(unittest.TestCase):
             text = (self.site / page).read_text(encoding="utf-8")
             self.assertEqual(re.findall(r'(?:src|<link[^>]* href)="https?://[^"]*"', text), [], page)
 
+    def test_programs_have_colours(self):
+        page = (self.site / "docs/codegen.html").read_text(encoding="utf-8")
+        self.assertIn('<span class="cp">#include</span>', page)
+
     def test_interface_has_the_contracts_of_the_headers(self):
         page = (self.site / "api/classnfx_1_1SessionHandle.html").read_text(encoding="utf-8")
         self.assertIn("Cuts the connection without Logout", page)
