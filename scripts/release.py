@@ -134,6 +134,7 @@ def main() -> int:
     try:
         if arguments.verb == "prepare":
             prepare(arguments.root, arguments.version, datetime.datetime.now(datetime.UTC).date())
+            print(f"release: the version is {arguments.version}; commit it, then ./dev release")
         else:
             make(arguments.root, arguments.output.resolve())
     except NotReady as error:
