@@ -1,7 +1,9 @@
 // Owners on a real cluster of three nats-servers on loopback: takeover, fencing, a killed server under load, and the
 // findings of a check. The environment variable NFX_NATS_SERVER selects another server program.
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <poll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -9,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -176,6 +179,67 @@ TEST_F(NatsCluster, second_gateway_recovers_all_messages_and_fences_the_first) {
   ASSERT_TRUE(first.poll_until([&] { return first.stopped != StopReason::none; }));
   EXPECT_EQ(first.stopped, StopReason::fenced);
   EXPECT_EQ(first.released, 200U);
+}
+
+// Counts the messages that clients of one server publish to a subject, as another client of it.
+class Listener {
+ public:
+  Listener(std::uint16_t port, const std::string& subject) {
+    const sockaddr_in address = test::loopback(port);
+    if (::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+      throw std::runtime_error("no connection to a server");
+    send(R"(CONNECT {"verbose":false,"user":"gateway","pass":"secret","headers":true})"
+         "\r\nSUB " +
+         subject + " 1\r\n");
+    static_cast<void>(count());
+  }
+  ~Listener() { ::close(fd_); }
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  // Since the last call.
+  int count() {
+    send("PING\r\n");
+    std::string heard;
+    for (char bytes[4096]; !heard.contains("PONG\r\n");) {
+      const ssize_t got = ::recv(fd_, bytes, sizeof bytes, 0);
+      if (got <= 0) throw std::runtime_error("the server has closed the connection");
+      heard.append(bytes, static_cast<std::size_t>(got));
+    }
+    int messages = 0;
+    for (std::size_t at = heard.find("MSG "); at != std::string::npos; at = heard.find("MSG ", at + 1)) ++messages;
+    return messages;
+  }
+
+ private:
+  void send(const std::string& text) const {
+    if (::send(fd_, text.data(), text.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(text.size()))
+      throw std::runtime_error("the server does not read");
+  }
+
+  const int fd_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+};
+
+// Each request is given to a server of chance. One that is cut off without notice is among them until the others close
+// their connections to it, and a request to it costs a second.
+TEST_F(NatsCluster, replay_of_many_frames_takes_few_requests) {
+  constexpr std::uint64_t frames = 3000;
+  NatsOptions at_one = options();
+  at_one.url = "nats://gateway:secret@127.0.0.1:" + std::to_string(servers->client_port(0));
+  Gateway owner{options(), "many", 1}, next_owner{at_one, "many", 2};
+  owner.state.options.frame_bytes_max = sizeof(cluster::FrameHeader) + cluster::record_size(5);  // one message
+  ASSERT_TRUE(owner.become_owner());
+  for (std::uint64_t i = 0; i < frames; ++i) {
+    ASSERT_TRUE(owner.poll_until([&] { return has_space(owner.state, RecordKind::outbound, 5); }));
+    owner.append("order");
+  }
+  ASSERT_TRUE(owner.poll_until([&] { return owner.released == frames; }));
+  Listener reads{servers->client_port(0), "$JS.API.DIRECT.GET.TEST"};
+  ASSERT_TRUE(next_owner.become_owner());
+  EXPECT_EQ(next_owner.recovered.size(), frames);
+  const int requests = reads.count();
+  EXPECT_GE(requests, 2) << "of the last frame, and of the first ones";
+  EXPECT_LE(requests, 8);
 }
 
 TEST_F(NatsCluster, candidate_sees_the_lease_of_the_owner_and_waits) {

@@ -23,7 +23,9 @@ constexpr std::size_t answers_max = 65536;
 constexpr std::size_t answer_bytes_max = std::size_t{64} << 20;  // of the answers that poll() has not taken
 constexpr int pending_max = 65536;                               // messages that libnats holds for a callback
 constexpr int pending_bytes_max = 32 << 20;
-constexpr std::size_t batch_frames = 256;  // that a replay reads at a time
+// A replay reads this much at a time. Each request goes to a server of chance, also to one that the connected server
+// has not noticed to be silent, and is then repeated: there must be few of them.
+constexpr std::size_t batch_frames = 16384;
 constexpr int batch_bytes = 8 << 20;
 constexpr std::size_t ahead_bytes_max = std::size_t{2} * batch_bytes;
 constexpr std::uint64_t silent_most = 2'500'000'000;  // nanoseconds; servers of a stream hear of each other each second
