@@ -326,13 +326,13 @@ class Run {
       trader_->hold(true);
       wait_until([&] { return trader_->answered() >= trader_->sent(); }, 10min, "answers before a stop");
     }
+    const int alone = kind == "split" ? leader() : 0;
     const MonotonicTime before = kind == "stop" ? read_monotonic() : last_answer();
     if (kind == "kill" || kind == "disk") gateways_.kill(owner);
     if (kind == "pause") gateways_.pause(owner);
     if (kind == "stop") gateways_.terminate(owner);
     if (kind == "disk") gateways_.forget_disk(owner);
     if (kind == "cut") set_servers_of(owner, Flow::none);
-    const int alone = kind == "split" ? leader() : 0;
     if (kind == "split") split(owner, alone, Flow::none);
     wait_until([&] { return gateways_.owner() == 1 - owner; }, 10min, "takeover after a " + kind);
     const MonotonicTime taken = read_monotonic();
