@@ -17,7 +17,7 @@
 #include "gateway/owned_journal.hpp"
 #include "gateway/ownership.hpp"
 #include "gateway/recovered.hpp"
-#include "nats/stream_client.hpp"
+#include "nats/nats_stream.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "store/journal_reader.hpp"

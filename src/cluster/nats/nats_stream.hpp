@@ -1,5 +1,6 @@
-// A stream of NATS JetStream (nats-server 2.12 or later) by libnats: the client for owners, and what an operator does
-// with it: make it, check it, list its sessions. Where NexusFIX was built without libnats, every function throws an
+// A stream of NATS JetStream (nats-server 2.12 or later) by libnats. For owners (cluster/owner.hpp) it carries out
+// their requests and returns the answers as events; it may lose, delay and repeat any of them. For operators it makes
+// the stream, checks it and lists its sessions. Where NexusFIX was built without libnats, every function throws an
 // error that names the package. Thread: one per NatsStream; libnats has its own, which hands answers over under a lock.
 // Cost: a request copies its bytes and allocates in libnats. Errors: NatsError for what an operator has to fix; answers
 // of servers are events.
@@ -18,10 +19,13 @@
 #include <string_view>
 #include <vector>
 
-#include "nats/stream_client.hpp"
+#include "cluster/owner.hpp"
 #include "nexusfix/base/time.hpp"
 
 namespace nfx::nats {
+
+// The place of a session in the client's list.
+enum class SessionIndex : std::uint32_t {};
 
 struct NatsError : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -100,11 +104,14 @@ class NatsStream {
   // A session, by a name of letters, digits, - and _, which is a token of its subject.
   [[nodiscard]] SessionIndex add_session(std::string_view name, cluster::GatewayId gateway);
 
+  // Carries out publish, read_last, read_next, renew_lease and drop_lease. The action's bytes are copied.
   void request(SessionIndex session, const cluster::Action& action);
+  // An event `lease` with its present holder follows.
   void read_lease(SessionIndex session);
 
-  // Gives the answers that have come since the last call to sink(SessionIndex, const cluster::Event&). Where the server
-  // was lost, it connects to another one meanwhile, without blocking; requests without an answer are lost.
+  // Gives the answers that have come since the last call to sink(SessionIndex, const cluster::Event&). An event's bytes
+  // are valid during that call. Where the server was lost, it connects to another one meanwhile, without blocking;
+  // requests without an answer are lost.
   template <class Sink>
   void poll(Sink&& sink) {
     take_answers();
@@ -180,7 +187,5 @@ class NatsStream {
   std::unique_ptr<Connection> connection_;  // destroyed before what its subscriptions call
   std::vector<Answer> taken_;
 };
-
-static_assert(StreamClient<NatsStream>);
 
 }  // namespace nfx::nats
