@@ -42,8 +42,7 @@ void SessionOwners::own_all(Duration most) {
     if (std::ranges::all_of(sessions_, &Session::owns)) return;
   }
   const auto first = std::ranges::find(sessions_, false, &Session::owns);
-  throw std::runtime_error("session " + first->name +
-                           " was not owned in time: " + std::string{to_string(first->state.phase)});
+  throw std::runtime_error("session " + first->name + " was not owned in time");
 }
 
 bool SessionOwners::has_space(std::size_t index, std::size_t bytes) const {

@@ -489,19 +489,6 @@ bool is_answer_to_flight(const OwnerState& s, std::uint64_t number) noexcept {
 
 }  // namespace
 
-std::string_view to_string(Phase phase) noexcept {
-  switch (phase) {
-    case Phase::idle: return "idle";
-    case Phase::following: return "reading what another gateway stores";
-    case Phase::waiting: return "waiting for the lease of another gateway";
-    case Phase::reading: return "reading the last frame";
-    case Phase::claiming: return "publishing its epoch";
-    case Phase::replaying: return "replaying";
-    case Phase::owning: return "owner";
-  }
-  return "unknown";
-}
-
 std::string_view to_string(StopReason reason) noexcept {
   switch (reason) {
     case StopReason::none: return "none";

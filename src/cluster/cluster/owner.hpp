@@ -75,8 +75,6 @@ enum class Phase : std::uint8_t {
   owning,
 };
 
-[[nodiscard]] std::string_view to_string(Phase phase) noexcept;
-
 enum class StopReason : std::uint8_t {
   none,
   fenced,      // another owner's frame follows: close the connection, do not send another byte
