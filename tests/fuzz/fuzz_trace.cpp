@@ -30,7 +30,6 @@ void check_causes(const nfx::TraceParser& parser, std::string_view text) {
   nfx::AttributionContext context;
   context.own_threads = {500};
   context.overwritten = {1};
-  context.stolen_ns = {{3, 900 * ms}};
   context.slack_ns = 1000;
   const auto causes = nfx::attribute(gaps, parser.events, context);
   require(causes.size() == std::size(gaps), "each stall has a cause", text);

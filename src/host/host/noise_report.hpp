@@ -71,10 +71,6 @@ struct NoiseReport {
 // Sorted by total, largest first.
 [[nodiscard]] std::vector<CauseTotal> cause_totals(std::span<const CpuNoise> cpus);
 
-// The interval at which most of these moments recur: 1 s, or the period of a tick at 100, 250 or 1,000 Hz; 0:
-// irregular.
-[[nodiscard]] std::uint64_t recurring_period_ns(std::span<const std::uint64_t> moments_ns);
-
 struct NoiseOptions {
   HiccupOptions hiccups;
   bool trace = true;

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <expected>
-#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -28,7 +27,6 @@ enum class NoiseKind : std::uint8_t {
   kernel,       // other vectors and NMIs
   task,         // another thread ran on the CPU
   migration,    // the thread itself was moved to another CPU
-  hypervisor,   // no event here, and the kernel counted stolen time
   unexplained,  // no event here: hypervisor, system management mode or the processor itself
   not_traced,   // before the start of the trace
 };
@@ -77,17 +75,14 @@ struct NoiseCause {
 };
 
 struct AttributionContext {
-  std::set<int> own_threads;               // threads of the measurement, which are never a cause
-  std::set<int> overwritten;               // CPUs whose oldest events were overwritten
-  std::map<int, std::uint64_t> stolen_ns;  // stolen time per CPU, as the kernel counted it
-  std::uint64_t slack_ns = 0;              // error of event times
-  std::uint64_t overhead_ns = 50'000;      // time without events that is attributed to the events around it
-  std::uint64_t steal_resolution_ns = 10'000'000;
+  std::set<int> own_threads;           // threads of the measurement, which are never a cause
+  std::set<int> overwritten;           // CPUs whose oldest events were overwritten
+  std::uint64_t slack_ns = 0;          // error of event times
+  std::uint64_t overhead_ns = 50'000;  // time without events that is attributed to the events around it
 };
 
 // Returns one cause per stall: the one that took most of it. Time that no event accounts for is added to the events in
-// the stall, as the cost of their entry and exit, unless it exceeds both their own time and the overhead. Beyond that,
-// and if there is no event at all, it is attributed to the hypervisor, up to the stolen time, largest stalls first.
+// the stall, as the cost of their entry and exit, unless it exceeds both their own time and the overhead.
 [[nodiscard]] std::vector<NoiseCause> attribute(std::span<const HiccupGap> gaps, std::span<const TraceEvent> events,
                                                 const AttributionContext& context);
 

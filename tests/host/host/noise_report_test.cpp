@@ -81,25 +81,6 @@ TEST(CauseTotalsTest, the_cause_that_took_most_comes_first) {
   EXPECT_EQ(totals[1].worst_ns, 30 * us);
 }
 
-TEST(RecurringPeriodTest, the_longest_period_that_fits_is_found) {
-  std::vector<std::uint64_t> moments;
-  for (std::uint64_t i = 0; i < 200; ++i) moments.push_back(3'210 * us + i * 10'000 * us);
-  EXPECT_EQ(recurring_period_ns(moments), 10'000 * us);
-  for (std::uint64_t i = 0; i < 60; ++i) moments.push_back(moments.back() + (i * i * 7919 % 997) * us);
-  EXPECT_EQ(recurring_period_ns(moments), 10'000 * us) << "some others in between do not hide it";
-}
-
-TEST(RecurringPeriodTest, moments_at_random_recur_at_no_period) {
-  std::vector<std::uint64_t> moments{0};
-  std::uint64_t seed = 1;
-  for (int i = 0; i < 500; ++i) {
-    seed = seed * 6364136223846793005U + 1442695040888963407U;
-    moments.push_back(moments.back() + (seed >> 33) % (20'000 * us));
-  }
-  EXPECT_EQ(recurring_period_ns(moments), 0U);
-  EXPECT_EQ(recurring_period_ns({}), 0U);
-}
-
 TEST(NoiseReportTest, the_text_shows_quantiles_causes_longest_gaps_and_what_failed) {
   const std::string text = to_text(sample());
   EXPECT_NE(text.find("1 CPU, 1 s, pinned"), std::string::npos) << text;

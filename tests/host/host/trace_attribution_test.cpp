@@ -236,21 +236,6 @@ TEST(AttributionTest, a_moved_thread_waited_for_the_task_on_its_former_cpu) {
   EXPECT_EQ(moved.text(), "migration waiting for task cc1plus");
 }
 
-TEST(AttributionTest, stolen_time_explains_the_largest_gaps_as_far_as_it_goes) {
-  AttributionContext stolen = context();
-  stolen.stolen_ns = {{1, 20'000'000}};
-  stolen.steal_resolution_ns = 1'000'000;
-  const std::vector<HiccupGap> gaps{{5'000 * us, 100 * us, 1, 1},
-                                    {10'000 * us, 15'000 * us, 1, 1},
-                                    {40'000 * us, 30'000 * us, 1, 1},
-                                    {80'000 * us, 100 * us, 0, 0}};
-  const auto causes = attribute(gaps, events_of(tick), stolen);
-  EXPECT_EQ(causes[0].kind, NoiseKind::hypervisor);
-  EXPECT_EQ(causes[1].kind, NoiseKind::hypervisor);
-  EXPECT_EQ(causes[2].kind, NoiseKind::unexplained) << "more than was stolen";
-  EXPECT_EQ(causes[3].kind, NoiseKind::unexplained) << "nothing was stolen from CPU 0";
-}
-
 TEST(AttributionTest, a_throttled_thread_leaves_its_cpu_idle) {
   constexpr std::string_view trace =
       "     nfx-noise-1-500     [001] d..2. 100.001000: sched_switch: prev_comm=nfx-noise-1 prev_pid=500 prev_prio=49 "

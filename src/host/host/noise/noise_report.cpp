@@ -2,8 +2,8 @@
 #include "host/noise_report.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -97,32 +97,12 @@ std::optional<TraceSession> start_trace(NoiseReport& report, const HostFiles& fi
 }
 
 AttributionContext context_of(const NoiseReport& report, const TraceSession::Result& traced) {
-  constexpr std::uint64_t ns_per_clock_tick = 10'000'000;  // programs always see USER_HZ = 100
   AttributionContext context;
   context.overwritten = traced.overwritten;
   // Times in text have six decimal places; TSC times are exact.
   context.slack_ns = report.trace_clock == "x86-tsc" ? 200 : 1500;
-  for (const CpuNoise& cpu : report.cpus) {
-    context.own_threads.insert(cpu.hiccups.thread_id);
-    if (report.pinned) context.stolen_ns[cpu.hiccups.cpu] = cpu.counters.steal * ns_per_clock_tick;
-  }
+  for (const CpuNoise& cpu : report.cpus) context.own_threads.insert(cpu.hiccups.thread_id);
   return context;
-}
-
-// In a virtual machine, the host's timer ticks appear as stalls that nothing in the guest explains.
-void note_recurring(NoiseReport& report) {
-  for (const CpuNoise& cpu : report.cpus) {
-    std::vector<std::uint64_t> moments;
-    for (std::size_t i = 0; i < cpu.causes.size(); ++i) {
-      const NoiseKind kind = cpu.causes[i].kind;
-      if (kind == NoiseKind::unexplained || kind == NoiseKind::hypervisor)
-        moments.push_back(cpu.hiccups.gaps[i].begin_ns);
-    }
-    if (const std::uint64_t period = recurring_period_ns(moments); period > 0)
-      report.notes.push_back(place_name(report, cpu) + ": most of the stalls without an event recur every " +
-                             std::to_string(period / 1'000'000) +
-                             " ms, as the tick of a hypervisor's host or firmware would");
-  }
 }
 
 void attribute_gaps(NoiseReport& report, const TraceSession& session, const TickClock& clock) {
@@ -147,7 +127,6 @@ void attribute_gaps(NoiseReport& report, const TraceSession& session, const Tick
     cpu.causes.assign(next, end);
     next = end;
   }
-  note_recurring(report);
 }
 
 // Keeps the calling thread off some CPUs during its lifetime, if other CPUs remain.
@@ -223,27 +202,6 @@ std::vector<CauseTotal> cause_totals(std::span<const CpuNoise> cpus) {
     return std::pair{a.kind, a.name} < std::pair{b.kind, b.name};
   });
   return totals;
-}
-
-std::uint64_t recurring_period_ns(std::span<const std::uint64_t> moments_ns) {
-  constexpr std::size_t least = 10, most = 1000;
-  constexpr double two_pi = 6.283185307179586;
-  if (moments_ns.size() < least) return 0;
-  // Over a long time the period of another clock drifts.
-  moments_ns = moments_ns.first(std::min(moments_ns.size(), most));
-  // An event that recurs every 10 ms also fits a period of 1 ms, so the longest matching period is the right one.
-  for (const std::uint64_t period : {1'000'000'000U, 10'000'000U, 4'000'000U, 1'000'000U}) {
-    if (moments_ns.back() - moments_ns.front() < least / 2 * period) continue;
-    double x = 0, y = 0;
-    for (const std::uint64_t moment : moments_ns) {
-      const double angle = two_pi * static_cast<double>(moment % period) / static_cast<double>(period);
-      x += std::cos(angle);
-      y += std::sin(angle);
-    }
-    // 1 if all moments have the same phase, about 0 if the phases are random.
-    if (std::hypot(x, y) > 0.6 * static_cast<double>(moments_ns.size())) return period;
-  }
-  return 0;
 }
 
 NoiseReport measure_noise(const HostFiles& files, const HostFacts& facts, const NoiseOptions& options,

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <limits>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -181,29 +182,6 @@ NoiseCause cause_of(const HiccupGap& gap, const std::map<int, CpuTimeline>& time
   return cause;
 }
 
-// The kernel reports only how much time was stolen, not when. The largest stalls without a cause are the likeliest.
-void blame_hypervisor(std::span<const HiccupGap> gaps, std::vector<NoiseCause>& causes,
-                      const AttributionContext& context) {
-  std::map<int, std::uint64_t> left;
-  for (const auto& [cpu, stolen] : context.stolen_ns) {
-    if (stolen > 0) left[cpu] = stolen + context.steal_resolution_ns;
-  }
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < causes.size(); ++i) {
-    if (causes[i].kind == NoiseKind::unexplained) order.push_back(i);
-  }
-  std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
-    return causes[a].unaccounted_ns != causes[b].unaccounted_ns ? causes[a].unaccounted_ns > causes[b].unaccounted_ns
-                                                                : a < b;
-  });
-  for (const std::size_t i : order) {
-    const auto budget = left.find(gaps[i].cpu);
-    if (budget == left.end() || budget->second < causes[i].unaccounted_ns) continue;
-    budget->second -= causes[i].unaccounted_ns;
-    causes[i].kind = NoiseKind::hypervisor;
-  }
-}
-
 }  // namespace
 
 std::string_view to_string(NoiseKind kind) noexcept { return enumerator_name<' '>(kind); }
@@ -220,7 +198,6 @@ std::vector<NoiseCause> attribute(std::span<const HiccupGap> gaps, std::span<con
   std::vector<NoiseCause> causes;
   causes.reserve(gaps.size());
   for (const HiccupGap& gap : gaps) causes.push_back(cause_of(gap, known, context));
-  blame_hypervisor(gaps, causes, context);
   return causes;
 }
 
