@@ -44,6 +44,9 @@ struct TickClock {
   [[nodiscard]] std::string description() const;
 };
 
+// Why the TSC is not a clock on this processor; empty: it is one.
+[[nodiscard]] std::string why_not_tsc();
+
 struct HiccupGap {
   std::uint64_t begin_ns = 0;  // since the start of the measurement
   std::uint64_t length_ns = 0;

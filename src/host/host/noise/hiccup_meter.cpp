@@ -51,14 +51,6 @@ struct TscSource {
 };
 static_assert(TickSource<TscSource>);
 
-std::string why_not_tsc() {
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  if (__get_cpuid(0x80000001, &a, &b, &c, &d) == 0 || (d >> 27 & 1U) == 0) return "the processor has no rdtscp";
-  if (__get_cpuid(0x80000007, &a, &b, &c, &d) == 0 || (d >> 8 & 1U) == 0)
-    return "the processor does not report an invariant TSC";
-  return {};
-}
-
 // Reads both clocks at one moment: keeps the attempt that took the least time.
 void read_both(std::uint64_t& ticks, std::uint64_t& raw) noexcept {
   const TscSource source;
@@ -89,11 +81,7 @@ TickClock calibrate() {
   return clock;
 }
 #else
-TickClock calibrate() {
-  TickClock clock;
-  clock.why_not_tsc = "the processor is not x86-64";
-  return clock;
-}
+TickClock calibrate() { return {.why_not_tsc = why_not_tsc()}; }
 #endif
 
 // The threads.
@@ -200,6 +188,18 @@ std::uint64_t now_ticks(const TickClock& clock) {
 }
 
 }  // namespace
+
+std::string why_not_tsc() {
+#if defined(__x86_64__)
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid(0x80000001, &a, &b, &c, &d) == 0 || (d >> 27 & 1U) == 0) return "the processor has no rdtscp";
+  if (__get_cpuid(0x80000007, &a, &b, &c, &d) == 0 || (d >> 8 & 1U) == 0)
+    return "the processor does not report an invariant TSC";
+  return {};
+#else
+  return "the processor is not x86-64";
+#endif
+}
 
 std::string TickClock::description() const {
   if (!tsc) return "CLOCK_MONOTONIC_RAW (" + why_not_tsc + ')';

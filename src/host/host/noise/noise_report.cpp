@@ -86,7 +86,7 @@ std::optional<TraceSession> start_trace(NoiseReport& report, const HostFiles& fi
       .tracefs = *tracefs,
       // Threads that are not pinned may run on any CPU.
       .cpus = options.hiccups.pinned ? options.hiccups.cpus : facts.online,
-      .tsc = true,
+      .tsc = why_not_tsc().empty(),
       .seconds = report.seconds,
   });
   if (!session) {
