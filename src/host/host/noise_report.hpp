@@ -59,6 +59,7 @@ struct NoiseReport {
   bool attributed = false;
   std::string why_not_attributed;
   std::string trace_clock;
+  bool osnoise = false;  // the tracer was osnoise; false: events of the scheduler and of interrupts
   std::uint64_t trace_events = 0;
   std::uint64_t trace_events_lost = 0;
   std::vector<std::string> notes;

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -24,26 +25,30 @@ enum class NoiseKind : std::uint8_t {
   interrupt,    // of a device
   softirq,      // deferred work after an interrupt
   ipi,          // sent by another CPU
-  kernel,       // other vectors and NMIs
+  nmi,          // only where osnoise is the tracer
+  kernel,       // other vectors
   task,         // another thread ran on the CPU
   migration,    // the thread itself was moved to another CPU
-  unexplained,  // no event here: hypervisor, system management mode or the processor itself
+  hardware,     // no event here, and all that the kernel does is traced: hypervisor, firmware or processor
+  unexplained,  // no event here, and NMIs are not traced
   not_traced,   // before the start of the trace
 };
 
 [[nodiscard]] std::string_view to_string(NoiseKind kind) noexcept;
 
 struct TraceEvent {
-  enum class Edge : std::uint8_t { entry, exit, change };  // change: a task switch
+  // change: a task switch; whole: it took duration_ns, without what interrupted it, and ends here.
+  enum class Edge : std::uint8_t { entry, exit, change, whole };
 
   std::int64_t time_ns = 0;  // since TickClock's origin
   int cpu = 0;
   NoiseKind kind = NoiseKind::task;
   Edge edge = Edge::entry;
   std::string name;   // "36 virtio1-req.0", "NET_RX", "call_function_single"; for a change, the task that runs now
-  int thread_id = 0;  // for a change: the task that runs now
+  int thread_id = 0;  // for a change: the task that runs now; for a whole task: itself
   int thread_id_before = 0;  // and the task that ran before
   std::string name_before;
+  std::uint64_t duration_ns = 0;
 };
 
 // Parses trace text line by line, in the format of per_cpu/cpuN/trace and trace_pipe.
@@ -77,6 +82,7 @@ struct NoiseCause {
 struct AttributionContext {
   std::set<int> own_threads;           // threads of the measurement, which are never a cause
   std::set<int> overwritten;           // CPUs whose oldest events were overwritten
+  bool all_sources = false;            // all that the kernel does is traced
   std::uint64_t slack_ns = 0;          // error of event times
   std::uint64_t overhead_ns = 50'000;  // time without events that is attributed to the events around it
 };
@@ -94,6 +100,30 @@ struct AttributionContext {
 
 inline constexpr std::uint64_t max_trace_bytes = std::uint64_t{256} << 20;
 
+// The osnoise tracer of an instance, without its own threads: the kernel measures what interrupts the thread of a CPU,
+// NMIs included, and records each interruption with its own time. Settings that it changes are put back by the
+// destructor, in reverse order. Error: why it cannot be used; nothing is changed then.
+class OsnoiseTracer {
+ public:
+  [[nodiscard]] static std::expected<OsnoiseTracer, std::string> start(const std::string& tracefs,
+                                                                       const std::string& instance, const CpuSet& cpus);
+
+  OsnoiseTracer(OsnoiseTracer&&) noexcept = default;
+  OsnoiseTracer& operator=(OsnoiseTracer&&) = delete;
+  ~OsnoiseTracer();
+
+ private:
+  struct Setting {
+    std::string file;
+    std::string found;
+  };
+  OsnoiseTracer() = default;
+  // Returns an error or an empty text.
+  [[nodiscard]] std::string set(const std::string& file, std::string_view value);
+
+  std::vector<Setting> changed_;
+};
+
 // A private trace instance, which disturbs no other user of tracefs. The destructor removes it; the next start()
 // removes instances that killed processes left behind.
 class TraceSession {
@@ -101,7 +131,8 @@ class TraceSession {
   struct Options {
     std::string tracefs;
     CpuSet cpus;
-    bool tsc = false;  // times are TSC values
+    bool tsc = false;     // times are TSC values
+    bool pinned = false;  // the measured threads are: they are traced with osnoise, if possible
     double seconds = 10;
   };
   [[nodiscard]] static std::expected<TraceSession, std::string> start(const Options& options);
@@ -120,8 +151,9 @@ class TraceSession {
   };
   [[nodiscard]] Result read(const TickClock& clock) const;
 
-  // The trace_clock in use, and notes about events that were not available.
+  // The trace_clock in use, whether osnoise records, and notes about what was not available.
   [[nodiscard]] const std::string& clock() const noexcept { return clock_; }
+  [[nodiscard]] bool osnoise() const noexcept { return osnoise_.has_value(); }
   [[nodiscard]] const std::vector<std::string>& notes() const noexcept { return notes_; }
 
  private:
@@ -132,6 +164,7 @@ class TraceSession {
   CpuSet cpus_;
   int switch_ = -1;  // tracing_on; open, so that no process removes the instance
   std::vector<std::string> notes_;
+  std::optional<OsnoiseTracer> osnoise_;
 };
 
 }  // namespace nfx

@@ -245,6 +245,110 @@ TEST(AttributionTest, a_throttled_thread_leaves_its_cpu_idle) {
   EXPECT_EQ(cause(trace, 999, 50'002).text(), "task idle");
 }
 
+// As Linux 6.12 prints them.
+constexpr std::string_view whole =
+    "     nfx-noise-1-500     [001] d.h1. 100.001010: irq_noise: local_timer:236 start 7.893201082 duration 6000 ns\n"
+    "     nfx-noise-1-500     [001] d..3. 100.001012: thread_noise: nfx-noise-1:500 start 7.1 duration 628996000 ns\n"
+    "    Web: start 1-77      [001] dNh1. 100.003000: irq_noise: virtio1-req.0:36 start 7.953201082 duration 40000 ns\n"
+    "    Web: start 1-77      [001] d..3. 100.005000: thread_noise: Web: start 1:77 start 7.9 duration 3900000 ns\n"
+    "     nfx-noise-1-500     [001] dZ... 100.006000: nmi_noise: start 7.953201082 duration 9000 ns\n"
+    "     nfx-noise-1-500     [001] ..s1. 100.007000: softirq_noise:   NET_RX:3 start 7.953201082 duration 8000 ns\n"
+    "     nfx-noise-1-500     [001] d.h1. 100.008000: irq_noise: irq_work:246 start 7.953201082 duration 7000 ns\n"
+    "     nfx-noise-1-500     [001] d.h1. 100.009000: irq_noise: reschedule:253 start 7.953201082 duration 7000 ns\n"
+    "     nfx-noise-1-500     [001] d.h1. 100.010000: irq_noise: virtio1-req.0:36 start 7.9532 duration 7000 ns\n";
+
+TEST(AttributionTest, interruptions_that_osnoise_measured_are_named) {
+  EXPECT_EQ(cause(whole, 1'003, 8).text(), "timer");
+  const NoiseCause task = cause(whole, 1'003, 3'999);
+  EXPECT_EQ(task.text(), "task Web: start 1");
+  EXPECT_EQ(task.share_ns, 3'900 * us) << "without the interrupts in the midst of it";
+  EXPECT_EQ(task.unaccounted_ns, 53 * us) << "the timer's and the device's time is theirs";
+  EXPECT_EQ(cause(whole, 5'990, 11).text(), "nmi");
+  EXPECT_EQ(cause(whole, 6'990, 11).text(), "softirq NET_RX");
+  EXPECT_EQ(cause(whole, 7'990, 11).text(), "kernel irq_work");
+  EXPECT_EQ(cause(whole, 8'990, 11).text(), "ipi reschedule");
+  EXPECT_EQ(cause(whole, 9'990, 11).text(), "interrupt 36 virtio1-req.0");
+}
+
+TEST(AttributionTest, a_gap_without_events_is_the_hardwares_where_the_tracer_sees_nmis) {
+  AttributionContext complete = context();
+  complete.all_sources = true;
+  EXPECT_EQ(cause(whole, 20'000, 7, complete).kind, NoiseKind::hardware);
+}
+
+TEST(TraceParserTest, broken_events_of_osnoise_are_counted) {
+  TraceParser parser{raw_clock()};
+  parser.text(
+      "          <idle>-0       [001] d.h1. 100.1: irq_noise: local_timer:236\n"
+      "          <idle>-0       [001] d.h1. 100.1: irq_noise: local_timer start 7.8 duration 6 ns\n"
+      "          <idle>-0       [001] d.h1. 100.1: nmi_noise: start 7.8 duration -1 ns\n");
+  EXPECT_EQ(parser.not_understood, 3U);
+}
+
+// A folder with the files of tracefs that OsnoiseTracer uses.
+class OsnoiseTracerTest : public testing::Test {
+ protected:
+  OsnoiseTracerTest() {
+    write("available_tracers", "timerlat osnoise nop\n");
+    write("osnoise/options", "OSNOISE_WORKLOAD\n");
+    write("osnoise/cpus", "0-7\n");
+    write("current_tracer", "nop\n");
+    write("instances/mine/current_tracer", "nop\n");
+  }
+  void write(const std::string& file, std::string_view content) const {
+    std::filesystem::create_directories((folder_.path() / file).parent_path());
+    std::ofstream{folder_.path() / file} << content;
+  }
+  [[nodiscard]] std::string text(const std::string& file) const {
+    return HostFiles{folder_.path()}.text('/' + file).value_or("unreadable");
+  }
+  [[nodiscard]] std::string settings() const {
+    return text("osnoise/options") + ", " + text("osnoise/cpus") + ", " + text("instances/mine/current_tracer");
+  }
+  [[nodiscard]] std::expected<OsnoiseTracer, std::string> start() const {
+    return OsnoiseTracer::start(folder_.path(), folder_.path() / "instances/mine", {1, 3});
+  }
+
+  test::TemporaryFolder folder_;
+};
+
+constexpr std::string_view as_found = "OSNOISE_WORKLOAD, 0-7, nop";
+
+TEST_F(OsnoiseTracerTest, traces_without_its_own_threads_and_puts_the_settings_back) {
+  {
+    const auto tracer = start();
+    ASSERT_TRUE(tracer) << tracer.error();
+    EXPECT_EQ(settings(), "NO_OSNOISE_WORKLOAD, 1,3, osnoise");
+  }
+  EXPECT_EQ(settings(), as_found);
+}
+
+TEST_F(OsnoiseTracerTest, a_start_that_fails_half_way_puts_the_settings_back) {
+  std::filesystem::remove(folder_.path() / "instances/mine/current_tracer");
+  const auto tracer = start();
+  ASSERT_FALSE(tracer);
+  EXPECT_TRUE(tracer.error().ends_with("/instances/mine/current_tracer: No such file or directory")) << tracer.error();
+  EXPECT_EQ(settings(), "OSNOISE_WORKLOAD, 0-7, unreadable");
+}
+
+TEST_F(OsnoiseTracerTest, a_kernel_without_the_tracer_is_left_alone) {
+  write("available_tracers", "blk function nop\n");
+  EXPECT_EQ(start().error(), "this kernel has no such tracer");
+  EXPECT_EQ(settings(), as_found);
+}
+
+TEST_F(OsnoiseTracerTest, a_kernel_that_knows_only_its_own_threads_is_left_alone) {
+  std::filesystem::remove(folder_.path() / "osnoise/options");
+  EXPECT_NE(start().error().find("osnoise/options: no such file"), std::string::npos);
+  EXPECT_EQ(text("osnoise/cpus"), "0-7");
+}
+
+TEST_F(OsnoiseTracerTest, the_tracing_of_another_user_is_left_alone) {
+  write("instances/rtla/current_tracer", "timerlat\n");
+  EXPECT_TRUE(start().error().ends_with("/instances/rtla/current_tracer is timerlat")) << start().error();
+  EXPECT_EQ(settings(), as_found);
+}
+
 // tracefs, as /proc/self/mounts names it.
 class FindTracefsTest : public testing::Test {
  protected:

@@ -143,6 +143,7 @@ Json report_json(const NoiseReport& report, bool with_curves = false) {
             {"interrupted", report.interrupted}};
   Json attribution{{"done", report.attributed}};
   if (report.attributed) {
+    attribution["tracer"] = report.osnoise ? "osnoise" : "events";
     attribution["trace_clock"] = report.trace_clock;
     attribution["events"] = report.trace_events;
     attribution["events_lost"] = report.trace_events_lost;

@@ -87,6 +87,7 @@ std::optional<TraceSession> start_trace(NoiseReport& report, const HostFiles& fi
       // Threads that are not pinned may run on any CPU.
       .cpus = options.hiccups.pinned ? options.hiccups.cpus : facts.online,
       .tsc = why_not_tsc().empty(),
+      .pinned = options.hiccups.pinned,
       .seconds = report.seconds,
   });
   if (!session) {
@@ -99,6 +100,7 @@ std::optional<TraceSession> start_trace(NoiseReport& report, const HostFiles& fi
 AttributionContext context_of(const NoiseReport& report, const TraceSession::Result& traced) {
   AttributionContext context;
   context.overwritten = traced.overwritten;
+  context.all_sources = report.osnoise;
   // Times in text have six decimal places; TSC times are exact.
   context.slack_ns = report.trace_clock == "x86-tsc" ? 200 : 1500;
   for (const CpuNoise& cpu : report.cpus) context.own_threads.insert(cpu.hiccups.thread_id);
@@ -216,7 +218,10 @@ NoiseReport measure_noise(const HostFiles& files, const HostFacts& facts, const 
   report.fifo_priority = options.hiccups.fifo_priority;
   warn_of_throttling(report, facts);
   std::optional<TraceSession> session = start_trace(report, files, facts, options);
-  if (session) report.trace_clock = session->clock();
+  if (session) {
+    report.trace_clock = session->clock();
+    report.osnoise = session->osnoise();
+  }
 
   const CounterSample before = sample_counters(files);
   HiccupRun run = measure_apart(facts, options.hiccups, stop);

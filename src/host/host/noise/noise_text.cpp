@@ -77,8 +77,12 @@ void append_causes(std::string& out, const NoiseReport& report) {
                       printable_text(NoiseCause{total.kind, total.name}.text())});
     }
     append_table(out, rows, LastColumn::text);
-    if (std::ranges::find(totals, NoiseKind::unexplained, &CauseTotal::kind) != totals.end())
-      out += "  unexplained: no event in the stall; the hypervisor, system management mode or the processor itself\n";
+    for (const NoiseKind kind : {NoiseKind::unexplained, NoiseKind::hardware}) {
+      if (std::ranges::find(totals, kind, &CauseTotal::kind) != totals.end())
+        out += "  " + std::string{to_string(kind)} + ": no event in the stall; " +
+               (kind == NoiseKind::unexplained ? "an NMI, " : "") +
+               "the hypervisor, system management mode or the processor itself\n";
+    }
     if (totals.size() > most) out += "  and " + std::to_string(totals.size() - most) + " causes more\n";
   }
 }
@@ -122,7 +126,8 @@ std::string to_text(const NoiseReport& report) {
   out += report.fifo_priority > 0 ? ", SCHED_FIFO " + std::to_string(report.fifo_priority) : ", ordinary scheduler";
   out += "\nkernel " + one_line(report.kernel) + "; clock " + one_line(report.clock);
   if (report.attributed)
-    out += "; trace clock " + report.trace_clock + ", " + std::to_string(report.trace_events) + " events";
+    out += "; traced " + std::to_string(report.trace_events) + " events" + (report.osnoise ? " with osnoise" : "") +
+           ", trace clock " + report.trace_clock;
   out += '\n';
   if (report.interrupted) out += "interrupted: results until then\n";
   for (const CpuNoise& cpu : report.cpus) {

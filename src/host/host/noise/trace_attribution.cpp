@@ -16,8 +16,7 @@ namespace {
 
 using Edge = TraceEvent::Edge;
 
-// A period in which one thing ran on the CPU. A nested interrupt is a separate stretch, so the stretches of a CPU never
-// overlap.
+// A period in which one thing ran on the CPU. A nested interrupt is a separate stretch.
 struct Stretch {
   std::int64_t begin = 0;
   std::int64_t end = 0;
@@ -27,7 +26,7 @@ struct Stretch {
 
 struct CpuTimeline {
   std::int64_t first_event = std::numeric_limits<std::int64_t>::max();
-  std::vector<Stretch> stretches;  // sorted by time
+  std::vector<Stretch> stretches;  // sorted by end
 };
 
 // Tracks what runs on a CPU from event to event.
@@ -55,6 +54,9 @@ class TimelineBuilder {
         active_.push_back(&event);
         return;
       case Edge::exit: leave(event); return;
+      case Edge::whole:
+        if (!own_.contains(event.thread_id)) whole(event);
+        return;
     }
   }
 
@@ -80,6 +82,15 @@ class TimelineBuilder {
       emit(event.time_ns, event.kind, &event.name);
       now_ = event.time_ns;
     }
+  }
+
+  // What interrupted it is a stretch of its own within the same time, and none of both counts the other's time. An
+  // event before the origin is in no stall.
+  void whole(const TraceEvent& event) {
+    constexpr std::uint64_t most = 3'600'000'000'000;  // the longest measurement
+    if (event.time_ns < 0) return;
+    const auto took = static_cast<std::int64_t>(std::min(event.duration_ns, most));
+    out_.stretches.push_back({event.time_ns - took, event.time_ns, event.kind, &event.name});
   }
 
   void emit(std::int64_t end, NoiseKind kind, const std::string* name) {
@@ -137,7 +148,7 @@ Shares shares_of(const CpuTimeline& timeline, std::int64_t begin, std::int64_t e
     auto share =
         std::ranges::find_if(shares, [&](const Share& s) { return s.kind == at->kind && *s.name == *at->name; });
     if (share == shares.end()) share = shares.insert(shares.end(), Share{at->kind, at->name, 0, true});
-    share->time += time;
+    share->time = std::min(share->time + time, static_cast<std::uint64_t>(end - begin));
     result.total += time;
   }
   for (const Share& share : shares) {
@@ -155,6 +166,7 @@ NoiseCause cause_of(const HiccupGap& gap, const std::map<int, CpuTimeline>& time
   const bool moved = gap.cpu_before != gap.cpu && gap.cpu_before >= 0;
   const auto timeline = timelines.find(moved ? gap.cpu_before : gap.cpu);
   NoiseCause cause;
+  cause.kind = context.all_sources ? NoiseKind::hardware : NoiseKind::unexplained;
   cause.unaccounted_ns = gap.length_ns;
   Shares shares;
   if (timeline != timelines.end()) {

@@ -93,10 +93,51 @@ NoiseKind vector_kind(std::string_view name) {
   return NoiseKind::kernel;
 }
 
+bool is_vector(std::string_view name) {
+  return vector_kind(name) != NoiseKind::kernel || name == "irq_work" || name.ends_with("_apic");
+}
+
+// An event of the osnoise tracer: "NAME:NUMBER start SECONDS duration N ns".
+bool fill_whole(TraceEvent& event, std::string_view name, std::string_view payload) {
+  const std::size_t start = payload.rfind("start ");
+  if (start == std::string_view::npos) return false;
+  const auto duration = number<std::uint64_t>(field(payload.substr(start), " duration ", " "));
+  if (!duration) return false;
+  event.edge = Edge::whole;
+  event.duration_ns = *duration;
+  if (name == "nmi_noise") {
+    event.kind = NoiseKind::nmi;
+    return true;
+  }
+  payload = trimmed(payload.substr(0, start));
+  const std::size_t colon = payload.rfind(':');
+  const auto id = colon == std::string_view::npos ? std::nullopt : number<int>(payload.substr(colon + 1));
+  if (!id) return false;
+  event.name = std::string{payload.substr(0, colon)};
+  if (name == "thread_noise") {
+    event.kind = NoiseKind::task;
+    event.thread_id = *id;
+    if (*id == 0) event.name = "idle";
+  } else if (name == "softirq_noise") {
+    event.kind = NoiseKind::softirq;
+  } else if (is_vector(event.name)) {
+    event.kind = vector_kind(event.name);
+    if (event.kind == NoiseKind::timer) event.name.clear();
+  } else {
+    event.kind = NoiseKind::interrupt;
+    event.name.insert(0, std::to_string(*id) + ' ');
+  }
+  return true;
+}
+
 // False if the event is of no interest. Sets `known` to false if it is of interest but could not be parsed.
 bool fill(TraceEvent& event, std::string_view name, std::string_view payload, bool& known) {
   if (name == "sched_switch") {
     known = fill_switch(event, payload);
+    return known;
+  }
+  if (name == "thread_noise" || name == "irq_noise" || name == "softirq_noise" || name == "nmi_noise") {
+    known = fill_whole(event, name, payload);
     return known;
   }
   event.edge = name.ends_with("_exit") ? Edge::exit : Edge::entry;

@@ -9,6 +9,8 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <ranges>
+#include <system_error>
 #include <utility>
 
 #include "base/error_text.hpp"
@@ -23,7 +25,7 @@ constexpr const char* tracefs_folder = "/sys/kernel/tracing";
 
 // Returns 0 or an errno.
 int write_file(const std::string& file, std::string_view content) noexcept {
-  const int fd = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
+  const int fd = ::open(file.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
   if (fd < 0) return errno;
   const ssize_t written = ::write(fd, content.data(), content.size());
   const int error = written < 0 ? errno : 0;
@@ -78,6 +80,19 @@ std::expected<int, std::string> make_instance(const std::string& folder) {
   return std::unexpected(cannot("write", file, error));
 }
 
+// What traces with osnoise or timerlat, whose settings hold for all instances; empty if nothing does.
+std::string osnoise_user(const std::string& tracefs) {
+  const HostFiles files;
+  std::vector<std::string> tracers{tracefs + "/current_tracer"};
+  for (const std::string& name : files.list(tracefs + "/instances"))
+    tracers.push_back(tracefs + "/instances/" + name + "/current_tracer");
+  for (const std::string& file : tracers) {
+    const std::string tracer = files.text(file).value_or("");
+    if (tracer == "osnoise" || tracer == "timerlat") return file + " is " + tracer;
+  }
+  return {};
+}
+
 // Space for a few thousand events per second of 20 to 70 bytes each.
 std::uint64_t buffer_kib(double seconds, std::size_t cpus) {
   const double wanted = 512 + 768 * seconds;
@@ -85,7 +100,8 @@ std::uint64_t buffer_kib(double seconds, std::size_t cpus) {
   return std::max<std::uint64_t>(std::min(static_cast<std::uint64_t>(wanted), most), 64);
 }
 
-std::vector<std::string> wanted_events(const std::string& folder) {
+std::vector<std::string> wanted_events(const std::string& folder, bool osnoise) {
+  if (osnoise) return {"osnoise/nmi_noise", "osnoise/irq_noise", "osnoise/softirq_noise", "osnoise/thread_noise"};
   std::vector<std::string> events{"sched/sched_switch", "irq/irq_handler_entry", "irq/irq_handler_exit",
                                   "irq/softirq_entry", "irq/softirq_exit"};
   const HostFiles files;
@@ -131,6 +147,39 @@ std::expected<std::string, std::string> mount_private_tracefs() {
   return std::string{tracefs_folder};
 }
 
+std::string OsnoiseTracer::set(const std::string& file, std::string_view value) {
+  auto found = HostFiles{}.text(file);
+  if (!found) return cannot("read", file, found.error());
+  changed_.push_back({file, *std::move(found)});
+  const int error = write_file(file, value);
+  return error == 0 ? std::string{} : cannot("write", file, error);
+}
+
+std::expected<OsnoiseTracer, std::string> OsnoiseTracer::start(const std::string& tracefs, const std::string& instance,
+                                                               const CpuSet& cpus) {
+  const std::string available = HostFiles{}.text(tracefs + "/available_tracers").value_or("");
+  if (!(' ' + available + ' ').contains(" osnoise ")) return std::unexpected("this kernel has no such tracer");
+  if (std::string user = osnoise_user(tracefs); !user.empty()) return std::unexpected(std::move(user));
+  OsnoiseTracer tracer;
+  const std::string options = tracefs + "/osnoise/options";
+  if (!HostFiles{}.exists(options))
+    return std::unexpected(options + ": no such file; osnoise without its own threads needs Linux 6.2");
+  for (const auto& [file, value] : {std::pair{options, std::string{"NO_OSNOISE_WORKLOAD"}},
+                                    {tracefs + "/osnoise/cpus", cpus.to_list()},
+                                    {instance + "/current_tracer", std::string{"osnoise"}}}) {
+    if (std::string error = tracer.set(file, value); !error.empty()) return std::unexpected(std::move(error));
+  }
+  return tracer;
+}
+
+OsnoiseTracer::~OsnoiseTracer() {
+  for (const Setting& setting : changed_ | std::views::reverse) {
+    // The kernel takes one option at a time.
+    for (std::string_view rest = setting.found, word = next_word(rest); !word.empty(); word = next_word(rest))
+      write_file(setting.file, word);
+  }
+}
+
 std::expected<TraceSession, std::string> TraceSession::start(const Options& options) {
   remove_left_behind(options.tracefs);
   TraceSession session;
@@ -157,7 +206,14 @@ std::expected<TraceSession, std::string> TraceSession::start(const Options& opti
     const std::string file = folder + "/per_cpu/cpu" + std::to_string(cpu) + "/buffer_size_kb";
     if (const int error = write_file(file, size); error != 0) return std::unexpected(cannot("write", file, error));
   }
-  for (const std::string& event : wanted_events(folder)) {
+  auto osnoise = options.pinned ? OsnoiseTracer::start(options.tracefs, folder, options.cpus)
+                                : std::unexpected(std::string{"it measures pinned threads only"});
+  if (osnoise) {
+    session.osnoise_.emplace(*std::move(osnoise));
+  } else {
+    session.notes_.push_back("not traced with osnoise: " + osnoise.error());
+  }
+  for (const std::string& event : wanted_events(folder, session.osnoise())) {
     const std::string file = folder + "/events/" + event + "/enable";
     if (const int error = write_file(file, "1"); error != 0)
       session.notes_.push_back("not traced: " + cannot("write", file, error));
@@ -171,11 +227,13 @@ TraceSession::TraceSession(TraceSession&& other) noexcept
       clock_(std::move(other.clock_)),
       cpus_(std::move(other.cpus_)),
       switch_(std::exchange(other.switch_, -1)),
-      notes_(std::move(other.notes_)) {}
+      notes_(std::move(other.notes_)),
+      osnoise_(std::move(other.osnoise_)) {}
 
 TraceSession::~TraceSession() {
   if (folder_.empty()) return;
   stop();
+  osnoise_.reset();
   if (switch_ >= 0) ::close(switch_);
   ::rmdir(folder_.c_str());
 }
