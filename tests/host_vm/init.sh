@@ -119,6 +119,28 @@ kernel_tls() {
   nfx tls doctor 127.0.0.1:1 --timeout 1
 }
 
+tracing() {
+  (cd /sys/kernel/tracing && show osnoise/options osnoise/cpus current_tracer && echo "instances=$(ls instances)")
+}
+
+noise() {
+  nfx host noise --cpus 2 --seconds 1 --attribute --format json
+}
+
+noise_ended_by_a_signal() {
+  nfx host noise --cpus 2 --seconds 3000 >/dev/null &
+  measuring=$!
+  until grep -q '^osnoise' /sys/kernel/tracing/instances/*/current_tracer 2>/dev/null; do usleep 10000; done
+  kill -TERM "$measuring"
+  wait "$measuring"
+}
+
+# Something else that disturbs CPU 2.
+disturb() {
+  taskset -c 2 sh -c 'while :; do :; done' &
+  disturbing=$!
+}
+
 section commands commands
 section cpus cpus
 case ${vm_step-} in
@@ -143,6 +165,20 @@ case ${vm_step-} in
     has_option apply --runtime && section apply nfx host apply /etc/vm.toml --runtime
     section verify_after nfx host verify /etc/vm.toml
     knows doctor && section doctor nfx host doctor /etc/vm.toml --format json
+    ;;
+  noise)
+    section tracing_before tracing
+    disturb
+    section noise noise
+    kill "$disturbing"
+    section noise_ended_by_a_signal noise_ended_by_a_signal
+    section tracing_after tracing
+    mkdir /sys/kernel/tracing/instances/rtla
+    echo 0 >/sys/kernel/tracing/osnoise/cpus
+    echo osnoise >/sys/kernel/tracing/instances/rtla/current_tracer
+    section tracing_of_another tracing
+    section noise_beside_another noise
+    section tracing_of_another_after tracing
     ;;
   other)
     section verify nfx host verify /etc/vm.toml

@@ -34,15 +34,17 @@ def qemu():
     return path
 
 
-def kernel(cache):
-    """Debian's cloud kernel, unpacked once below `cache`."""
+def kernel(cache, flavour="cloud"):
+    """Debian's newest kernel of a flavour, unpacked once below `cache`."""
+    cache = os.path.join(cache, flavour)
+    os.makedirs(cache, exist_ok=True)
     found = kernel_in(cache)
     if found:
         return found
     for tool in ("apt-cache", "apt-get", "dpkg-deb"):
         if not shutil.which(tool):
-            raise Missing(f"no kernel in {cache}, and no {tool} to get linux-image-cloud-amd64 with")
-    for package in kernel_packages():
+            raise Missing(f"no kernel in {cache}, and no {tool} to get linux-image-{flavour}-amd64 with")
+    for package in kernel_packages(flavour):
         for old in os.listdir(cache):
             if old.endswith(".deb"):
                 os.remove(os.path.join(cache, old))
@@ -57,7 +59,7 @@ def kernel(cache):
         found = kernel_in(cache)
         if found:
             return found
-    raise Missing("the kernel is missing: no package source has linux-image-cloud-amd64 (apt-get update?)")
+    raise Missing(f"the kernel is missing: no package source has linux-image-{flavour}-amd64 (apt-get update?)")
 
 
 def kernel_in(cache):
@@ -76,17 +78,17 @@ def module(kernel_image, name):
     return path
 
 
-def kernel_packages():
-    """What the package of the newest kernel depends on, then the other kernels that the index knows."""
-    depends = subprocess.run(["apt-cache", "depends", "linux-image-cloud-amd64"], capture_output=True, text=True,
+def kernel_packages(flavour):
+    """What the package of the flavour's kernel depends on, then the other kernels that the index knows, newest first.
+    Real-time kernels are taken newest first: that of Debian 12 is older than Linux 6.2."""
+    depends = subprocess.run(["apt-cache", "depends", f"linux-image-{flavour}-amd64"], capture_output=True, text=True,
                              check=False).stdout
-    search = subprocess.run(["apt-cache", "search", "--names-only", "^linux-image-[0-9.-]*-cloud-amd64$"],
+    search = subprocess.run(["apt-cache", "search", "--names-only", f"^linux-image-[0-9].*-{flavour}-amd64$"],
                             capture_output=True, text=True, check=False).stdout
-    pattern = r"linux-image-[0-9][0-9.-]*-cloud-amd64\b(?!-)"
-    newest = re.findall(pattern, depends)
+    pattern = rf"linux-image-[0-9][0-9a-z.+-]*-{flavour}-amd64\b(?!-)"
     others = sorted(re.findall(pattern, search), key=lambda name: [int(n) for n in re.findall(r"\d+", name)],
                     reverse=True)
-    return list(dict.fromkeys(newest + others))
+    return list(dict.fromkeys(others if flavour == "rt" else re.findall(pattern, depends) + others))
 
 
 def libraries(program):

@@ -46,14 +46,73 @@ def words(parameters):
     return dict(word.partition("=")[::2] for word in parameters.split())
 
 
+def base_archive():
+    archive = machine.Archive()
+    archive.copy("bin/busybox", machine.busybox())
+    archive.copy("init", os.path.join(HERE, "init.sh"))
+    archive.copy("etc/vm.toml", os.path.join(HERE, "vm.toml"), 0o644)
+    archive.copy("usr/bin/nfx", PROGRAM)
+    for library in machine.libraries(PROGRAM):
+        archive.copy(library, library)
+    return archive
+
+
+def boot(kernel, initrd, disks, parameters, step):
+    accel = machine.accelerator()
+    result = machine.run(machine.qemu_command(kernel, initrd, disks, f"{parameters} vm_step={step}", accel))
+    with open(os.path.join(CACHE, f"boot-{step}.log"), "w", encoding="utf-8") as log:
+        log.write(result.text)
+    print(f"boot {step}: {result.seconds:.1f} s with {accel}", flush=True)
+    return result
+
+
+class TracedMachine(unittest.TestCase):
+    """nfx host noise on Debian's real-time kernel, which has the osnoise tracer; its other kernels have not."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = cls.enterClassContext(tempfile.TemporaryDirectory())
+        initrd = os.path.join(folder, "initrd")
+        with open(initrd, "wb") as file:
+            file.write(base_archive().pack())
+        try:
+            cls.machine = boot(machine.kernel(CACHE, "rt"), initrd, [], "", "noise")
+        except machine.Missing as missing:
+            raise unittest.SkipTest(str(missing)) from None
+
+    def report(self, section):
+        self.assertEqual(self.machine.exit[section], 0, self.machine.output[section])
+        return json.loads(self.machine.output[section])
+
+    def test_noise_uses_osnoise_and_names_what_interrupted_its_thread(self):
+        report = self.report("noise")
+        self.assertEqual(report["attribution"]["tracer"], "osnoise", report["notes"])
+        causes = {(cause["kind"], cause["name"]) for cause in report["cpus"][0]["causes"]}
+        self.assertIn(("task", "sh"), causes)
+        self.assertLessEqual({kind for kind, _ in causes},
+                             {"timer", "interrupt", "softirq", "ipi", "nmi", "kernel", "task", "hardware"})
+
+    def test_noise_puts_the_tracers_settings_back_also_after_a_signal(self):
+        self.assertEqual(self.machine.exit["noise_ended_by_a_signal"], 0)
+        self.assertEqual(self.machine.output["tracing_after"], self.machine.output["tracing_before"])
+
+    def test_noise_leaves_the_osnoise_of_another_alone(self):
+        report = self.report("noise_beside_another")
+        self.assertEqual(report["attribution"]["tracer"], "events")
+        self.assertTrue(any("rtla/current_tracer is osnoise" in note for note in report["notes"]), report["notes"])
+        self.assertEqual(self.machine.output["tracing_of_another_after"], self.machine.output["tracing_of_another"])
+
+
 class PlannedMachine(unittest.TestCase):
     """Boots three times, once for all tests: as it comes, with the artefacts, and with another plan's hash."""
 
     @classmethod
     def setUpClass(cls):
         cls.folder = cls.enterClassContext(tempfile.TemporaryDirectory())
-        cls.accel = machine.accelerator()
-        cls.base = cls.base_archive()
+        cls.kernel = machine.kernel(CACHE)
+        archive = base_archive()
+        archive.copy("lib/modules/tls.ko", machine.module(cls.kernel, "net/tls/tls.ko"), 0o644)
+        cls.base = archive.pack()
         cls.disks = [(cls.disk("few.img"), 2), (cls.disk("many.img"), 8)]
         cls.plain = cls.boot("plain", "")
         cls.artefacts = cls.unpack(cls.plain.output["artefacts"])
@@ -64,18 +123,6 @@ class PlannedMachine(unittest.TestCase):
         cls.other = cls.boot("other", cls.parameters.replace(planned_hash, cls.other_hash))
         cls.isolated = cpus(words(cls.parameters)["isolcpus"].split("domain,")[1])
         cls.housekeeping = set(range(8)) - cls.isolated
-
-    @classmethod
-    def base_archive(cls):
-        archive = machine.Archive()
-        archive.copy("bin/busybox", machine.busybox())
-        archive.copy("init", os.path.join(HERE, "init.sh"))
-        archive.copy("etc/vm.toml", os.path.join(HERE, "vm.toml"), 0o644)
-        archive.copy("usr/bin/nfx", PROGRAM)
-        archive.copy("lib/modules/tls.ko", machine.module(machine.kernel(CACHE), "net/tls/tls.ko"), 0o644)
-        for library in machine.libraries(PROGRAM):
-            archive.copy(library, library)
-        return archive.pack()
 
     @classmethod
     def disk(cls, name):
@@ -92,12 +139,7 @@ class PlannedMachine(unittest.TestCase):
             if step != "plain":
                 # The kernel unpacks one archive after the other.
                 file.write(cls.artefacts.pack())
-        boot = machine.run(machine.qemu_command(machine.kernel(CACHE), initrd, cls.disks,
-                                                f"{parameters} vm_step={step}", cls.accel))
-        with open(os.path.join(CACHE, f"boot-{step}.log"), "w", encoding="utf-8") as log:
-            log.write(boot.text)
-        print(f"boot {step}: {boot.seconds:.1f} s with {cls.accel}", flush=True)
-        return boot
+        return boot(cls.kernel, initrd, cls.disks, parameters, step)
 
     @classmethod
     def unpack(cls, text):
