@@ -5,15 +5,14 @@
 namespace nfx {
 
 template class PollLoop<EpollTransport, CounterClock<>>;
+template class PollLoop<TlsTransport<EpollTransport>, CounterClock<>>;
 
 namespace {
 
-std::unique_ptr<PollThread> make_thread(const PollThreadOptions& options) {
-  return std::make_unique<PollThreadOver<Plain<EpollTransport>>>(options, EpollOptions{});
-}
+EpollOptions epoll_options(const EngineConfig&) { return {}; }
 
 }  // namespace
 
-const TransportMakers epoll_makers{.plain = make_thread, .with_tls = make_epoll_tls_thread};
+const TransportMakers epoll_makers = makers_over<EpollTransport, epoll_options>();
 
 }  // namespace nfx

@@ -5,12 +5,11 @@
 namespace nfx {
 
 template class PollLoop<IoUringTransport, CounterClock<>>;
+template class PollLoop<TlsTransport<IoUringTransport>, CounterClock<>>;
 
 namespace {
 
-std::unique_ptr<PollThread> make_io_uring_thread(const PollThreadOptions& options) {
-  return std::make_unique<PollThreadOver<Plain<IoUringTransport>>>(options, options.config.io_uring);
-}
+IoUringOptions io_uring_options(const EngineConfig& config) { return config.io_uring; }
 
 TransportProbe probe(const EngineConfig& config) {
   IoUringFeatures features = probe_io_uring(config.io_uring);
@@ -19,7 +18,6 @@ TransportProbe probe(const EngineConfig& config) {
 
 }  // namespace
 
-const TransportMakers io_uring_makers{
-    .plain = make_io_uring_thread, .with_tls = make_io_uring_tls_thread, .probe = probe};
+const TransportMakers io_uring_makers = makers_over<IoUringTransport, io_uring_options>(probe);
 
 }  // namespace nfx

@@ -1,5 +1,5 @@
 // Makes a poll thread over each transport that a configuration can name. Each transport is compiled in its own file,
-// poll_thread_<name>.cpp, which defines its makers; its TLS code may be in another.
+// poll_thread_<name>.cpp, which defines its makers.
 // Thread: any, at the start of an engine. Errors: exceptions of the transport's constructor and its probe.
 #pragma once
 
@@ -30,8 +30,5 @@ struct TransportMakers {
 #define NFX_DECLARE_TRANSPORT(name, help) extern const TransportMakers name##_makers;
 NFX_TRANSPORTS(NFX_DECLARE_TRANSPORT)
 #undef NFX_DECLARE_TRANSPORT
-
-[[nodiscard]] std::unique_ptr<PollThread> make_epoll_tls_thread(const PollThreadOptions& options);
-[[nodiscard]] std::unique_ptr<PollThread> make_io_uring_tls_thread(const PollThreadOptions& options);
 
 }  // namespace nfx

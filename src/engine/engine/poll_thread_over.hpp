@@ -1,4 +1,5 @@
-// A poll thread over one transport. Included by the files that instantiate it, one for each transport.
+// A poll thread over one transport, plain or with TLS. Included by the files that instantiate it, one for each
+// transport.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include "engine/poll_thread_makers.hpp"
 #include "transport/connection_places.hpp"
 #include "transport/tcp_parts.hpp"
+#include "transport/tls_transport.hpp"
 
 namespace nfx {
 
@@ -49,6 +51,24 @@ class Plain {
 
  private:
   Inner transport_;
+};
+
+// A transport with TLS for the connections that are configured to use it.
+template <Transport Inner>
+class Encrypted {
+ public:
+  using Outer = TlsTransport<Inner>;
+  template <class Options>
+  Encrypted(const PollThreadOptions& thread, const Options& options)
+      : transport_(transport_options(thread.config, options)),
+        tls_(transport_, {.handshakes = handshake_limits(thread.config), .executor = thread.handshakes}) {}
+  [[nodiscard]] Outer& outer() noexcept { return tls_; }
+  [[nodiscard]] const Inner& inner() const noexcept { return transport_; }
+  [[nodiscard]] std::optional<TlsCounters> tls_counters() const noexcept { return tls_.counters(); }
+
+ private:
+  Inner transport_;
+  Outer tls_;
 };
 
 template <class Layers>
@@ -95,5 +115,17 @@ class PollThreadOver final : public PollThread {
   Layers layers_;
   PollLoop<typename Layers::Outer, CounterClock<>> loop_;
 };
+
+// `options_of` takes the transport's options from the configuration.
+template <Transport Inner, auto options_of>
+constexpr TransportMakers makers_over(TransportProbe (*probe)(const EngineConfig& config) = nullptr) {
+  return {.plain = [](const PollThreadOptions& of) -> std::unique_ptr<PollThread> {
+            return std::make_unique<PollThreadOver<Plain<Inner>>>(of, options_of(of.config));
+          },
+          .with_tls = [](const PollThreadOptions& of) -> std::unique_ptr<PollThread> {
+            return std::make_unique<PollThreadOver<Encrypted<Inner>>>(of, options_of(of.config));
+          },
+          .probe = probe};
+}
 
 }  // namespace nfx
