@@ -4,11 +4,10 @@
 #include "nexusfix/dictionary/model.hpp"
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 
+#include "config/doc_table.hpp"
 #include "dictionary/irregular_verdicts.hpp"
 #include "dictionary/support.hpp"
 
@@ -145,19 +144,12 @@ TEST(Repair, a_summary_has_one_line_per_kind) {
   EXPECT_EQ(both.count(RepairKind::blanks), 600u);
 }
 
-std::string text_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
-
 TEST(Repair, the_documents_list_every_kind) {
   std::string table = "| irregular | read as |\n|---|---|\n";
   for (const RepairRow& row : repair_rows) {
     table.append("| ").append(row.found).append(" | ").append(row.taken).append(" |\n");
   }
-  EXPECT_NE(text_of(NFX_SOURCE_DIR "/docs/dictionaries.md").find(table), std::string::npos)
-      << "docs/dictionaries.md has to have this table:\n"
-      << table;
+  test::expect_table_in("docs/dictionaries.md", table);
 }
 
 TEST(Repair, every_type_of_fix_50_sp2_and_fix_latest_is_known) {
