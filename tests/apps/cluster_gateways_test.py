@@ -36,7 +36,7 @@ class Gateways(GatewaysCase):
         self.running["b"].line_with(OWNED)
         self.assertEqual(self.nfx("settings"), "drain a\n")
         self.nfx("drain", "a", "--undo")
-        self.assertIn("nothing is set", self.nfx("settings"))
+        self.assertIn("no settings", self.nfx("settings"))
         self.assertEqual(self.nfx("ls").split()[0], SESSION)
 
     def test_session_moves_to_the_gateway_that_an_operator_names_and_back(self):

@@ -110,7 +110,7 @@ class KernelLimits(unittest.TestCase):
             self.assertTrue(peer.gets(f"\x01148={number}.\x01".encode()), number)
         code, out, err = self.server.stop()
         self.assertEqual(code, 0, err)
-        self.assertRegex(out, r"log: write \S*messages-\S*: File too large")
+        self.assertRegex(out, r"log: cannot write \S*messages-\S*: File too large")
 
     def test_sessions_in_memory(self):
         self.serves_on('store = "memory"')

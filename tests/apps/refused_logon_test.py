@@ -293,7 +293,7 @@ class RefusedLogon(unittest.TestCase):
         self.serve('store = "journal"\nstore_directory = "store"\n', template=True)
         (self.folder / "store").write_text("")  # where the folder has to be
         self.is_silent()
-        self.refused("store", "FIX.4.4:NEXUSFIX->CLIENT: make folder ")
+        self.refused("store", "FIX.4.4:NEXUSFIX->CLIENT: cannot make folder ")
 
     def test_a_flood_is_a_few_lines_a_second(self):
         self.serve()

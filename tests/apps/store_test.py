@@ -32,7 +32,7 @@ class Which(StoreTest):
     def test_a_folder_that_is_not_a_store_is_named(self):
         self.assertIn(f"cannot read {self.store}: No such file", self.fails("ls", self.store))
         self.assertIn(f"{self.folder}: no session is stored here", self.fails("cat", self.folder))
-        self.assertIn("is not a folder", self.fails("verify", PROGRAM))
+        self.assertIn("Not a directory", self.fails("verify", PROGRAM))
 
     def test_one_session_is_meant_by_identity_by_its_folders_name_and_by_its_folder(self):
         self.make("message 1 D a")

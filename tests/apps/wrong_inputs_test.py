@@ -133,7 +133,7 @@ ROWS = {
     "an invalid ConnectionType": ({"e.cfg": CFG.replace("acceptor", "server")}, CHECK_CFG, WRONG,
                                       ["e.cfg:2: [DEFAULT] ConnectionType: expected initiator or acceptor"]),
     "a variable that is not set": (cfg("SenderSubID=${NFX_NOT_SET}\n"), CHECK_CFG, WRONG,
-                                   ["e.cfg:9: [SESSION] SenderSubID: ", "NFX_NOT_SET: set it"]),
+                                   ["e.cfg:9: [SESSION] SenderSubID: ", "NFX_NOT_SET is not set; set it"]),
     "a converted file in a folder that does not exist": (
         cfg("AllowUnknownMsgFields=N\nValidateUserDefinedFields=Y\n"), "config convert e.cfg --out no/e.toml", FAILED,
         ["cannot write no/e.toml: No such file", "writable folder"]),

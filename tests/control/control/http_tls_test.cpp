@@ -185,7 +185,7 @@ TEST(ControlClients, are_read_from_lines_and_errors_name_the_line) {
   EXPECT_TRUE(error_of("").starts_with("clients:1: "));
   EXPECT_TRUE(error_of("# x\n\nadmin alice\n").starts_with("clients:3: expected"));
   EXPECT_TRUE(error_of("operator\n").starts_with("clients:1: expected"));
-  EXPECT_TRUE(error_of("operator a\nviewer a\n").starts_with("clients:2: another line"));
+  EXPECT_TRUE(error_of("operator a\nviewer a\n").starts_with("clients:2: duplicate name"));
   EXPECT_EQ(error_of("operator a\nviewer b b\n"), "none");
   const ClientCertificates clients = ClientCertificates::parse("viewer  b b \noperator sha256:AB:CD\n", "clients");
   EXPECT_EQ(clients.caller({.names = {"x", "b b"}, .sha256 = {}}).role, Role::viewer);

@@ -47,7 +47,7 @@ TEST(TlsEngine, loads_the_files_of_sessions_anew_that_were_added_later_as_long_a
   std::filesystem::remove(files.certificate);
   const auto problems = engine.reload_tls();
   ASSERT_EQ(problems.size(), 1U);
-  EXPECT_TRUE(problems[0].starts_with("FIX.4.4:DESK->LATER: " + files.certificate + ": ")) << problems[0];
+  EXPECT_TRUE(problems[0].starts_with("FIX.4.4:DESK->LATER: cannot read " + files.certificate + ": ")) << problems[0];
 
   engine.turn(Duration::zero());
   EXPECT_TRUE(engine.remove_session(added, "no longer wanted"));

@@ -118,7 +118,7 @@ TEST_F(LeftRings, of_another_boot_are_useless_and_of_no_known_owner_unknown) {
   std::fill_n((*disk_.map_shared(path, bytes.size()))->bytes().begin(), 4096, '\0');
   const LeftRing ring = the_ring();
   EXPECT_EQ(ring.state, RingState::unknown);
-  EXPECT_NE(ring.why.find("does not state its session"), std::string::npos) << ring.why;
+  EXPECT_NE(ring.why.find("its session is not recorded"), std::string::npos) << ring.why;
   EXPECT_NE(refusal(ring).find("cannot remove "), std::string::npos);
 }
 
