@@ -20,6 +20,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <thread>
 #include <utility>
@@ -31,6 +32,166 @@
 #include "nexusfix/concurrent/worker_thread.hpp"
 
 namespace nfx {
+
+namespace detail {
+
+// For counters that one thread writes and any thread reads.
+inline void add(std::atomic<std::uint64_t>& counter, std::uint64_t more = 1) noexcept {
+  counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+}
+
+}  // namespace detail
+
+struct DeferredCounters {
+  std::uint64_t submitted = 0;  // accepted for the handler
+  std::uint64_t spilled = 0;    // of these, through the spill
+  std::uint64_t blocked = 0;    // times that submit() waited for space
+  std::uint64_t dropped = 0;    // no space
+  std::uint64_t too_long = 0;   // set() refused the bytes, mostly because they are too many: dropped as well
+  std::uint64_t processed = 0;  // the handler returned or threw
+  std::uint64_t handler_threw = 0;
+  std::uint64_t lost = 0;  // submitted through the spill, and then refused by set() after all
+};
+
+// A queue between one producer and one consumer thread that does what DeferredOptions say when its ring is full. Ring
+// is an SpscRing or an SpscQueue. A record is a function object of the producer's: record(queue) puts it into the ring
+// or into the spill, an SpscQueue, and returns a PushResult. Thread: try_push, push_when_full and more_than_half_full
+// from the producer, front and pop from the consumer, the counters from any. Cost: try_push is what record() costs, and
+// a store. Lifetime: what front() returns is valid until pop().
+template <class Ring>
+class DeferredQueue {
+ public:
+  // The oldest record: in one of the two, or in none.
+  struct Front {
+    decltype(std::declval<Ring&>().front()) in_ring{};
+    std::optional<std::span<const char>> in_spill{};
+  };
+
+  // Slots for this many bytes of records of different lengths, of which the longest has record_size bytes.
+  [[nodiscard]] static SpscOptions slots_for(std::size_t bytes, std::size_t record_size) noexcept {
+    constexpr std::size_t slot_size = 64;
+    return {.slot_count = (bytes + slot_size - 1) / slot_size, .record_size = record_size, .slot_size = slot_size};
+  }
+
+  // `worker` is woken while the producer waits for space; null: it needs no wake-up. Throws std::invalid_argument for a
+  // spill above 1 GiB, or too small for two of the longest records.
+  template <class... RingArguments>
+  DeferredQueue(const DeferredOptions& options, std::size_t record_size, WakeSignal* worker,
+                const RingArguments&... of_ring)
+      : options_(options), worker_(worker), ring_(of_ring...) {
+    if (options.when_full == WhenFull::spill)
+      spill_ = std::make_unique<SpscQueue>(slots_for(options.spill_bytes, record_size));
+  }
+
+  // Producer: what record() returns. Full: call push_when_full() with the same record.
+  template <class Record>
+  [[nodiscard]] PushResult try_push(const Record& record) noexcept {
+    const PushResult result = spilling_ ? PushResult::full : record(ring_);
+    if (result == PushResult::pushed) [[likely]]
+      detail::add(submitted_);
+    return result;
+  }
+  // Producer: pushed, or full, which means dropped and counted.
+  template <class Record>
+  [[gnu::cold, gnu::noinline]] PushResult push_when_full(const Record& record) noexcept {
+    bool pushed = false;
+    switch (options_.when_full) {
+      case WhenFull::drop: break;
+      case WhenFull::block: pushed = wait_and_push(record); break;
+      case WhenFull::spill: pushed = spill(record); break;
+    }
+    if (pushed) {
+      detail::add(submitted_);
+      return PushResult::pushed;
+    }
+    // A reader that sees this count also sees all records before it.
+    dropped_.store(dropped(std::memory_order_relaxed) + 1, std::memory_order_release);
+    return PushResult::full;
+  }
+  // Producer: whether the consumer should start soon.
+  [[nodiscard]] bool more_than_half_full() noexcept { return spilling_ || ring_.more_than_half_full(); }
+
+  // Consumer.
+  [[nodiscard]] Front front() noexcept {
+    front_spilled_ = false;
+    Front front{.in_ring = ring_.front()};
+    if (front.in_ring || !spill_) [[likely]]
+      return front;
+    front.in_spill = spill_->front();
+    if (!front.in_spill) return front;
+    // The ring may have been filled between the two checks. Its records are older than those of the spill.
+    front.in_ring = ring_.front();
+    if (front.in_ring) front.in_spill.reset();
+    front_spilled_ = front.in_spill.has_value();
+    return front;
+  }
+  // Consumer: removes the record that front() returned.
+  void pop() noexcept { front_spilled_ ? spill_->pop() : ring_.pop(); }
+
+  // Any thread: filled slots, out of date when it returns.
+  [[nodiscard]] std::size_t size() const noexcept { return ring_.size() + (spill_ ? spill_->size() : 0); }
+  [[nodiscard]] std::uint64_t dropped(std::memory_order order = std::memory_order_acquire) const noexcept {
+    return dropped_.load(order);
+  }
+  // The first four.
+  [[nodiscard]] DeferredCounters counters() const noexcept {
+    DeferredCounters counters;
+    counters.submitted = submitted_.load(std::memory_order_relaxed);
+    counters.spilled = spilled_.load(std::memory_order_relaxed);
+    counters.blocked = blocked_.load(std::memory_order_relaxed);
+    counters.dropped = dropped();
+    return counters;
+  }
+
+  // See SpscIndexes.
+  void hand_over_producer() noexcept {
+    ring_.hand_over_producer();
+    if (spill_) spill_->hand_over_producer();
+  }
+  void hand_over_consumer() noexcept {
+    ring_.hand_over_consumer();
+    if (spill_) spill_->hand_over_consumer();
+  }
+
+ private:
+  template <class Record>
+  bool wait_and_push(const Record& record) noexcept {
+    detail::add(blocked_);
+    const auto until = std::chrono::steady_clock::now() + options_.block_limit;
+    do {
+      if (worker_ != nullptr) worker_->notify();
+      std::this_thread::yield();
+      if (record(ring_) == PushResult::pushed) return true;
+    } while (std::chrono::steady_clock::now() < until);
+    return false;
+  }
+
+  // Once the spill is in use, everything goes there until the consumer has emptied it: this preserves the order.
+  template <class Record>
+  bool spill(const Record& record) noexcept {
+    NFX_ASSERT(spill_ != nullptr);
+    if (spilling_ && spill_->size() == 0) {
+      spilling_ = false;
+      if (record(ring_) == PushResult::pushed) return true;
+    }
+    if (record(*spill_) != PushResult::pushed) return false;
+    spilling_ = true;
+    detail::add(spilled_);
+    return true;
+  }
+
+  const DeferredOptions options_;
+  WakeSignal* const worker_;
+  Ring ring_;
+  std::unique_ptr<SpscQueue> spill_;
+
+  alignas(cache_line) std::atomic<std::uint64_t> submitted_{0};  // written by the producer
+  std::atomic<std::uint64_t> spilled_{0};
+  std::atomic<std::uint64_t> blocked_{0};
+  std::atomic<std::uint64_t> dropped_{0};
+  bool spilling_ = false;                           // the producer's: all records go to the spill until that is empty
+  alignas(cache_line) bool front_spilled_ = false;  // the consumer's: front() found its record in the spill
+};
 
 // Stores one submission of a DeferredProcessor: a copy of the bytes, and a stamp. set() returns false when there are
 // too many bytes, and for the same bytes it returns the same every time.
@@ -66,17 +227,6 @@ class DeferredBuffer {
 static_assert(DeferrableBuffer<DeferredBuffer<240>>);
 static_assert(sizeof(DeferredBuffer<240>) == 256);
 
-struct DeferredCounters {
-  std::uint64_t submitted = 0;  // accepted for the handler
-  std::uint64_t spilled = 0;    // of these, through the spill
-  std::uint64_t blocked = 0;    // times that submit() waited for space
-  std::uint64_t dropped = 0;    // no space
-  std::uint64_t too_long = 0;   // set() refused the bytes, mostly because they are too many: dropped as well
-  std::uint64_t processed = 0;  // the handler returned or threw
-  std::uint64_t handler_threw = 0;
-  std::uint64_t lost = 0;  // submitted through the spill, and then refused by set() after all
-};
-
 template <DeferrableBuffer Buffer, std::size_t Capacity>
 class DeferredProcessor {
  public:
@@ -84,14 +234,7 @@ class DeferredProcessor {
 
   // Throws std::invalid_argument for a spill above 1 GiB, or too small for two of the longest submissions.
   explicit DeferredProcessor(Handler handler, DeferredOptions options = {})
-      : handler_(std::move(handler)), options_(options) {
-    if (options_.when_full == WhenFull::spill) {
-      spill_ =
-          std::make_unique<SpscQueue>(SpscOptions{.slot_count = (options_.spill_bytes + spill_slot - 1) / spill_slot,
-                                                  .record_size = sizeof(std::uint64_t) + Buffer::capacity(),
-                                                  .slot_size = spill_slot});
-    }
-  }
+      : handler_(std::move(handler)), queue_(options, sizeof(std::uint64_t) + Buffer::capacity(), &signal_) {}
   // Handles all submissions first.
   ~DeferredProcessor() {
     stop();
@@ -105,8 +248,7 @@ class DeferredProcessor {
   // Starts the worker; without it the program calls process(). Throws what WorkerThread's constructor throws.
   void start(WorkerOptions options = {}) {
     if (worker_) return;
-    ring_.hand_over_consumer();
-    if (spill_) spill_->hand_over_consumer();
+    queue_.hand_over_consumer();
     worker_ = std::make_unique<WorkerThread>(
         signal_,
         WorkerThread::Work{.step = [this] { return process(batch); }, .has_work = [this] { return pending() != 0; }},
@@ -119,14 +261,11 @@ class DeferredProcessor {
   bool submit(std::span<const char> bytes) noexcept { return submit(bytes, cycle_count()); }
   // The same with the caller's own time stamp, in any unit.
   bool submit(std::span<const char> bytes, std::uint64_t stamp) noexcept {
-    if (Buffer* const slot = spilling_ ? nullptr : ring_.try_claim(); slot != nullptr) [[likely]] {
-      if (!slot->set(bytes, stamp)) return refuse_too_long();
-      ring_.publish();
-      count(submitted_);
-      signal_.notify();
-      return true;
-    }
-    return submit_when_full(bytes, stamp);
+    const PushResult result = queue_.try_push(Submission{bytes, stamp});
+    if (result != PushResult::pushed) [[unlikely]]
+      return submit_otherwise(result, bytes, stamp);
+    signal_.notify();
+    return true;
   }
 
   // Handles at most `max` submissions and returns how many there were.
@@ -137,109 +276,59 @@ class DeferredProcessor {
   }
 
   // Any thread: approximate while other threads work. Spilled submissions count in slots of 64 bytes.
-  [[nodiscard]] std::size_t pending() const noexcept { return ring_.size() + (spill_ ? spill_->size() : 0); }
+  [[nodiscard]] std::size_t pending() const noexcept { return queue_.size(); }
   [[nodiscard]] DeferredCounters counters() const noexcept {
-    const auto read = [](const std::atomic<std::uint64_t>& counter) { return counter.load(std::memory_order_relaxed); };
-    return {.submitted = read(submitted_),
-            .spilled = read(spilled_),
-            .blocked = read(blocked_),
-            .dropped = read(dropped_),
-            .too_long = read(too_long_),
-            .processed = read(processed_),
-            .handler_threw = read(handler_threw_),
-            .lost = read(lost_)};
+    DeferredCounters counters = queue_.counters();
+    counters.too_long = too_long_.load(std::memory_order_relaxed);
+    counters.processed = processed_.load(std::memory_order_relaxed);
+    counters.handler_threw = handler_threw_.load(std::memory_order_relaxed);
+    counters.lost = lost_.load(std::memory_order_relaxed);
+    return counters;
   }
 
  private:
-  static constexpr std::size_t spill_slot = 64;
+  using Ring = SpscRing<Buffer, Capacity>;
   static constexpr std::size_t batch = 256;  // submissions per step, between two checks whether to stop
 
-  // One thread writes each counter.
-  static void count(std::atomic<std::uint64_t>& counter) noexcept {
-    counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  }
-
-  [[gnu::cold, gnu::noinline]] bool refuse_too_long() noexcept {
-    count(too_long_);
-    return false;
-  }
-
-  [[gnu::cold, gnu::noinline]] bool submit_when_full(std::span<const char> bytes, std::uint64_t stamp) noexcept {
-    if (bytes.size() > Buffer::capacity()) return refuse_too_long();
-    switch (options_.when_full) {
-      case WhenFull::drop: break;
-      case WhenFull::block:
-        if (!probe_.set(bytes, stamp)) return refuse_too_long();
-        if (wait_and_submit(bytes, stamp)) return true;
-        break;
-      case WhenFull::spill:
-        // What set() refuses is refused now, when submit() can return false, and not by the worker.
-        if (!probe_.set(bytes, stamp)) return refuse_too_long();
-        if (spill(bytes, stamp)) return true;
-        break;
+  struct Submission {
+    std::span<const char> bytes;
+    std::uint64_t stamp;
+    PushResult operator()(Ring& ring) const noexcept {
+      Buffer* const slot = ring.try_claim();
+      if (slot == nullptr) return PushResult::full;
+      if (!slot->set(bytes, stamp)) return PushResult::too_long;
+      ring.publish();
+      return PushResult::pushed;
     }
-    signal_.notify();
-    count(dropped_);
-    return false;
-  }
-
-  bool wait_and_submit(std::span<const char> bytes, std::uint64_t stamp) noexcept {
-    count(blocked_);
-    const auto until = std::chrono::steady_clock::now() + options_.block_limit;
-    do {
-      signal_.notify();
-      std::this_thread::yield();
-      if (Buffer* const slot = ring_.try_claim(); slot != nullptr && slot->set(bytes, stamp)) {
-        ring_.publish();
-        count(submitted_);
-        signal_.notify();
-        return true;
-      }
-    } while (std::chrono::steady_clock::now() < until);
-    return false;
-  }
-
-  // Once the spill is in use, everything goes there until the worker has emptied it: this preserves the order.
-  bool spill(std::span<const char> bytes, std::uint64_t stamp) noexcept {
-    if (spilling_ && spill_->size() == 0) {
-      spilling_ = false;
-      if (Buffer* const slot = ring_.try_claim(); slot != nullptr && slot->set(bytes, stamp)) {
-        ring_.publish();
-        count(submitted_);
-        signal_.notify();
-        return true;
-      }
+    PushResult operator()(SpscQueue& spill) const noexcept {
+      return spill.try_push(std::span<const char>(reinterpret_cast<const char*>(&stamp), sizeof stamp), bytes);
     }
-    NFX_ASSERT(bytes.size() <= Buffer::capacity());
-    const std::span<const char> head(reinterpret_cast<const char*>(&stamp), sizeof stamp);
-    if (spill_->try_push(head, bytes) != PushResult::pushed) return false;
-    spilling_ = true;
-    count(submitted_);
-    count(spilled_);
+  };
+
+  [[gnu::cold, gnu::noinline]] bool submit_otherwise(PushResult result, std::span<const char> bytes,
+                                                     std::uint64_t stamp) noexcept {
+    if (result == PushResult::full) {
+      // What set() refuses is refused now, when submit() can return false, and not by the worker.
+      result = probe_.set(bytes, stamp) ? queue_.push_when_full(Submission{bytes, stamp}) : PushResult::too_long;
+    }
+    if (result == PushResult::too_long) detail::add(too_long_);
     signal_.notify();
-    return true;
+    return result == PushResult::pushed;
   }
 
   bool process_one() noexcept {
-    if (const Buffer* const buffer = ring_.front()) {
-      handle(*buffer);
-      ring_.pop();
-      return true;
-    }
-    if (!spill_) return false;
-    const auto record = spill_->front();
-    if (!record) return false;
-    // The ring may have been filled between the two checks; all of it was published before what is in the spill.
-    if (ring_.front() != nullptr) return process_one();
-    std::uint64_t stamp = 0;
-    NFX_ASSERT(record->size() >= sizeof stamp);
-    std::memcpy(&stamp, record->data(), sizeof stamp);
-    if (spilled_buffer_.set(record->subspan(sizeof stamp), stamp)) [[likely]] {
-      handle(spilled_buffer_);
+    const auto front = queue_.front();
+    if (front.in_ring != nullptr) {
+      handle(*front.in_ring);
+    } else if (front.in_spill) {
+      std::uint64_t stamp = 0;
+      NFX_ASSERT(front.in_spill->size() >= sizeof stamp);
+      std::memcpy(&stamp, front.in_spill->data(), sizeof stamp);
+      spilled_buffer_.set(front.in_spill->subspan(sizeof stamp), stamp) ? handle(spilled_buffer_) : detail::add(lost_);
     } else {
-      count(lost_);
+      return false;
     }
-    spill_->pop();
+    queue_.pop();
     return true;
   }
 
@@ -247,23 +336,16 @@ class DeferredProcessor {
     try {
       handler_(buffer);
     } catch (...) {
-      count(handler_threw_);
+      detail::add(handler_threw_);
     }
-    count(processed_);
+    detail::add(processed_);
   }
 
   const Handler handler_;
-  const DeferredOptions options_;
-  SpscRing<Buffer, Capacity> ring_;
-  std::unique_ptr<SpscQueue> spill_;
   WakeSignal signal_;
+  DeferredQueue<Ring> queue_;
 
-  alignas(cache_line) bool spilling_ = false;  // used by the submitting thread
-  std::atomic<std::uint64_t> submitted_{0};
-  std::atomic<std::uint64_t> spilled_{0};
-  std::atomic<std::uint64_t> blocked_{0};
-  std::atomic<std::uint64_t> dropped_{0};
-  std::atomic<std::uint64_t> too_long_{0};
+  alignas(cache_line) std::atomic<std::uint64_t> too_long_{0};  // written by the submitting thread
   Buffer probe_;
   alignas(cache_line) std::atomic<std::uint64_t> processed_{0};  // written by the worker
   std::atomic<std::uint64_t> handler_threw_{0};

@@ -5,38 +5,22 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstring>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
 namespace nfx {
 namespace {
 
-constexpr std::size_t slot_size = 64;
 constexpr std::size_t batch_bytes = 256 * 1024;
-
-// Each counter has one writing thread.
-void add(std::atomic<std::uint64_t>& counter, std::uint64_t count) noexcept {
-  counter.store(counter.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
-}
-
-SpscOptions queue_options(std::size_t bytes, std::size_t record_size) {
-  return {.slot_count = (bytes + slot_size - 1) / slot_size, .record_size = record_size, .slot_size = slot_size};
-}
 
 }  // namespace
 
 LogLane::LogLane(const DeferredLogOptions& options)
-    : queue_(queue_options(options.lane_bytes, sizeof(Header) + options.longest_record)),
-      longest_(options.longest_record),
-      full_(options.full),
-      spill_(options.full.when_full == WhenFull::spill
-                 ? std::make_unique<SpscQueue>(
-                       queue_options(options.full.spill_bytes, sizeof(Header) + options.longest_record))
-                 : nullptr),
-      worker_(options.worker) {}
+    : longest_(options.longest_record),
+      worker_(options.worker),
+      queue_(options.full, sizeof(Header) + longest_, worker_,
+             Queue::slots_for(options.lane_bytes, sizeof(Header) + longest_)) {}
 
 void LogLane::record(std::uint8_t kind, std::uint32_t session, UtcTime time, std::string_view first,
                      std::string_view second) noexcept {
@@ -46,72 +30,17 @@ void LogLane::record(std::uint8_t kind, std::uint32_t session, UtcTime time, std
   NFX_ASSERT(first.size() + second.size() <= longest_);
   const Header header{
       .time_ns = time.time_since_epoch().count(),
-      .dropped_before = dropped_.load(std::memory_order_relaxed),
+      .dropped_before = queue_.dropped(std::memory_order_relaxed),
       .session = session,
       .first_size = static_cast<std::uint32_t>(first.size()),
       .cut = static_cast<std::uint32_t>(std::min<std::size_t>(wanted - first.size() - second.size(), UINT32_MAX)),
       .kind = kind,
       .unused = {}};
-  const Parts parts{.head = {reinterpret_cast<const char*>(&header), sizeof header}, .first = first, .second = second};
-  if ((!spilling_ && parts.push_to(queue_) == PushResult::pushed) || record_when_full(parts)) [[likely]] {
-    add(recorded_, 1);
-  } else {
-    // A reader that sees this count also sees all records before it.
-    dropped_.store(dropped_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-  }
-  if (worker_ != nullptr && (spilling_ || queue_.more_than_half_full())) worker_->notify();
-}
-
-bool LogLane::record_when_full(const Parts& parts) noexcept {
-  switch (full_.when_full) {
-    case WhenFull::drop: return false;
-    case WhenFull::block: return wait_and_push(parts);
-    case WhenFull::spill: return spill(parts);
-  }
-  return false;
-}
-
-bool LogLane::wait_and_push(const Parts& parts) noexcept {
-  add(blocked_, 1);
-  const auto until = std::chrono::steady_clock::now() + full_.block_limit;
-  do {
-    if (worker_ != nullptr) worker_->notify();
-    std::this_thread::yield();
-    if (parts.push_to(queue_) == PushResult::pushed) return true;
-  } while (std::chrono::steady_clock::now() < until);
-  return false;
-}
-
-// Once the spill contains a record, all later records follow it until the worker has emptied it. This preserves the
-// order.
-bool LogLane::spill(const Parts& parts) noexcept {
-  NFX_ASSERT(spill_ != nullptr);
-  if (spilling_ && spill_->size() == 0) {
-    spilling_ = false;
-    if (parts.push_to(queue_) == PushResult::pushed) return true;
-  }
-  if (parts.push_to(*spill_) != PushResult::pushed) return false;
-  spilling_ = true;
-  add(spilled_, 1);
-  return true;
-}
-
-std::optional<std::span<const char>> LogLane::front() noexcept {
-  front_spilled_ = false;
-  auto record = queue_.front();
-  if (record || !spill_) return record;
-  const auto spilled = spill_->front();
-  if (!spilled) return std::nullopt;
-  // The queue may have filled up between the two checks. Its records are older than the spill's.
-  record = queue_.front();
-  if (record) return record;
-  front_spilled_ = true;
-  return spilled;
-}
-
-void LogLane::pop() noexcept {
-  NFX_ASSERT(!front_spilled_ || spill_ != nullptr);
-  front_spilled_ ? spill_->pop() : queue_.pop();
+  const Record record{
+      .head = {reinterpret_cast<const char*>(&header), sizeof header}, .first = first, .second = second};
+  if (queue_.try_push(record) != PushResult::pushed) [[unlikely]]
+    queue_.push_when_full(record);
+  if (worker_ != nullptr && queue_.more_than_half_full()) worker_->notify();
 }
 
 DeferredLog::DeferredLog(DeferredLogOptions options) : options_(std::move(options)) {
@@ -136,7 +65,7 @@ void DeferredLog::finish() noexcept {
     write_batches();
   } catch (...) {
     // Out of memory while the program ends: the remaining records are lost.
-    add(lost_, 1);
+    detail::add(lost_, 1);
   }
 }
 
@@ -192,7 +121,7 @@ void DeferredLog::append_time(std::string& out, UtcTime time) {
 }
 
 bool DeferredLog::has_work() const noexcept {
-  return std::ranges::any_of(lanes_, [](const auto& lane) { return !lane->empty(); });
+  return std::ranges::any_of(lanes_, [](const auto& lane) { return lane->queue_.size() != 0; });
 }
 
 LogLane* DeferredLog::oldest(Header& header) {
@@ -242,8 +171,8 @@ void DeferredLog::take(LogLane& lane, const Header& header) {
   last_time_ = std::max(last_time_, time);
   if (failing_) {
     ++unreported_;
-    add(lost_, 1);
-    return lane.pop();
+    detail::add(lost_, 1);
+    return lane.queue_.pop();
   }
   const auto record = lane.front()->subspan(sizeof header);
   const std::string_view text{record.data(), record.size()};
@@ -254,14 +183,14 @@ void DeferredLog::take(LogLane& lane, const Header& header) {
                   .first = text.substr(0, header.first_size),
                   .second = text.substr(header.first_size)};
   if (omits(line)) {
-    add(omitted_, 1);
-    return lane.pop();
+    detail::add(omitted_, 1);
+    return lane.queue_.pop();
   }
   Sink& sink = sink_for(line);
   if (failing_) {  // report_omitted() or sink_for() may have written and failed
     ++unreported_;
-    add(lost_, 1);
-    return lane.pop();
+    detail::add(lost_, 1);
+    return lane.queue_.pop();
   }
   if (sink.batch.size() >= batch_bytes || sink.file.is_later_day(time)) write(sink);
   if (sink.batch.empty()) sink.time = time;
@@ -270,11 +199,11 @@ void DeferredLog::take(LogLane& lane, const Header& header) {
   append_line(batch, line);
   if (header.cut != 0) {
     batch += " [" + std::to_string(header.cut) + " more bytes were not logged]";
-    add(cut_, 1);
+    detail::add(cut_, 1);
   }
   batch += '\n';
   ++sink.lines;
-  lane.pop();
+  lane.queue_.pop();
   // A batch must fit into one file, and files can be small.
   if (const auto* const options = std::get_if<LogFileOptions>(&options_.target);
       options != nullptr && batch.size() >= options->max_bytes) {
@@ -325,9 +254,10 @@ void DeferredLog::report_gap(LogLane& lane, std::uint64_t dropped, UtcTime time)
 // Reports missing records at the end of a queue, where no later record reports them.
 void DeferredLog::report_late_gaps(UtcTime now) {
   for (const auto& lane : lanes_) {
-    const std::uint64_t dropped = lane->dropped_.load(std::memory_order_acquire);
+    const std::uint64_t dropped = lane->queue_.dropped();
     // Records added in the meantime come after the gap, or report it themselves.
-    if (dropped != lane->dropped_reported_ && lane->empty()) report_gap(*lane, dropped, std::max(now, last_time_));
+    if (dropped != lane->dropped_reported_ && lane->queue_.size() == 0)
+      report_gap(*lane, dropped, std::max(now, last_time_));
   }
 }
 
@@ -377,14 +307,14 @@ void DeferredLog::write(Sink& sink) {
   const auto result = sink.file.append(sink.time, sink.batch);
   report_correction(sink.file);
   if (result) {
-    add(written_, sink.lines);
+    detail::add(written_, sink.lines);
   } else {
     const auto ended = static_cast<std::uint64_t>(
         std::ranges::count(std::string_view{sink.batch}.substr(0, result.error().written), '\n'));
     NFX_ASSERT(result.error().written <= sink.batch.size());
     const std::uint64_t written = std::min(ended, sink.lines);
-    add(written_, written);
-    add(lost_, sink.lines - written);
+    detail::add(written_, written);
+    detail::add(lost_, sink.lines - written);
     unreported_ += sink.lines - written + sink.gap;
   }
   sink.batch.clear();
@@ -396,7 +326,7 @@ void DeferredLog::fail(const LogFileError& error) {
   failing_ = true;
   retry_at_ = UtcTime{};
   if (retrying_) return;  // the same outage: already reported
-  add(outages_, 1);
+  detail::add(outages_, 1);
   if (options_.on_failure) {
     options_.on_failure(error.text + "; the log continues when it can be written again, records until then are lost");
   }
@@ -429,10 +359,11 @@ DeferredLogCounters DeferredLog::counters() const noexcept {
       .outages = outages_.load(std::memory_order_relaxed),
       .removals_failed = main_->file.removals_failed() + (busy_ ? busy_->file.removals_failed() : 0)};
   for (const auto& lane : lanes_) {
-    counters.recorded += lane->recorded_.load(std::memory_order_relaxed);
-    counters.spilled += lane->spilled_.load(std::memory_order_relaxed);
-    counters.blocked += lane->blocked_.load(std::memory_order_relaxed);
-    counters.dropped += lane->dropped_.load(std::memory_order_relaxed);
+    const DeferredCounters of_queue = lane->queue_.counters();
+    counters.recorded += of_queue.submitted;
+    counters.spilled += of_queue.spilled;
+    counters.blocked += of_queue.blocked;
+    counters.dropped += of_queue.dropped;
   }
   return counters;
 }

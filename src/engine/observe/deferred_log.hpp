@@ -27,9 +27,7 @@
 
 #include "nexusfix/base/counter_rows.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/concurrent/idle_strategy.hpp"
-#include "nexusfix/concurrent/spsc_queue.hpp"
-#include "nexusfix/concurrent/worker_thread.hpp"
+#include "nexusfix/concurrent/deferred_processor.hpp"
 #include "observe/log_file.hpp"
 
 namespace nfx {
@@ -92,10 +90,7 @@ class LogLane {
               std::string_view second) noexcept;
 
   // Makes the next recording thread the producer of this queue: see SpscIndexes.
-  void hand_over() noexcept {
-    queue_.hand_over_producer();
-    if (spill_) spill_->hand_over_producer();
-  }
+  void hand_over() noexcept { queue_.hand_over_producer(); }
 
  private:
   friend class DeferredLog;
@@ -110,35 +105,25 @@ class LogLane {
     std::uint8_t unused[3];
   };
   static_assert(sizeof(Header) == 32);
-
-  LogLane(const DeferredLogOptions& options);
-
-  // A record being built; its parts are adjacent in the queue.
-  struct Parts {
+  // Its parts are adjacent in the queue.
+  struct Record {
     std::span<const char> head, first, second;
-    [[nodiscard]] PushResult push_to(SpscQueue& queue) const noexcept { return queue.try_push(head, first, second); }
+    PushResult operator()(SpscQueue& queue) const noexcept { return queue.try_push(head, first, second); }
   };
-  [[gnu::cold, gnu::noinline]] bool record_when_full(const Parts& parts) noexcept;
-  bool wait_and_push(const Parts& parts) noexcept;
-  bool spill(const Parts& parts) noexcept;
+  using Queue = DeferredQueue<SpscQueue>;
+
+  explicit LogLane(const DeferredLogOptions& options);
 
   // For the worker. Returns the same record until pop().
-  [[nodiscard]] std::optional<std::span<const char>> front() noexcept;
-  void pop() noexcept;
-  [[nodiscard]] bool empty() const noexcept { return queue_.size() == 0 && (!spill_ || spill_->size() == 0); }
+  [[nodiscard]] std::optional<std::span<const char>> front() noexcept {
+    const Queue::Front front = queue_.front();
+    return front.in_spill ? front.in_spill : front.in_ring;
+  }
 
-  SpscQueue queue_;
   const std::size_t longest_;
-  const DeferredOptions full_;
-  const std::unique_ptr<SpscQueue> spill_;
   WakeSignal* const worker_;
-  alignas(cache_line) std::atomic<std::uint64_t> dropped_{0};  // written by the recording thread
-  std::atomic<std::uint64_t> recorded_{0};
-  std::atomic<std::uint64_t> spilled_{0};
-  std::atomic<std::uint64_t> blocked_{0};
-  bool spilling_ = false;  // all records go to the spill until the worker has emptied it
-  alignas(cache_line) std::uint64_t dropped_reported_ = 0;  // for the worker: drops already reported in the log
-  bool front_spilled_ = false;                              // whether front() found its record in the spill
+  Queue queue_;
+  std::uint64_t dropped_reported_ = 0;  // for the worker: drops already reported in the log
 };
 
 class DeferredLog {

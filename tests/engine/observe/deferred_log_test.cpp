@@ -424,26 +424,6 @@ TEST(MessageLog, that_spills_keeps_the_order_while_the_worker_catches_up) {
   EXPECT_EQ(static_cast<std::uint64_t>(missing), counters.dropped);
 }
 
-TEST(MessageLog, that_spills_uses_no_room_of_the_lane_while_something_older_lies_beside_it) {
-  const LogFolder folder;
-  MessageLogOptions options = small_messages_in(folder);
-  options.log.full = {.when_full = WhenFull::spill, .block_limit = 0ms, .spill_bytes = 8 * 64};
-  MessageLog log{options};
-  MessageLog::Lane lane = log.lane(0);
-  const auto record = [&](int count) {
-    for (int i = 0; i < count; ++i) lane.record(0, LogDirection::in, noon, "x");
-  };
-  record(10);
-  EXPECT_EQ(log.counters().spilled, 2U);
-  record(8);
-  EXPECT_EQ(log.counters().spilled, 8U);
-  EXPECT_EQ(log.counters().dropped, 2U);
-  EXPECT_EQ(log.step(noon), 16U);
-  record(1);
-  EXPECT_EQ(log.counters().spilled, 8U) << "all is written, so the queue is used again";
-  EXPECT_EQ(log.step(noon), 1U);
-}
-
 TEST(MessageLog, that_blocks_counts_its_waits_and_drops_at_the_limit) {
   const LogFolder folder;
   MessageLogOptions options = small_messages_in(folder);
