@@ -13,7 +13,7 @@
 #include "nexusfix/engine/application.hpp"
 #include "nexusfix/engine/observer.hpp"
 #include "nexusfix/wire/field_writer.hpp"
-#include "observe/thread_stats.hpp"
+#include "placement/thread_sampler.hpp"
 
 namespace nfx::app::demo {
 

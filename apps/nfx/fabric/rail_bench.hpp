@@ -15,7 +15,7 @@
 
 #include "nexusfix/base/latency_histogram.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
-#include "observe/thread_stats.hpp"
+#include "placement/thread_sampler.hpp"
 
 namespace nfx::app::fabric {
 

@@ -5,7 +5,7 @@
 #include "harness/program.hpp"
 #include "harness/random.hpp"
 #include "harness/report.hpp"
-#include "observe/thread_stats.hpp"
+#include "placement/thread_sampler.hpp"
 #include "wire/rows.hpp"
 
 namespace {

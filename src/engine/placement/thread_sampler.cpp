@@ -1,6 +1,8 @@
 // Samples a host's threads from /proc at one moment.
 #include "placement/thread_sampler.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -209,6 +211,15 @@ std::optional<ThreadSample> sample_thread(const HostFiles& files, int pid, int t
   Sampler{files, target, sample}.one(pid, tid);
   if (sample.threads.empty()) return std::nullopt;
   return std::move(sample.threads.front());
+}
+
+ThreadStats read_thread_stats() {
+  const auto own = sample_thread(HostFiles{}, ::getpid(), ::gettid());
+  if (!own) return {};
+  return {.core = static_cast<std::uint32_t>(own->cpu),
+          .migrations = own->migrations,
+          .voluntary_switches = own->voluntary_switches,
+          .involuntary_switches = own->involuntary_switches};
 }
 
 std::string scheduling(int policy, int priority) {

@@ -94,6 +94,15 @@ struct WatchTarget {
 // One thread; empty if it has ended or is not readable.
 [[nodiscard]] std::optional<ThreadSample> sample_thread(const HostFiles& files, int pid, int tid);
 
+// Counters of the calling thread since it started; empty if the kernel does not report them.
+struct ThreadStats {
+  std::optional<std::uint32_t> core;  // its current CPU
+  std::optional<std::uint64_t> migrations;
+  std::optional<std::uint64_t> voluntary_switches;
+  std::optional<std::uint64_t> involuntary_switches;
+};
+[[nodiscard]] ThreadStats read_thread_stats();
+
 // "SCHED_FIFO 80"; "SCHED_OTHER".
 [[nodiscard]] std::string scheduling(int policy, int priority);
 

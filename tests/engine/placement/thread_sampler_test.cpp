@@ -199,6 +199,15 @@ TEST_F(ThreadSampler, sees_this_process_on_this_host) {
   EXPECT_GE(seen.threads[0].cpu, 0);
 }
 
+TEST(ThreadStats, numbers_never_go_back) {
+  const ThreadStats first = read_thread_stats();
+  const ThreadStats second = read_thread_stats();
+  ASSERT_TRUE(first.voluntary_switches && first.involuntary_switches && first.migrations && first.core);
+  EXPECT_GE(*second.voluntary_switches, *first.voluntary_switches);
+  EXPECT_GE(*second.involuntary_switches, *first.involuntary_switches);
+  EXPECT_GE(*second.migrations, *first.migrations);
+}
+
 TEST(Scheduling, names_every_policy) {
   EXPECT_EQ(scheduling(0, 0), "SCHED_OTHER");
   EXPECT_EQ(scheduling(2, 1), "SCHED_RR 1");
