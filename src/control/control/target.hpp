@@ -15,8 +15,8 @@
 #include "control/config_reload.hpp"
 #include "control/store_view.hpp"
 #include "engine/engine_operations.hpp"
+#include "engine/metrics.hpp"
 #include "nexusfix/observe/log_format.hpp"
-#include "observe/metrics.hpp"
 #include "placement/thread_sampler.hpp"
 
 namespace nfx::control {

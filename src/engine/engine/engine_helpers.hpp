@@ -17,9 +17,9 @@
 #include "config/placement.hpp"
 #include "engine/engine_placement.hpp"
 #include "engine/handshake_queue.hpp"
+#include "engine/metrics.hpp"
 #include "engine/session_stores.hpp"
 #include "engine/thread_watch.hpp"
-#include "observe/metrics.hpp"
 
 namespace nfx {
 

@@ -16,13 +16,13 @@
 
 #include "concurrent/snapshot_box.hpp"
 #include "engine/engine_metrics.hpp"
+#include "engine/metrics.hpp"
 #include "engine/session_figures.hpp"
 #include "engine/thread_watch.hpp"
 #include "nexusfix/concurrent/worker_thread.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "observe/event_log.hpp"
 #include "observe/message_log.hpp"
-#include "observe/metrics.hpp"
 
 namespace nfx {
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/handed_on.hpp"
+#include "engine/metrics.hpp"
 #include "engine/session_figures.hpp"
 #include "nexusfix/base/counter_rows.hpp"
 #include "nexusfix/base/latency_histogram.hpp"
@@ -18,7 +19,6 @@
 #include "nexusfix/engine/engine_counters.hpp"
 #include "nexusfix/engine/latency.hpp"
 #include "observe/deferred_log.hpp"
-#include "observe/metrics.hpp"
 #include "transport/transport_counters.hpp"
 
 namespace nfx {

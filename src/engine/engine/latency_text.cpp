@@ -2,9 +2,9 @@
 #include <array>
 #include <cstdio>
 
+#include "engine/hdr_log.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/engine/latency.hpp"
-#include "observe/hdr_log.hpp"
 #include "placement/thread_name.hpp"
 
 namespace nfx {

@@ -6,10 +6,10 @@
 #include <string>
 
 #include "base/clocks.hpp"
+#include "engine/metrics.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/observe/line_log.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
-#include "observe/metrics.hpp"
 
 namespace nfx {
 namespace {

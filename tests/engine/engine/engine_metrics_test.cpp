@@ -5,8 +5,8 @@
 
 #include "config/doc_table.hpp"
 #include "engine/engine_counter_rows.hpp"
-#include "observe/histogram_text.hpp"
-#include "observe/metric_table.hpp"
+#include "engine/histogram_text.hpp"
+#include "engine/metric_table.hpp"
 
 namespace nfx {
 namespace {

@@ -12,10 +12,10 @@
 #include <tuple>
 
 #include "engine/engine_helpers.hpp"
+#include "engine/histogram_text.hpp"
 #include "engine/loop_rig.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/engine/observer.hpp"
-#include "observe/histogram_text.hpp"
 #include "observe/log_folder.hpp"
 #include "store/memory_disk.hpp"
 

@@ -6,10 +6,10 @@
 
 #include "engine/engine_metrics.hpp"
 #include "engine/fake_network.hpp"
+#include "engine/histogram_text.hpp"
 #include "engine/latency_recorder.hpp"
 #include "engine/loop_rig.hpp"
 #include "engine/poll_thread.hpp"
-#include "observe/histogram_text.hpp"
 
 namespace nfx::test {
 namespace {

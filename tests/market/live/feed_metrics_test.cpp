@@ -2,12 +2,12 @@
 #include <gtest/gtest.h>
 
 #include "config/doc_table.hpp"
+#include "engine/metric_table.hpp"
 #include "nexusfix/live/fix_handler.hpp"
 #include "nexusfix/live/itch_handler.hpp"
 #include "nexusfix/live/live_feed.hpp"
 #include "nexusfix/live/websocket_handler.hpp"
 #include "nexusfix/recording/recording.hpp"
-#include "observe/metric_table.hpp"
 
 namespace nfx::market {
 namespace {

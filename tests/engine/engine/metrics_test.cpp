@@ -1,5 +1,5 @@
 // The metrics format and its file.
-#include "observe/metrics.hpp"
+#include "engine/metrics.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "concurrent/snapshot_box.hpp"
 #include "histogram_text.hpp"
-#include "log_folder.hpp"
+#include "observe/log_folder.hpp"
 
 namespace nfx {
 namespace {

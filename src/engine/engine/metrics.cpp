@@ -1,5 +1,5 @@
 // Prometheus' text format, and a file that is replaced atomically, so that readers never see a partial one.
-#include "observe/metrics.hpp"
+#include "engine/metrics.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

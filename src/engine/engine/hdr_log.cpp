@@ -1,5 +1,5 @@
 // The encoding: a header of 40 bytes, the counts as variable-length integers, a zlib stream around both, and base64.
-#include "observe/hdr_log.hpp"
+#include "engine/hdr_log.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // HdrHistogram's own reader (Python package hdrhistogram) reads our output; skipped if it is not installed.
-#include "observe/hdr_log.hpp"
+#include "engine/hdr_log.hpp"
 
 #include <gtest/gtest.h>
 
