@@ -58,31 +58,23 @@ TEST(GapQueueBounds, says_no_beyond_its_messages_or_bytes_and_takes_more_once_dr
 }
 
 TEST(Gap, drops_what_the_full_queue_cannot_hold_and_reports_it_and_loses_nothing) {
-  SessionConfig config = acceptor_config();
-  config.max_queued_messages = 3;
-  SessionRig rig{config};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on({.max_queued_messages = 3});
   for (int seq = 3; seq <= 8; ++seq) say(rig, "35=D|34=" + std::to_string(seq) + "|11=n" + std::to_string(seq) + "|");
   EXPECT_EQ(rig.session.queued(), 3U);
   EXPECT_TRUE(rig.noticed(Notice::queue_full));
   EXPECT_EQ(rig.take(), "35=2|34=2|7=2|16=0|");
   // The peer sends everything again: queued messages are delivered from the queue, the others from the wire.
-  for (int seq = 2; seq <= 8; ++seq) {
+  for (int seq = 2; seq <= 8; ++seq)
     say(rig, "35=D|34=" + std::to_string(seq) + "|43=Y|" + original_time(rig) + "11=n" + std::to_string(seq) + "|");
-  }
   ASSERT_EQ(rig.delivered.size(), 7U);
-  for (std::size_t i = 0; i < 7; ++i) {
+  for (std::size_t i = 0; i < 7; ++i)
     EXPECT_NE(with_bars(rig.delivered[i]).find("|11=n" + std::to_string(i + 2) + "|"), std::string::npos);
-  }
   EXPECT_EQ(rig.session.next_inbound(), SeqNum{9});
   EXPECT_TRUE(rig.sent.empty());
 }
 
 TEST(Gap, request_covers_what_was_dropped_when_the_peer_has_nothing_more_to_send) {
-  SessionConfig config = acceptor_config();
-  config.max_queued_messages = 1;
-  SessionRig rig{config};
-  log_on_acceptor(rig, 10);
+  SessionRig rig = logged_on({.max_queued_messages = 1}, 10);
   say(rig, "35=D|34=3|11=queued|");
   say(rig, "35=D|34=4|11=dropped|");
   EXPECT_EQ(rig.take(), "35=2|34=2|7=2|16=0|");
@@ -93,10 +85,7 @@ TEST(Gap, request_covers_what_was_dropped_when_the_peer_has_nothing_more_to_send
 }
 
 TEST(Gap, retry_is_due_exactly_after_the_timeout_without_progress) {
-  SessionConfig config = quiet_config();
-  config.resend_timeout = std::chrono::seconds{4};
-  SessionRig rig{config};
-  log_on_acceptor(rig, 0);
+  SessionRig rig = logged_on(quiet_config({.resend_timeout = std::chrono::seconds{4}}), 0);
   say(rig, "35=0|34=9|");
   rig.take();
   EXPECT_EQ(rig.session.next_deadline(), rig.now.monotonic + std::chrono::seconds{4});
@@ -112,10 +101,7 @@ TEST(Gap, retry_is_due_exactly_after_the_timeout_without_progress) {
 }
 
 TEST(Gap, gives_up_after_the_configured_number_of_requests) {
-  SessionConfig config = quiet_config();
-  config.max_resend_attempts = 3;
-  SessionRig rig{config};
-  log_on_acceptor(rig, 0);
+  SessionRig rig = logged_on(quiet_config({.max_resend_attempts = 3}), 0);
   say(rig, "35=0|34=9|");
   rig.advance(std::chrono::hours{1});
   EXPECT_EQ(rig.take(), "35=2|34=2|7=2|16=0|");
@@ -127,11 +113,7 @@ TEST(Gap, gives_up_after_the_configured_number_of_requests) {
 }
 
 TEST(Gap, progress_starts_the_count_of_attempts_over) {
-  SessionConfig config = quiet_config();
-  config.max_resend_attempts = 2;
-  config.resend_timeout = std::chrono::seconds{1};
-  SessionRig rig{config};
-  log_on_acceptor(rig, 0);
+  SessionRig rig = logged_on(quiet_config({.resend_timeout = std::chrono::seconds{1}, .max_resend_attempts = 2}), 0);
   say(rig, "35=0|34=9|");
   for (int seq = 2; seq < 8; ++seq) {
     rig.advance(std::chrono::milliseconds{1500});
@@ -142,19 +124,13 @@ TEST(Gap, progress_starts_the_count_of_attempts_over) {
 }
 
 TEST(Gap, chunk_that_ends_at_the_last_missing_number_is_open_ended) {
-  SessionConfig config = acceptor_config();
-  config.resend_chunk_size = 3;
-  SessionRig rig{config};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on({.resend_chunk_size = 3});
   say(rig, "35=0|34=5|");  // 2, 3, 4 are missing: one chunk
   EXPECT_EQ(rig.take(), "35=2|34=2|7=2|16=0|");
 }
 
 TEST(Gap, chunk_is_asked_for_after_the_message_that_filled_the_one_before) {
-  SessionConfig config = acceptor_config();
-  config.resend_chunk_size = 2;
-  SessionRig rig{config};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on({.resend_chunk_size = 2});
   say(rig, "35=0|34=5|");
   EXPECT_EQ(rig.take(), "35=2|34=2|7=2|16=3|");
   say(rig, "35=0|34=2|43=Y|" + original_time(rig));
@@ -164,10 +140,7 @@ TEST(Gap, chunk_is_asked_for_after_the_message_that_filled_the_one_before) {
 }
 
 TEST(Gap, a_chunk_has_two_messages_at_least) {
-  SessionConfig config = acceptor_config();
-  config.resend_chunk_size = 1;
-  SessionRig rig{config};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on({.resend_chunk_size = 1});
   say(rig, "35=0|34=6|");
   EXPECT_EQ(rig.take(), "35=2|34=2|7=2|16=3|");
   say(rig, "35=4|34=2|43=Y|" + original_time(rig) + "123=Y|36=4|");
@@ -176,10 +149,7 @@ TEST(Gap, a_chunk_has_two_messages_at_least) {
 }
 
 TEST(Gap, message_that_closes_a_chunk_is_delivered_even_if_there_is_no_space_to_ask_for_the_next) {
-  SessionConfig config = acceptor_config();
-  config.resend_chunk_size = 2;
-  SessionRig rig{config};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on({.resend_chunk_size = 2});
   say(rig, "35=0|34=5|");
   say(rig, "35=0|34=2|43=Y|" + original_time(rig));
   rig.output_space = 10;
@@ -191,10 +161,7 @@ TEST(Gap, message_that_closes_a_chunk_is_delivered_even_if_there_is_no_space_to_
 }
 
 TEST(Gap, resend_request_that_closes_a_chunk_without_space_for_the_next_leaves_no_replay_behind) {
-  SessionConfig config = acceptor_config();
-  config.resend_chunk_size = 2;
-  SessionRig rig{config};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on({.resend_chunk_size = 2});
   say(rig, "35=0|34=5|");
   say(rig, "35=0|34=2|43=Y|" + original_time(rig));
   rig.output_space = 10;
@@ -204,10 +171,7 @@ TEST(Gap, resend_request_that_closes_a_chunk_without_space_for_the_next_leaves_n
 }
 
 TEST(Gap, queued_message_is_not_judged_by_the_time_it_had_to_wait) {
-  SessionConfig config = quiet_config();
-  config.max_resend_attempts = 100;
-  SessionRig rig{config};
-  log_on_acceptor(rig, 0);
+  SessionRig rig = logged_on(quiet_config({.max_resend_attempts = 100}), 0);
   say(rig, "35=D|34=3|11=early|");
   rig.advance(std::chrono::seconds{300});
   rig.sent.clear();
@@ -218,8 +182,7 @@ TEST(Gap, queued_message_is_not_judged_by_the_time_it_had_to_wait) {
 
 // Otherwise two sides that miss each other's heartbeats would request each other's ResendRequests for ever.
 TEST(Gap, resend_request_answered_ahead_of_its_turn_is_received_when_the_gap_before_it_is_closed) {
-  SessionRig rig{acceptor_config()};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on();
   say(rig, "35=0|34=3|");
   EXPECT_EQ(rig.take(), "35=2|34=2|7=2|16=0|");
   say(rig, "35=2|34=4|7=2|16=0|");
@@ -233,8 +196,7 @@ TEST(Gap, resend_request_answered_ahead_of_its_turn_is_received_when_the_gap_bef
 }
 
 TEST(Gap, is_forgotten_with_the_connection) {
-  SessionRig rig{acceptor_config()};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on();
   say(rig, "35=D|34=5|11=x|");
   rig.cut();
   EXPECT_EQ(rig.session.queued(), 0U);
@@ -247,8 +209,7 @@ TEST(Gap, is_forgotten_with_the_connection) {
 }
 
 TEST(Gap, filled_without_messages_is_reported_with_its_numbers) {
-  SessionRig rig{acceptor_config()};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on();
   say(rig, "35=D|34=14|11=later|");
   EXPECT_EQ(rig.take(), "35=2|34=2|7=2|16=0|");
   say(rig, "35=4|34=2|43=Y|123=Y|36=14|");
@@ -261,8 +222,7 @@ TEST(Gap, filled_without_messages_is_reported_with_its_numbers) {
 }
 
 TEST(Gap, fill_that_nobody_asked_for_is_not_reported) {
-  SessionRig rig{acceptor_config()};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on();
   say(rig, "35=4|34=2|123=Y|36=14|");
   EXPECT_FALSE(rig.noticed(Notice::gap_filled));
   EXPECT_EQ(rig.session.next_inbound(), SeqNum{14});
@@ -274,29 +234,24 @@ std::string resent_with_wrong_checksum(const SessionRig& rig, int seq) {
 }
 
 TEST(Gap, whose_resent_messages_have_a_wrong_checksum_is_reported_once_and_does_not_count_as_garbage) {
-  SessionConfig config = acceptor_config();
-  config.max_invalid_rate = 1;
-  SessionRig rig{config};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on({.max_invalid_rate = 1});
+  const Duration timeout = rig.session.config().resend_timeout;
   say(rig, "35=D|34=500|11=later|");
   for (int attempt = 0; attempt < 3; ++attempt) {
     for (int seq = 2; seq < 500; ++seq) rig.receive(resent_with_wrong_checksum(rig, seq));
     ASSERT_TRUE(rig.session.logged_on()) << attempt;
-    rig.advance(config.resend_timeout);
+    rig.advance(timeout);
   }
   EXPECT_EQ(std::ranges::count(rig.notices, Notice::resent_garbled, &RigNotice::notice), 1);
   EXPECT_FALSE(rig.noticed(Notice::garbled_message));
   EXPECT_FALSE(rig.noticed(Notice::too_many_invalid));
-  rig.advance(config.resend_timeout * 5);
-  EXPECT_EQ(rig.session.phase() == Phase::logged_on, false);
+  rig.advance(timeout * 5);
+  EXPECT_FALSE(rig.session.logged_on());
   EXPECT_NE(with_bars(rig.sent.back()).find("58=resent messages have a wrong CheckSum"), std::string::npos);
 }
 
 TEST(Gap, allows_no_more_garbled_messages_than_it_has) {
-  SessionConfig config = acceptor_config();
-  config.max_invalid_rate = 1;
-  SessionRig rig{config};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on({.max_invalid_rate = 1});
   say(rig, "35=D|34=10|11=later|");
   for (int i = 0; i < 100; ++i) rig.receive(resent_with_wrong_checksum(rig, 2));
   EXPECT_TRUE(rig.noticed(Notice::too_many_invalid));
@@ -304,10 +259,7 @@ TEST(Gap, allows_no_more_garbled_messages_than_it_has) {
 
 TEST(Gap, takes_wrong_checksums_only_of_resent_messages_in_it_and_only_when_told_to) {
   for (const bool verify : {true, false}) {
-    SessionConfig config = acceptor_config();
-    config.verify_checksum = verify;
-    SessionRig rig{config};
-    log_on_acceptor(rig);
+    SessionRig rig = logged_on({.verify_checksum = verify});
     const auto accepts = [&](const std::string& fields) {
       const std::string bytes = peer_message(rig, fields);
       MessageView view;

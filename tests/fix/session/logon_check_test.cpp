@@ -21,25 +21,16 @@ struct Case {
   bool answered = false;
 };
 
-SessionConfig changed(auto change) {
-  SessionConfig config = acceptor_config();
-  change(config);
-  return config;
-}
-
 std::vector<Case> cases() {
-  const auto secret = changed([](SessionConfig& c) { c.password = "secret"; });
-  const auto testing = changed([](SessionConfig& c) { c.environment = Environment::test; });
-  const auto ours = changed([](SessionConfig& c) { c.heartbeat_override = std::chrono::seconds{10}; });
+  const SessionConfig secret = acceptor_config({.password = "secret"});
+  const SessionConfig testing = acceptor_config({.environment = Environment::test});
+  const SessionConfig ours = acceptor_config({.heartbeat_override = std::chrono::seconds{10}});
   static const Dictionary fix44 = load_dictionary(NFX_SOURCE_DIR "/dictionaries/FIX44.xml");
-  const auto checked = changed([](SessionConfig& c) { c.dictionary = &fix44; });
-  const auto silent = changed([](SessionConfig& c) { c.answer_incomplete_logon = false; });
-  const auto fixt = changed([](SessionConfig& c) {
-    c.begin_string = "FIXT.1.1";
-    c.default_appl_ver_id = "9";
-  });
+  const SessionConfig checked = acceptor_config({.dictionary = &fix44});
+  const SessionConfig silent = acceptor_config({.answer_incomplete_logon = false});
+  const SessionConfig fixt = acceptor_config({.begin_string = "FIXT.1.1", .default_appl_ver_id = "9"});
   const std::string remedy = ": correct the Logon, or the session's dictionary";
-  const auto allowed = changed([](SessionConfig& c) { c.allow_no_heartbeats = true; });
+  const SessionConfig allowed = acceptor_config({.allow_no_heartbeats = true});
   return {
       {"good", "35=A|34=1|98=0|108=30|"},
       {"no number", "35=A|98=0|108=30|", acceptor_config(), "MsgSeqNum(34): Required tag missing: send it", true},
@@ -132,8 +123,7 @@ TEST(LogonCheck, refuses_a_clock_that_is_off_with_the_difference_in_the_reason) 
 }
 
 TEST(LogonCheck, later_messages_of_a_clock_that_is_off_are_noticed_with_the_difference) {
-  SessionRig rig{acceptor_config()};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on();
   const std::string bytes = peer_message(rig, "35=0|34=2|");
   rig.now.utc += std::chrono::seconds{600};
   rig.receive(bytes);
@@ -150,11 +140,7 @@ TEST(LogonCheck, leaves_session_messages_that_the_dictionary_lacks_to_the_sessio
   <messages><message name="Order" msgtype="D" msgcat="app"><field name="ClOrdID" required="Y"/></message></messages>
   <fields><field number="11" name="ClOrdID" type="STRING"/></fields></fix>)",
                                                      "order.xml");
-  SessionConfig config = acceptor_config();
-  config.dictionary = &orders;
-  config.validation = ValidationPolicy::strict();
-  SessionRig rig{config};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on({.dictionary = &orders, .validation = ValidationPolicy::strict()});
   ASSERT_TRUE(rig.session.logged_on());
   static_cast<void>(rig.take());
   say(rig, "35=1|34=2|112=hello|");
@@ -164,9 +150,7 @@ TEST(LogonCheck, leaves_session_messages_that_the_dictionary_lacks_to_the_sessio
 }
 
 TEST(LogonCheck, takes_an_answer_without_heartbeats_for_an_initiator_that_proposed_none) {
-  SessionConfig config = initiator_config();
-  config.heartbeat_interval = std::chrono::seconds{0};
-  SessionRig rig{config};
+  SessionRig rig{initiator_config({.heartbeat_interval = std::chrono::seconds{0}})};
   log_on_initiator(rig);
   SessionRig other{initiator_config()};
   other.connect();

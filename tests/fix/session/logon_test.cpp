@@ -109,9 +109,7 @@ TEST(Reset, unasked_in_the_logon_answer_resets_the_store_and_continues_with_two)
 }
 
 TEST(Reset, on_logon_happens_once_for_the_initiator) {
-  SessionConfig config = initiator_config();
-  config.reset_on_logon = true;
-  SessionRig rig{config};
+  SessionRig rig{initiator_config({.reset_on_logon = true})};
   rig.session.restore(SeqNum{30}, SeqNum{40});
   rig.connect();
   EXPECT_EQ(rig.take(), "35=A|34=1|98=0|108=30|141=Y|");
@@ -121,9 +119,7 @@ TEST(Reset, on_logon_happens_once_for_the_initiator) {
 }
 
 TEST(Reset, on_logon_comes_before_the_answer_is_numbered) {
-  SessionConfig config = acceptor_config();
-  config.reset_on_logon = true;
-  SessionRig rig{config};
+  SessionRig rig{acceptor_config({.reset_on_logon = true})};
   rig.session.restore(SeqNum{30}, SeqNum{40});
   rig.connect();
   say(rig, "35=A|34=1|98=0|108=30|");
@@ -132,8 +128,7 @@ TEST(Reset, on_logon_comes_before_the_answer_is_numbered) {
 }
 
 TEST(Reset, on_the_open_session_forgets_gap_queue_and_replay) {
-  SessionRig rig{acceptor_config()};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on();
   ASSERT_TRUE(rig.send("8", "11=x\x01"));
   rig.answer_resend_requests = false;
   say(rig, "35=D|34=4|11=early|");
@@ -151,8 +146,7 @@ TEST(Reset, on_the_open_session_forgets_gap_queue_and_replay) {
 }
 
 TEST(Reset, of_ours_ignores_the_old_sequence_until_it_is_answered) {
-  SessionRig rig{acceptor_config()};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on();
   rig.reset();
   EXPECT_EQ(rig.take(), "35=A|34=1|98=0|108=30|141=Y|");
   say(rig, "35=D|34=2|11=old|");
@@ -167,8 +161,7 @@ TEST(Reset, of_ours_ignores_the_old_sequence_until_it_is_answered) {
 }
 
 TEST(Reset, by_both_sides_at_once_ends_with_both_at_two) {
-  SessionRig rig{acceptor_config()};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on();
   rig.reset();
   rig.sent.clear();
   // The peer sent its own reset before it received this session's: each side takes the other's as the answer.
@@ -184,8 +177,7 @@ TEST(Reset, does_nothing_before_the_logon_and_in_fix40) {
   rig.connect();
   rig.reset();
   EXPECT_TRUE(rig.sent.empty());
-  SessionRig old{acceptor_config("FIX.4.0")};
-  log_on_acceptor(old);
+  SessionRig old = logged_on(acceptor_config("FIX.4.0"));
   old.reset();
   EXPECT_TRUE(old.sent.empty());
   EXPECT_EQ(old.store_resets, 0);
@@ -193,17 +185,14 @@ TEST(Reset, does_nothing_before_the_logon_and_in_fix40) {
 
 TEST(Disconnect, has_the_transports_reason_where_it_gives_one) {
   for (const std::string_view why : {"", "the certificate has expired"}) {
-    SessionRig rig{acceptor_config()};
-    log_on_acceptor(rig);
+    SessionRig rig = logged_on();
     rig.cut(why);
     EXPECT_EQ(rig.logged_out_text, why.empty() ? "connection lost" : why);
   }
 }
 
 TEST(Reset, on_disconnect_spares_a_session_that_was_never_up) {
-  SessionConfig config = acceptor_config();
-  config.reset_on_disconnect = true;
-  SessionRig rig{config};
+  SessionRig rig{acceptor_config({.reset_on_disconnect = true})};
   rig.session.restore(SeqNum{30}, SeqNum{40});
   rig.connect();
   rig.cut();
@@ -213,17 +202,10 @@ TEST(Reset, on_disconnect_spares_a_session_that_was_never_up) {
 
 TEST(Reset, on_logout_also_follows_a_logout_that_nobody_answered) {
   for (const bool cut : {true, false}) {
-    SessionConfig config = acceptor_config();
-    config.reset_on_logout = true;
-    SessionRig rig{config};
-    log_on_acceptor(rig);
+    SessionRig rig = logged_on({.reset_on_logout = true});
     rig.logout("done");
     EXPECT_EQ(rig.store_resets, 0);
-    if (cut) {
-      rig.cut();
-    } else {
-      rig.advance(config.logout_timeout);
-    }
+    cut ? rig.cut() : rig.advance(rig.session.config().logout_timeout);
     EXPECT_TRUE(rig.closed);
     EXPECT_EQ(rig.store_resets, 1);
     EXPECT_EQ(rig.session.next_outbound(), first_seq_num);
@@ -240,9 +222,7 @@ TEST(NextExpected, is_ignored_when_the_session_does_not_use_it) {
 }
 
 TEST(NextExpected, missing_from_the_peers_logon_leaves_the_resend_request_to_us) {
-  SessionConfig config = acceptor_config();
-  config.send_next_expected_seq_num = true;
-  SessionRig rig{config};
+  SessionRig rig{acceptor_config({.send_next_expected_seq_num = true})};
   rig.connect();
   say(rig, "35=A|34=4|98=0|108=30|");
   EXPECT_EQ(rig.take(), "35=A|34=1|98=0|108=30|789=1|");
@@ -250,8 +230,7 @@ TEST(NextExpected, missing_from_the_peers_logon_leaves_the_resend_request_to_us)
 }
 
 TEST(NextExpected, of_two_sessions_fills_gaps_on_both_sides_without_a_resend_request) {
-  SessionConfig ours = acceptor_config();
-  ours.send_next_expected_seq_num = true;
+  const SessionConfig ours = acceptor_config({.send_next_expected_seq_num = true});
   SessionConfig theirs = ours;
   theirs.role = Role::initiator;
   std::swap(theirs.sender_comp_id, theirs.target_comp_id);

@@ -6,14 +6,12 @@
 namespace nfx::test {
 namespace {
 
-SessionRig rig_of(const SessionConfig& config) { return SessionRig{config}; }
-
 OperatorResult set(SessionRig& rig, NextNumbers wanted) {
   return rig.ask([&](Actions& out) { return rig.session.set_numbers(wanted, rig.now, out); });
 }
 
 TEST(OperatorRequest, sets_both_numbers_without_a_connection) {
-  SessionRig rig = rig_of(acceptor_config());
+  SessionRig rig{acceptor_config()};
   EXPECT_EQ(set(rig, {.in = SeqNum{7}, .out = SeqNum{12}}), OperatorResult::done);
   EXPECT_EQ(rig.session.next_inbound(), SeqNum{7});
   EXPECT_EQ(rig.session.next_outbound(), SeqNum{12});
@@ -23,7 +21,7 @@ TEST(OperatorRequest, sets_both_numbers_without_a_connection) {
 }
 
 TEST(OperatorRequest, compares_the_numbers_that_are_given) {
-  SessionRig rig = rig_of(acceptor_config());
+  SessionRig rig{acceptor_config()};
   EXPECT_EQ(set(rig, {.out = SeqNum{7}}), OperatorResult::done);
   EXPECT_TRUE(rig.session.has_numbers({}));
   EXPECT_TRUE(rig.session.has_numbers({.in = SeqNum{1}}));
@@ -33,7 +31,7 @@ TEST(OperatorRequest, compares_the_numbers_that_are_given) {
 }
 
 TEST(OperatorRequest, takes_no_number_that_cannot_be_sent) {
-  SessionRig rig = rig_of(acceptor_config());
+  SessionRig rig{acceptor_config()};
   for (const SeqNum bad : {SeqNum{0}, Session::seq_num_limit}) {
     EXPECT_EQ(set(rig, {.in = bad}), OperatorResult::bad_number);
     EXPECT_EQ(set(rig, {.out = bad}), OperatorResult::bad_number);
@@ -42,8 +40,7 @@ TEST(OperatorRequest, takes_no_number_that_cannot_be_sent) {
 }
 
 TEST(OperatorRequest, while_logged_on_a_higher_number_leaves_a_gap_that_is_filled) {
-  SessionRig rig = rig_of(acceptor_config());
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on();
   EXPECT_EQ(set(rig, {.out = SeqNum{10}}), OperatorResult::done);
   ASSERT_TRUE(rig.send("D", "11=x\x01"));
   EXPECT_NE(rig.take().find("34=10|"), std::string::npos);
@@ -52,8 +49,7 @@ TEST(OperatorRequest, while_logged_on_a_higher_number_leaves_a_gap_that_is_fille
 }
 
 TEST(OperatorRequest, while_logged_on_refuses_what_would_end_the_session) {
-  SessionRig rig = rig_of(acceptor_config());
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on();
   EXPECT_EQ(set(rig, {.out = SeqNum{1}}), OperatorResult::would_end_session);
   EXPECT_EQ(set(rig, {.in = SeqNum{9}}), OperatorResult::would_end_session);
   EXPECT_EQ(set(rig, {.in = SeqNum{1}, .out = SeqNum{1}}), OperatorResult::would_end_session);
@@ -63,8 +59,7 @@ TEST(OperatorRequest, while_logged_on_refuses_what_would_end_the_session) {
 }
 
 TEST(OperatorRequest, while_logged_on_a_lower_expected_number_requests_the_messages_again) {
-  SessionRig rig = rig_of(acceptor_config());
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on();
   say(rig, "35=D|34=2|11=a|");
   say(rig, "35=D|34=3|11=b|");
   ASSERT_EQ(rig.delivered.size(), 2U);
@@ -78,8 +73,7 @@ TEST(OperatorRequest, while_logged_on_a_lower_expected_number_requests_the_messa
 }
 
 TEST(OperatorRequest, messages_requested_again_include_those_of_an_open_gap) {
-  SessionRig rig = rig_of(acceptor_config());
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on();
   say(rig, "35=D|34=2|11=a|");
   say(rig, "35=D|34=5|11=d|");  // 3 and 4 are missing
   rig.sent.clear();
@@ -92,7 +86,7 @@ TEST(OperatorRequest, messages_requested_again_include_those_of_an_open_gap) {
 }
 
 TEST(OperatorRequest, requests_nothing_again_that_has_not_come) {
-  SessionRig rig = rig_of(acceptor_config());
+  SessionRig rig{acceptor_config()};
   const auto again = [&](std::uint64_t from) {
     return rig.ask([&](Actions& out) { return rig.session.request_again(SeqNum{from}, rig.now, out); });
   };
@@ -104,7 +98,7 @@ TEST(OperatorRequest, requests_nothing_again_that_has_not_come) {
 }
 
 TEST(OperatorRequest, changes_no_number_while_a_logon_or_logout_is_under_way) {
-  SessionRig rig = rig_of(initiator_config());
+  SessionRig rig{initiator_config()};
   rig.connect();
   EXPECT_EQ(set(rig, {.out = SeqNum{9}}), OperatorResult::not_now);
   say(rig, "35=A|34=1|98=0|108=30|");
@@ -118,7 +112,7 @@ TEST(OperatorRequest, changes_no_number_while_a_logon_or_logout_is_under_way) {
 }
 
 TEST(OperatorRequest, resets_on_the_open_session_and_without_a_connection) {
-  SessionRig rig = rig_of(acceptor_config());
+  SessionRig rig{acceptor_config()};
   const auto reset = [&] { return rig.ask([&](Actions& out) { return rig.session.reset_numbers(rig.now, out); }); };
   EXPECT_EQ(reset(), OperatorResult::nothing_to_do);
   log_on_acceptor(rig);
@@ -128,14 +122,13 @@ TEST(OperatorRequest, resets_on_the_open_session_and_without_a_connection) {
   rig.cut();
   EXPECT_EQ(reset(), OperatorResult::done);
   EXPECT_EQ(rig.session.next_outbound(), SeqNum{1});
-  SessionRig old = rig_of(acceptor_config("FIX.4.0"));
-  log_on_acceptor(old);
+  SessionRig old = logged_on(acceptor_config("FIX.4.0"));
   EXPECT_EQ(old.ask([&](Actions& out) { return old.session.reset_numbers(old.now, out); }),
             OperatorResult::not_possible);
 }
 
 TEST(OperatorRequest, sends_one_test_request_at_a_time) {
-  SessionRig rig = rig_of(acceptor_config());
+  SessionRig rig{acceptor_config()};
   const auto test = [&] { return rig.ask([&](Actions& out) { return rig.session.test_peer(rig.now, out); }); };
   EXPECT_EQ(test(), OperatorResult::not_logged_on);
   log_on_acceptor(rig);
@@ -147,8 +140,7 @@ TEST(OperatorRequest, sends_one_test_request_at_a_time) {
 }
 
 TEST(OperatorRequest, hold_refuses_messages_of_the_program_and_answers_the_peer) {
-  SessionRig rig = rig_of(acceptor_config());
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on();
   EXPECT_EQ(rig.session.hold_sending(true), OperatorResult::done);
   EXPECT_EQ(rig.session.hold_sending(true), OperatorResult::nothing_to_do);
   EXPECT_EQ(rig.send("D", "11=x\x01").error(), SendError::on_hold);
@@ -160,7 +152,7 @@ TEST(OperatorRequest, hold_refuses_messages_of_the_program_and_answers_the_peer)
 }
 
 TEST(OperatorRequest, hold_survives_the_connection) {
-  SessionRig rig = rig_of(acceptor_config());
+  SessionRig rig{acceptor_config()};
   EXPECT_EQ(rig.session.hold_sending(true), OperatorResult::done);
   EXPECT_EQ(rig.send("D", "11=x\x01").error(), SendError::not_logged_on);
   log_on_acceptor(rig);

@@ -38,11 +38,8 @@ std::size_t noticed(const SessionRig& rig, Notice notice) {
   return static_cast<std::size_t>(std::ranges::count(rig.notices, notice, &RigNotice::notice));
 }
 
-SessionConfig throttled(ThrottleAction action) {
-  SessionConfig config = acceptor_config();
-  config.throttle_rate = 10;
-  config.throttle_action = action;
-  return config;
+SessionConfig throttled(ThrottleAction action, const Dictionary* dictionary = nullptr) {
+  return acceptor_config({.throttle_rate = 10, .throttle_action = action, .dictionary = dictionary});
 }
 
 class Throttle : public ::testing::TestWithParam<ThrottleAction> {
@@ -60,10 +57,7 @@ INSTANTIATE_TEST_SUITE_P(Reject, RejectingThrottle, testing::Values(ThrottleActi
 
 TEST(ThrottledPeer, is_disconnected_for_messages_of_unknown_type_as_for_valid_ones) {
   const Dictionary dictionary = load_dictionary(NFX_SOURCE_DIR "/dictionaries/FIX44.xml");
-  SessionConfig config = throttled(ThrottleAction::disconnect);
-  config.dictionary = &dictionary;
-  SessionRig rig{config};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on(throttled(ThrottleAction::disconnect, &dictionary));
   for (int i = 0; i < 2000 && !rig.closed; ++i) say_next(rig, "ZZ");
   EXPECT_TRUE(rig.closed);
   EXPECT_EQ(sent_of_type(rig, "3"), 10U);
@@ -72,10 +66,7 @@ TEST(ThrottledPeer, is_disconnected_for_messages_of_unknown_type_as_for_valid_on
 
 TEST(ThrottledPeer, has_no_more_than_the_rate_validated_whatever_it_sends) {
   const Dictionary dictionary = load_dictionary(NFX_SOURCE_DIR "/dictionaries/FIX44.xml");
-  SessionConfig config = throttled(ThrottleAction::reject);
-  config.dictionary = &dictionary;
-  SessionRig rig{config};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on(throttled(ThrottleAction::reject, &dictionary));
   for (int i = 0; i < 200; ++i) say_next(rig, "ZZ");
   EXPECT_EQ(sent_of_type(rig, "3"), 10U);
   EXPECT_EQ(sent_of_type(rig, "j"), 190U) << "each order that is refused is answered, as FIX requires";
@@ -134,9 +125,7 @@ class ResendBudgetOfSession : public ::testing::Test {
   static constexpr std::size_t count = 300;
   static constexpr std::size_t size = 3000;
   void log_on_and_send(std::uint32_t rate = SessionConfig{}.repeated_resend_rate) {
-    SessionConfig config = acceptor_config();
-    config.repeated_resend_rate = rate;
-    rig.emplace(config);
+    rig.emplace(acceptor_config({.repeated_resend_rate = rate}));
     rig->output_space = 64 * 1024;
     log_on_acceptor(*rig);
     for (std::size_t i = 0; i < count; ++i) ASSERT_TRUE(rig->send("8", "58=" + std::string(size, 'x') + "\x01"));
@@ -182,10 +171,7 @@ TEST_F(ResendBudgetOfSession, sends_live_messages_at_once_while_a_resend_is_slow
 }
 
 TEST_F(ResendBudgetOfSession, bounds_requests_for_messages_that_are_not_stored) {
-  SessionConfig config = acceptor_config();
-  config.repeated_resend_rate = 1000;
-  config.throttle_rate = 0;
-  rig.emplace(config);
+  rig.emplace(acceptor_config({.repeated_resend_rate = 1000, .throttle_rate = 0}));
   log_on_acceptor(*rig);
   for (int i = 0; i < 2000; ++i) request(1 + i % 2);
   EXPECT_LE(rig->sent.size(), 70U) << "gap fills";
@@ -219,9 +205,7 @@ TEST(ResendBudget, without_a_rate_lets_everything_through) {
 std::string reset_logon() { return "35=A|34=1|98=0|108=30|141=Y|"; }
 
 TEST(Resets, by_logon_are_refused_with_a_text_beyond_the_limit_and_allowed_again_later) {
-  SessionConfig config = acceptor_config();
-  config.max_resets_per_hour = 6;
-  SessionRig rig{config};
+  SessionRig rig{acceptor_config({.max_resets_per_hour = 6})};
   for (int i = 0; i < 7; ++i) {
     rig.connect();
     say(rig, reset_logon());
@@ -243,10 +227,7 @@ TEST(Resets, by_logon_are_refused_with_a_text_beyond_the_limit_and_allowed_again
 }
 
 TEST(Resets, within_a_session_count_too) {
-  SessionConfig config = acceptor_config();
-  config.max_resets_per_hour = 6;
-  SessionRig rig{config};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on({.max_resets_per_hour = 6});
   for (int i = 0; i < 10; ++i) say(rig, reset_logon());
   EXPECT_EQ(rig.store_resets, 6);
   EXPECT_TRUE(rig.closed);
@@ -254,10 +235,7 @@ TEST(Resets, within_a_session_count_too) {
 }
 
 TEST(Resets, of_our_own_are_not_limited) {
-  SessionConfig config = acceptor_config();
-  config.max_resets_per_hour = 1;
-  SessionRig rig{config};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on({.max_resets_per_hour = 1});
   for (int i = 0; i < 5; ++i) {
     rig.reset();
     say(rig, reset_logon());
@@ -268,8 +246,7 @@ TEST(Resets, of_our_own_are_not_limited) {
 // Garbage.
 
 TEST(InvalidMessages, disconnect_a_peer_that_sends_too_many_garbled_ones) {
-  SessionRig rig{acceptor_config()};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on();
   const std::string bytes = with_wrong_checksum(peer_message(rig, "35=D|34=2|11=x|"));
   for (int i = 0; i < 1000; ++i) rig.receive(bytes);
   EXPECT_FALSE(rig.closed) << "ten seconds' worth at the same moment";
@@ -281,20 +258,14 @@ TEST(InvalidMessages, disconnect_a_peer_that_sends_too_many_garbled_ones) {
 }
 
 TEST(InvalidMessages, disconnect_a_peer_whose_messages_are_all_rejected) {
-  SessionConfig config = acceptor_config();
-  config.max_invalid_rate = 10;
-  SessionRig rig{config};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on({.max_invalid_rate = 10});
   for (int i = 0; i < 500 && !rig.closed; ++i) say_next(rig, "2", "7=x|");
   EXPECT_TRUE(rig.closed);
   EXPECT_EQ(sent_of_type(rig, "3"), 101U);
 }
 
 TEST(InvalidMessages, at_the_allowed_rate_are_ignored_for_ever) {
-  SessionConfig config = acceptor_config();
-  config.allow_no_heartbeats = true;
-  SessionRig rig{config};
-  log_on_acceptor(rig, 0);
+  SessionRig rig = logged_on({.allow_no_heartbeats = true}, 0);
   const std::string bytes = with_wrong_checksum(peer_message(rig, "35=D|34=2|11=x|"));
   for (int i = 0; i < 5000; ++i) {
     rig.receive(bytes);

@@ -12,16 +12,12 @@ const Dictionary& fix44() {
   return dictionary;
 }
 
-SessionConfig checked(SessionConfig config) {
-  config.dictionary = &fix44();
-  return config;
-}
+SessionConfig checked() { return acceptor_config({.dictionary = &fix44()}); }
 
 TEST(ReceivedReject, is_never_answered_whatever_is_wrong_with_it) {
   for (const std::string wrong :
        {"45=x|", "58=no RefSeqNum|", "45=1|373=abc|", "45=1|45=1|", "45=|", "45=1|40=1|44=+1|", "45=1|43=Y|"}) {
-    SessionRig rig{checked(acceptor_config())};
-    log_on_acceptor(rig);
+    SessionRig rig = logged_on(checked());
     say(rig, "35=3|34=2|" + wrong);
     EXPECT_EQ(rig.take(), "nothing") << wrong;
     EXPECT_EQ(rig.session.next_inbound(), SeqNum{3}) << wrong;
@@ -32,8 +28,7 @@ TEST(ReceivedReject, is_never_answered_whatever_is_wrong_with_it) {
 }
 
 TEST(ReceivedReject, with_a_fault_reaches_the_application_and_the_log) {
-  SessionRig rig{checked(acceptor_config())};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on(checked());
   say(rig, "35=3|34=2|58=why|");
   ASSERT_FALSE(rig.notices.empty());
   EXPECT_EQ(rig.notices.back().notice, Notice::reject_not_answered);
@@ -43,12 +38,7 @@ TEST(ReceivedReject, with_a_fault_reaches_the_application_and_the_log) {
 
 // Two of our engines, each with a dictionary that the other's Rejects do not match.
 TEST(ReceivedReject, does_not_start_a_conversation_between_two_sides_that_reject_everything) {
-  SessionConfig picky = checked(acceptor_config());
-  picky.validation.set("3", {}, ValidationMode::strict);
-  ValidationChecks checks = ValidationPolicy::strict().checks();
-  picky.validation = ValidationPolicy{checks};
-  SessionRig rig{picky};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on({.dictionary = &fix44(), .validation = ValidationPolicy::strict()});
   say(rig, "35=D|34=2|11=x|");
   EXPECT_TRUE(rig.take().starts_with("35=3|"));
   for (int seq = 3; seq < 100; ++seq) {
@@ -58,18 +48,14 @@ TEST(ReceivedReject, does_not_start_a_conversation_between_two_sides_that_reject
 }
 
 TEST(ReceivedReject, of_another_sender_ends_the_session_with_the_reason_in_the_logout) {
-  SessionRig rig{acceptor_config()};
-  log_on_acceptor(rig);
-  SessionConfig other = acceptor_config();
-  other.target_comp_id = "ELSE";
-  SessionRig stranger{other};
+  SessionRig rig = logged_on();
+  const SessionRig stranger{acceptor_config({.target_comp_id = "ELSE"})};
   rig.receive(peer_message(stranger, "35=3|34=2|45=1|"));
   EXPECT_EQ(rig.take(), "35=5|34=2|58=CompID problem|");
 }
 
 TEST(BusinessMessageReject, is_not_refused_by_one_of_its_kind) {
-  SessionRig rig{acceptor_config()};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on();
   const std::string bytes = peer_message(rig, "35=j|34=2|45=1|372=D|380=0|");
   rig.receive(bytes);
   const auto answer = rig.reject_business(bytes, BusinessRejectReason::other, "no");
@@ -79,10 +65,7 @@ TEST(BusinessMessageReject, is_not_refused_by_one_of_its_kind) {
 }
 
 TEST(BusinessMessageReject, beyond_the_throttle_gets_no_answer) {
-  SessionConfig config = acceptor_config();
-  config.throttle_rate = 1;
-  SessionRig rig{config};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on({.throttle_rate = 1});
   for (int seq = 2; seq < 6; ++seq) say(rig, "35=j|34=" + std::to_string(seq) + "|45=1|372=D|380=0|");
   EXPECT_EQ(rig.take(), "nothing");
   EXPECT_EQ(rig.session.next_inbound(), SeqNum{6});

@@ -240,8 +240,7 @@ TEST(ScheduledReset, takes_the_peers_number_one_for_its_answer) {
 
 TEST(TestRequest, is_answered_with_an_id_as_long_as_a_message) {
   for (const std::size_t size : {1019U, 1020U, 1100U, 6 * 1024U, 60'000U}) {
-    SessionRig rig{acceptor_config()};
-    log_on_acceptor(rig);
+    SessionRig rig = logged_on();
     const std::string id(size, 'x');
     say(rig, "35=1|34=2|112=" + id + "|");
     EXPECT_EQ(rig.take(), "35=0|34=2|112=" + id + "|") << size;
@@ -261,8 +260,7 @@ struct AddingHook final : SessionMessageHook {
 };
 
 TEST(TestRequest, with_a_long_id_is_shown_to_the_program_which_can_add_header_fields_only) {
-  SessionRig rig{acceptor_config()};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on();
   AddingHook hook;
   rig.session.set_hook(&hook);
   const std::string id(20'000, 'x');

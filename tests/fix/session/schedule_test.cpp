@@ -26,11 +26,7 @@ constexpr seconds at(int hour, int minute = 0, int second = 0) {
 TimeZone tokyo() { return {"Asia/Tokyo", {{at_utc(2024, 1, 1), hours{9}, "JST"}}}; }
 
 ScheduleConfig daily(TimeZone zone, seconds start, seconds end) {
-  ScheduleConfig config;
-  config.zone = std::move(zone);
-  config.start_time = start;
-  config.end_time = end;
-  return config;
+  return {.zone = std::move(zone), .start_time = start, .end_time = end};
 }
 
 ScheduleConfig weekly(TimeZone zone, std::chrono::weekday start_day, seconds start, std::chrono::weekday end_day,
@@ -327,9 +323,7 @@ TEST(Schedule, reset_time_resets_sequence_numbers_within_a_session) {
 }
 
 TEST(Schedule, always_open_session_may_reset_every_day) {
-  ScheduleConfig config;
-  config.zone = new_york();
-  config.reset_time = at(2, 30);
+  ScheduleConfig config{.zone = new_york(), .reset_time = at(2, 30)};
   const Schedule schedule{config};
   EXPECT_EQ(schedule.next_reset(at_utc(2026, 3, 7, 7, 29)), at_utc(2026, 3, 7, 7, 30));
   EXPECT_EQ(schedule.next_reset(at_utc(2026, 3, 7, 7, 30)), at_utc(2026, 3, 8, 7));  // 02:30 is skipped
@@ -453,8 +447,7 @@ TEST(ScheduleProblem, is_none_for_what_makes_sense) {
 }
 
 TEST(ScheduleDeathTest, wrong_configuration_aborts) {
-  ScheduleConfig config;
-  config.start_time = at(8);
+  ScheduleConfig config{.start_time = at(8)};
   EXPECT_DEATH(Schedule{config}, "assertion failed");
 }
 

@@ -7,8 +7,7 @@ namespace nfx::test {
 namespace {
 
 TEST(Send, refuses_what_is_not_an_application_message) {
-  SessionRig rig{acceptor_config()};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on();
   EXPECT_EQ(rig.send("", "11=x\x01").error(), SendError::bad_message);
   for (const char* type : {"0", "1", "2", "3", "4", "5", "A"})
     EXPECT_EQ(rig.send(type, "").error(), SendError::bad_message);
@@ -36,8 +35,7 @@ TEST(Send, refuses_what_is_not_an_application_message) {
 }
 
 TEST(Send, without_space_reports_it_and_consumes_no_sequence_number) {
-  SessionRig rig{acceptor_config()};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on();
   rig.output_space = 50;
   EXPECT_EQ(rig.send("D", "11=x\x01").error(), SendError::would_block);
   EXPECT_TRUE(rig.session.logged_on());
@@ -46,8 +44,7 @@ TEST(Send, without_space_reports_it_and_consumes_no_sequence_number) {
 }
 
 TEST(Send, with_one_actions_object_ends_with_no_room_instead_of_an_abort) {
-  SessionRig rig{acceptor_config()};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on();
   std::vector<char> space(64 * 1024);
   Actions actions{space};
   std::size_t sent = 0;
@@ -57,16 +54,14 @@ TEST(Send, with_one_actions_object_ends_with_no_room_instead_of_an_abort) {
 }
 
 TEST(Send, is_over_once_a_logout_is_under_way) {
-  SessionRig rig{acceptor_config()};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on();
   rig.logout("bye");
   EXPECT_EQ(rig.session.phase(), Phase::logout_sent);
   EXPECT_EQ(rig.send("D", "11=x\x01").error(), SendError::not_logged_on);
 }
 
 TEST(Send, writes_header_fields_between_its_own_and_the_body) {
-  SessionRig rig{acceptor_config()};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on();
   ASSERT_TRUE(rig.send("8", "37=o\x01",
                        "97=Y\x01"
                        "128=DESK\x01"));
@@ -76,8 +71,7 @@ TEST(Send, writes_header_fields_between_its_own_and_the_body) {
 }
 
 TEST(Send, marks_only_the_applications_messages_as_stored) {
-  SessionRig rig{acceptor_config()};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on();
   ASSERT_TRUE(rig.send("8", "11=x\x01"));
   say(rig, "35=1|34=2|112=x|");
   ASSERT_EQ(rig.store.size(), 1U);
@@ -86,9 +80,7 @@ TEST(Send, marks_only_the_applications_messages_as_stored) {
 
 TEST(TimeStamps, have_whole_seconds_before_fix42_and_the_configured_digits_later) {
   const auto stamp = [](std::string_view version, unsigned digits) {
-    SessionConfig config = acceptor_config(version);
-    config.timestamp_digits = digits;
-    SessionRig rig{config};
+    SessionRig rig{acceptor_config({.begin_string = std::string{version}, .timestamp_digits = digits})};
     rig.now.utc += std::chrono::nanoseconds{123'456'789};
     log_on_acceptor(rig);
     EXPECT_TRUE(rig.send("8", "11=x\x01"));
@@ -107,8 +99,7 @@ TEST(TimeStamps, have_whole_seconds_before_fix42_and_the_configured_digits_later
 
 TEST(BusinessReject, is_a_stored_application_message_from_fix42_on) {
   for (const char* version : {"FIX.4.2", "FIX.4.3", "FIX.4.4"}) {
-    SessionRig rig{acceptor_config(version)};
-    log_on_acceptor(rig);
+    SessionRig rig = logged_on(acceptor_config(version));
     say(rig, "35=B|34=2|148=x|");
     ASSERT_TRUE(rig.reject_business(rig.delivered.front(), BusinessRejectReason::unknown_id, "who?"));
     EXPECT_EQ(rig.take(), "35=j|34=2|45=2|58=who?|372=B|380=1|");
@@ -118,8 +109,7 @@ TEST(BusinessReject, is_a_stored_application_message_from_fix42_on) {
 
 TEST(BusinessReject, is_a_plain_reject_before_fix42) {
   for (const char* version : {"FIX.4.0", "FIX.4.1"}) {
-    SessionRig rig{acceptor_config(version)};
-    log_on_acceptor(rig);
+    SessionRig rig = logged_on(acceptor_config(version));
     say(rig, "35=B|34=2|115=DESK|148=x|");
     EXPECT_EQ(rig.reject_business(rig.delivered.front(), BusinessRejectReason::unknown_id, "who?"), SeqNum{2});
     EXPECT_EQ(rig.take(), "35=3|34=2|128=DESK|45=2|58=who?|");
@@ -128,16 +118,14 @@ TEST(BusinessReject, is_a_plain_reject_before_fix42) {
 }
 
 TEST(BusinessReject, without_a_text_has_no_field_for_it) {
-  SessionRig rig{acceptor_config()};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on();
   say(rig, "35=B|34=2|148=x|");
   EXPECT_EQ(rig.reject_business(rig.delivered.front(), BusinessRejectReason::other, ""), SeqNum{2});
   EXPECT_EQ(rig.take(), "35=j|34=2|45=2|372=B|380=0|");
 }
 
 TEST(BusinessReject, with_a_text_that_is_not_a_field_value_is_refused) {
-  SessionRig rig{acceptor_config()};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on();
   say(rig, "35=B|34=2|148=x|");
   const std::string& news = rig.delivered.front();
   EXPECT_EQ(rig.reject_business(news, BusinessRejectReason::other,
@@ -151,24 +139,21 @@ TEST(BusinessReject, with_a_text_that_is_not_a_field_value_is_refused) {
 }
 
 TEST(Reject, names_the_tag_in_its_text_before_fix42) {
-  SessionRig rig{acceptor_config("FIX.4.1")};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on(acceptor_config("FIX.4.1"));
   say(rig, "35=0|34=2|");
   say(rig, "35=0|34=2|43=Y|");
   EXPECT_EQ(rig.take(), "35=3|34=2|45=2|58=Required tag missing (122)|");
 }
 
 TEST(Reject, leaves_out_routing_fields_too_long_to_echo) {
-  SessionRig rig{acceptor_config()};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on();
   say(rig, "35=0|34=2|");
   say(rig, "35=0|34=2|43=Y|115=" + std::string(600, 'r') + "|");
   EXPECT_EQ(rig.take(), "35=3|34=2|45=2|58=Required tag missing|371=122|372=0|373=1|");
 }
 
 TEST(Logout, text_of_the_peer_outlives_its_message_and_is_bounded) {
-  SessionRig rig{acceptor_config()};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on();
   std::vector<char> space(4096);
   Actions actions{space};
   {
@@ -183,8 +168,7 @@ TEST(Logout, text_of_the_peer_outlives_its_message_and_is_bounded) {
 }
 
 TEST(Logout, requested_twice_is_sent_once) {
-  SessionRig rig{acceptor_config()};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on();
   rig.logout("first");
   rig.logout("second");
   EXPECT_EQ(rig.take(), "35=5|34=2|58=first|");
@@ -203,8 +187,7 @@ TEST(Logout, before_the_logon_just_closes) {
 }
 
 TEST(Logout, in_flight_still_takes_what_the_peer_had_sent) {
-  SessionRig rig{acceptor_config()};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on();
   rig.logout();
   say(rig, "35=D|34=2|11=x|");
   EXPECT_EQ(rig.delivered.size(), 1U);

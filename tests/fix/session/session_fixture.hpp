@@ -5,32 +5,33 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "nexusfix/wire/encoder.hpp"
 #include "session/session_rig.hpp"
 
 namespace nfx::test {
 
-inline SessionConfig acceptor_config(std::string_view begin_string = "FIX.4.4") {
-  SessionConfig config;
-  config.begin_string = begin_string;
-  config.sender_comp_id = "US";
-  config.target_comp_id = "PEER";
+// These settings, with names.
+inline SessionConfig acceptor_config(SessionConfig config = {}) {
+  if (config.sender_comp_id.empty()) config.sender_comp_id = "US";
+  if (config.target_comp_id.empty()) config.target_comp_id = "PEER";
   return config;
+}
+inline SessionConfig acceptor_config(std::string_view begin_string) {
+  return acceptor_config({.begin_string = std::string{begin_string}});
 }
 
 // A peer may log on with HeartBtInt 0, and then gets no TestRequest.
-inline SessionConfig quiet_config() {
-  SessionConfig config = acceptor_config();
+inline SessionConfig quiet_config(SessionConfig config = {}) {
   config.allow_no_heartbeats = true;
   config.idle_test_interval = std::chrono::seconds{0};
-  return config;
+  return acceptor_config(std::move(config));
 }
 
-inline SessionConfig initiator_config(std::string_view begin_string = "FIX.4.4") {
-  SessionConfig config = acceptor_config(begin_string);
+inline SessionConfig initiator_config(SessionConfig config = {}) {
   config.role = Role::initiator;
-  return config;
+  return acceptor_config(std::move(config));
 }
 
 // A message of the peer: 49, 52 and 56 follow 34, the rest as given.
@@ -62,6 +63,12 @@ inline void log_on_acceptor(SessionRig& rig, int heartbeat = 30) {
       "35=A|34=" + std::to_string(value(rig.session.next_inbound())) + "|98=0|108=" + std::to_string(heartbeat) + "|");
   ASSERT_TRUE(rig.session.logged_on());
   rig.sent.clear();
+}
+
+inline SessionRig logged_on(SessionConfig config = {}, int heartbeat = 30) {
+  SessionRig rig{acceptor_config(std::move(config))};
+  log_on_acceptor(rig, heartbeat);
+  return rig;
 }
 
 // An initiator whose Logon has been answered.

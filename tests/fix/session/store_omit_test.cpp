@@ -7,11 +7,7 @@ namespace nfx::test {
 namespace {
 
 TEST(OmittedMessages, are_sent_and_not_stored_and_gap_filled_in_a_resend) {
-  SessionConfig config = acceptor_config();
-  config.store_omit_types = {"BE"};
-  config.store_omit_fields = {Tag{925}};
-  SessionRig rig{config};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on({.store_omit_types = {"BE"}, .store_omit_fields = {Tag{925}}});
   ASSERT_TRUE(rig.send("D", "11=1\x01"));
   ASSERT_TRUE(rig.send("BE",
                        "923=1\x01"
@@ -35,10 +31,7 @@ TEST(OmittedMessages, are_sent_and_not_stored_and_gap_filled_in_a_resend) {
 }
 
 TEST(OmittedMessages, of_the_peer_are_those_and_all_with_passwords) {
-  SessionConfig config = acceptor_config();
-  config.store_omit_types = {"BE"};
-  config.store_omit_fields = {Tag{58}};
-  const SessionRig rig{config};
+  const SessionRig rig{acceptor_config({.store_omit_types = {"BE"}, .store_omit_fields = {Tag{58}}})};
   const auto may_store = [&](std::string_view text) {
     MessageView view;
     const std::string bytes = peer_message(rig, text);

@@ -116,9 +116,8 @@ TEST(TimeZone, instant_of_a_local_time_is_the_first_at_which_it_was_reached) {
       const local_seconds before = std::max(reached, zone.local(t - seconds{1}));
       reached = std::max(before, zone.local(t));
       ASSERT_EQ(zone.latest_local(t), reached) << zone.name() << ", UTC " << t.time_since_epoch().count();
-      for (local_seconds local = ceil<minutes>(before + seconds{1}); local <= reached; local += minutes{1}) {
+      for (local_seconds local = ceil<minutes>(before + seconds{1}); local <= reached; local += minutes{1})
         ASSERT_EQ(zone.to_utc(local).time, t) << zone.name() << ", local " << local.time_since_epoch().count();
-      }
     }
   }
 }

@@ -34,8 +34,7 @@ TEST(Deadline, of_the_logon_is_exact) {
 }
 
 TEST(Deadline, of_the_heartbeat_moves_with_everything_sent) {
-  SessionRig rig{acceptor_config()};
-  log_on_acceptor(rig, 10);
+  SessionRig rig = logged_on({}, 10);
   const MonotonicTime start = rig.now.monotonic;
   EXPECT_EQ(rig.session.next_deadline(), start + seconds{10});
   rig.advance(seconds{4});
@@ -50,8 +49,7 @@ TEST(Deadline, of_the_heartbeat_moves_with_everything_sent) {
 }
 
 TEST(Deadline, early_timers_do_nothing) {
-  SessionRig rig{acceptor_config()};
-  log_on_acceptor(rig, 10);
+  SessionRig rig = logged_on({}, 10);
   for (int i = 0; i < 9999; ++i) {
     rig.move_clock_to(rig.now.monotonic + milliseconds{1});
     rig.fire_timer();
@@ -63,8 +61,7 @@ TEST(Deadline, early_timers_do_nothing) {
 }
 
 TEST(Deadline, of_a_late_timer_still_does_everything_due_once) {
-  SessionRig rig{acceptor_config()};
-  log_on_acceptor(rig, 10);
+  SessionRig rig = logged_on({}, 10);
   rig.move_clock_to(rig.now.monotonic + seconds{500});
   rig.fire_timer();
   EXPECT_EQ(rig.take(), "35=0|34=2|");
@@ -76,10 +73,7 @@ TEST(Deadline, of_a_late_timer_still_does_everything_due_once) {
 }
 
 TEST(Deadline, is_in_the_future_after_the_timer_has_run) {
-  SessionConfig config = acceptor_config();
-  config.resend_timeout = seconds{3};
-  SessionRig rig{config};
-  log_on_acceptor(rig, 7);
+  SessionRig rig = logged_on({.resend_timeout = seconds{3}}, 7);
   say(rig, "35=0|34=9|");
   int fired = 0;
   while (!rig.closed) {
@@ -95,8 +89,7 @@ TEST(Deadline, is_in_the_future_after_the_timer_has_run) {
 }
 
 TEST(TestRequest, stops_heartbeats_and_is_sent_once_per_silence) {
-  SessionRig rig{acceptor_config()};
-  log_on_acceptor(rig, 10);
+  SessionRig rig = logged_on({}, 10);
   rig.advance(milliseconds{23'999});
   EXPECT_EQ(rig.take(), "35=0|34=2|");
   EXPECT_EQ(rig.take(), "35=1|34=3|112=TEST|");
@@ -108,8 +101,7 @@ TEST(TestRequest, stops_heartbeats_and_is_sent_once_per_silence) {
 }
 
 TEST(TestRequest, pending_on_one_connection_does_not_affect_the_next) {
-  SessionRig rig{acceptor_config()};
-  log_on_acceptor(rig, 10);
+  SessionRig rig = logged_on({}, 10);
   rig.advance(seconds{12});
   rig.cut();
   rig.advance(seconds{100});
@@ -120,10 +112,7 @@ TEST(TestRequest, pending_on_one_connection_does_not_affect_the_next) {
 }
 
 TEST(TestRequest, asks_a_silent_peer_without_heartbeats_after_the_idle_time_and_ends_after_as_long_again) {
-  SessionConfig config = quiet_config();
-  config.idle_test_interval = seconds{60};
-  SessionRig rig{config};
-  log_on_acceptor(rig, 0);
+  SessionRig rig = logged_on({.allow_no_heartbeats = true, .idle_test_interval = seconds{60}}, 0);
   rig.advance(seconds{60} - Duration{1});
   EXPECT_TRUE(rig.sent.empty());
   rig.advance(Duration{1});
@@ -140,8 +129,7 @@ TEST(TestRequest, asks_a_silent_peer_without_heartbeats_after_the_idle_time_and_
 
 TEST(Probe, ends_a_session_whose_peer_does_not_answer_in_time) {
   for (const int heartbeat : {0, 30}) {
-    SessionRig rig{quiet_config()};
-    log_on_acceptor(rig, heartbeat);
+    SessionRig rig = logged_on(quiet_config(), heartbeat);
     rig.probe(seconds{5});
     EXPECT_EQ(rig.take(), "35=1|34=2|112=TEST|");
     EXPECT_TRUE(rig.session.probing());
@@ -153,8 +141,7 @@ TEST(Probe, ends_a_session_whose_peer_does_not_answer_in_time) {
 }
 
 TEST(Probe, is_over_with_any_message_and_sends_one_test_request_only) {
-  SessionRig rig{acceptor_config()};
-  log_on_acceptor(rig, 30);
+  SessionRig rig = logged_on();
   rig.probe(seconds{5});
   rig.probe(seconds{9});
   EXPECT_EQ(rig.sent.size(), 1u);
@@ -165,8 +152,7 @@ TEST(Probe, is_over_with_any_message_and_sends_one_test_request_only) {
 }
 
 TEST(Probe, shortens_the_time_of_a_test_request_that_is_under_way_already) {
-  SessionRig rig{acceptor_config()};
-  log_on_acceptor(rig, 30);
+  SessionRig rig = logged_on();
   rig.advance(seconds{36});
   ASSERT_TRUE(rig.session.probing());
   rig.probe(seconds{5});
@@ -175,8 +161,7 @@ TEST(Probe, shortens_the_time_of_a_test_request_that_is_under_way_already) {
 }
 
 TEST(LogoutTimer, is_not_delayed_by_a_peer_that_keeps_talking) {
-  SessionRig rig{acceptor_config()};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on();
   rig.logout();
   const MonotonicTime due = rig.session.next_deadline();
   EXPECT_EQ(due, rig.now.monotonic + seconds{2});
@@ -190,8 +175,7 @@ TEST(LogoutTimer, is_not_delayed_by_a_peer_that_keeps_talking) {
 }
 
 TEST(Connection, lost_while_waiting_for_the_logout_answer_ends_the_session_once) {
-  SessionRig rig{acceptor_config()};
-  log_on_acceptor(rig);
+  SessionRig rig = logged_on();
   rig.logout();
   rig.cut();
   rig.cut();
