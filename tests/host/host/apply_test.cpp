@@ -371,8 +371,7 @@ TEST_F(Verify, installed_files_wait_for_the_reboot) {
   const Host host;
   (void)apply(host);
   settle(host);
-  RecordContent installed;
-  installed.plan = plan;
+  RecordContent installed{.plan = plan};
   const VerifyReport report = verify({.plan = plan,
                                       .facts = host.facts(),
                                       .files = host.files(),
@@ -386,9 +385,8 @@ TEST_F(Verify, a_sibling_that_is_not_isolated_is_seen) {
   const Host host;
   (void)apply(host);
   settle(host);
-  Topology topology;
-  topology.cores = {{.cpus = {0, 1}, .package = 0, .numa_node = 0, .cache = -1, .kind = -1},
-                    {.cpus = {2, 3}, .package = 0, .numa_node = 0, .cache = -1, .kind = -1}};
+  Topology topology{.cores = {{.cpus = {0, 1}, .package = 0, .numa_node = 0, .cache = -1, .kind = -1},
+                              {.cpus = {2, 3}, .package = 0, .numa_node = 0, .cache = -1, .kind = -1}}};
   EXPECT_EQ(result(check(host, topology), "smt.siblings"), VerifyResult::violated);
 }
 

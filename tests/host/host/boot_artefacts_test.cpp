@@ -30,20 +30,11 @@ constexpr const char* tune = "/usr/local/lib/nexusfix/tune-nics";
 constexpr const char* entries = "/usr/local/lib/nexusfix/boot-entries";
 
 Interrupt interrupt(int number, const char* device, const char* action) {
-  Interrupt made;
-  made.number = number;
-  made.device = device;
-  made.actions = {action};
-  return made;
+  return {.number = number, .actions = {action}, .device = device};
 }
 
 Device nic(const char* name, const char* address, int node) {
-  Device device;
-  device.kind = DeviceKind::network;
-  device.name = name;
-  device.pci_address = address;
-  device.numa_node = node;
-  return device;
+  return {.kind = DeviceKind::network, .name = name, .pci_address = address, .numa_node = node};
 }
 
 // Two nodes of two cores with two hardware threads; one busy-polling thread on each node's second core.
@@ -54,10 +45,9 @@ struct Machine {
 
   Machine() {
     topology.online = topology.allowed = facts.online = CpuSet::range(0, 7);
-    for (int cpu = 0; cpu < 8; cpu += 2) {
+    for (int cpu = 0; cpu < 8; cpu += 2)
       topology.cores.push_back(
           {.cpus = {cpu, cpu + 1}, .package = cpu / 4, .numa_node = cpu / 4, .cache = -1, .kind = -1});
-    }
     topology.nodes = {{.number = 0, .cpus = CpuSet::range(0, 3), .memory_bytes = 0},
                       {.number = 1, .cpus = CpuSet::range(4, 7), .memory_bytes = 0}};
     topology.devices = {nic("eth0", "0000:01:00.0", 0), nic("eth1", "0000:81:00.0", 1)};
@@ -74,10 +64,7 @@ struct Machine {
   }
 
   void add_thread(const char* name, const CpuSet& cpus, ThreadWait wait) {
-    ThreadPlacement thread;
-    thread.name = name;
-    thread.wait = wait;
-    thread.cpus = cpus;
+    ThreadPlacement thread{.name = name, .wait = wait, .cpus = cpus};
     plan.threads.push_back(thread);
   }
 
@@ -205,9 +192,8 @@ TEST(BootParameters, leave_managed_irq_out_for_kernels_that_would_drop_isolcpus_
 TEST(BootParameters, are_read_back_by_the_host_facts_as_the_plan_has_them) {
   const Machine machine;
   std::map<std::string, std::string> parameters;
-  for (const auto& [name, value] : split_command_line(boot_parameters(machine.plan, machine.topology, machine.facts))) {
+  for (const auto& [name, value] : split_command_line(boot_parameters(machine.plan, machine.topology, machine.facts)))
     parameters[name] = value;
-  }
   const std::string isolcpus = parameters["isolcpus"];
   EXPECT_EQ(parse_boot_cpus(isolcpus.substr(isolcpus.find_first_of("0123456789")), machine.facts.online),
             machine.plan.isolated_cpus);

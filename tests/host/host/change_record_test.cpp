@@ -19,9 +19,7 @@ struct Record : ::testing::Test {
   std::filesystem::path file = folder.path() / "changes.jsonl";
 
   static Change change(std::string path) {
-    Change change;
-    change.area = "memory";
-    change.path = std::move(path);
+    Change change{.area = "memory", .path = std::move(path)};
     change.seen = change.undo = "1\n";
     change.wanted = "120";
     change.why = "a test";

@@ -37,10 +37,7 @@ std::optional<PlacementPlan> plan_of(const Case& c) {
   PlacementPlan plan;
   plan.isolated_cpus = CpuSet::parse_list(c.plan.isolated_cpus).value();
   plan.hash = "0123456789abcdef";
-  ThreadPlacement thread;
-  thread.name = "nfx-poll-0";
-  thread.cpus = {plan.isolated_cpus.first()};
-  thread.priority = c.plan.priority;
+  ThreadPlacement thread{.name = "nfx-poll-0", .cpus = {plan.isolated_cpus.first()}, .priority = c.plan.priority};
   plan.threads.push_back(thread);
   return plan;
 }

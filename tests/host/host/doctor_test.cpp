@@ -141,8 +141,7 @@ TEST_F(Doctor, without_cpus_set_apart_isolation_warns_and_does_not_fail) {
     EXPECT_EQ(finding(id).result, CheckResult::warning) << id;
     EXPECT_EQ(finding(id).seen, "no CPU is isolated") << id;
   }
-  PlacementPlan plan;
-  plan.isolated_cpus = {3};
+  PlacementPlan plan{.isolated_cpus = {3}};
   EXPECT_EQ(finding("isolation.isolcpus", &plan).result, CheckResult::failure);
   plan.isolated_cpus = {};
   EXPECT_EQ(finding("isolation.isolcpus", &plan).result, CheckResult::info);
@@ -151,8 +150,7 @@ TEST_F(Doctor, without_cpus_set_apart_isolation_warns_and_does_not_fail) {
 TEST_F(Doctor, irqbalance_may_be_banned_by_list_by_mask_or_by_isolation) {
   put("/sys/devices/system/cpu/online", "0-3\n");
   put("/proc/650/status", "Name:\tirqbalance\nState:\tS (sleeping)\nVmSize:\t1 kB\nCpus_allowed_list:\t0-1\n");
-  PlacementPlan plan;
-  plan.isolated_cpus = {2, 3};
+  PlacementPlan plan{.isolated_cpus = {2, 3}};
   EXPECT_EQ(finding("interrupts.irqbalance", &plan).result, CheckResult::failure);
   put("/etc/sysconfig/irqbalance", "export IRQBALANCE_BANNED_CPULIST=2-3\n");
   EXPECT_EQ(finding("interrupts.irqbalance", &plan).result, CheckResult::good);
@@ -182,8 +180,7 @@ TEST_F(Doctor, text_hides_what_is_good_and_json_has_everything) {
 TEST_F(Doctor, a_task_name_that_is_no_text_does_not_break_json) {
   put("/sys/devices/system/cpu/online", "0-1\n");
   put("/proc/9/status", "Name:\t\xff\xfe\nState:\tR\nVmSize:\t1 kB\nCpus_allowed_list:\t0-1\n");
-  PlacementPlan plan;
-  plan.isolated_cpus = {1};
+  PlacementPlan plan{.isolated_cpus = {1}};
   EXPECT_TRUE(nlohmann::json::accept(to_json(examined(host(), &plan))));
 }
 

@@ -31,16 +31,15 @@ class DriftTest : public testing::Test {
   }
 
   static ThreadSample thread(const std::string& name, int tid) {
-    ThreadSample sample;
-    sample.pid = 10;
-    sample.tid = tid;
-    sample.name = name;
-    sample.state = 'R';
-    sample.allowed = {1};
-    sample.cpu = 1;
-    sample.migrations = 3;
-    sample.run_ns = 1000;
-    sample.wait_ns = 1000;
+    ThreadSample sample{.pid = 10,
+                        .tid = tid,
+                        .name = name,
+                        .state = 'R',
+                        .allowed = {1},
+                        .cpu = 1,
+                        .migrations = 3,
+                        .run_ns = 1000,
+                        .wait_ns = 1000};
     return sample;
   }
   static OtherTask task(const std::string& name, std::uint64_t run_ns) {

@@ -176,9 +176,7 @@ TEST(HiccupRecorderTest, agrees_with_a_plain_count_of_random_gaps) {
 }
 
 TEST(MeasureHiccupsTest, a_cpu_that_cannot_be_had_says_so) {
-  HiccupOptions options;
-  options.cpus = {CpuSet::max_cpus - 1};
-  options.duration = std::chrono::milliseconds{1};
+  HiccupOptions options{.cpus = {CpuSet::max_cpus - 1}, .duration = std::chrono::milliseconds{1}};
   const std::atomic<bool> stop{false};
   const HiccupRun run = measure_hiccups(options, stop);
   ASSERT_EQ(run.cpus.size(), 1U);
@@ -186,10 +184,7 @@ TEST(MeasureHiccupsTest, a_cpu_that_cannot_be_had_says_so) {
 }
 
 TEST(MeasureHiccupsTest, a_measurement_fills_all_its_windows) {
-  HiccupOptions options;
-  options.cpus = {0};
-  options.pinned = false;
-  options.duration = std::chrono::milliseconds{5};
+  HiccupOptions options{.cpus = {0}, .duration = std::chrono::milliseconds{5}, .pinned = false};
   const std::atomic<bool> stop{false};
   const HiccupRun run = measure_hiccups(options, stop);
   ASSERT_EQ(run.cpus.size(), 1U);

@@ -22,17 +22,14 @@ constexpr std::uint64_t us = 1'000;
 
 // CPU 1 has windows of 1 to 1,000 us and three stalls, CPU 3 could not be measured.
 NoiseReport sample() {
-  NoiseReport report;
-  report.kernel = "6.18.0";
-  report.clock = "TSC, invariant, 2.5000 GHz";
-  report.seconds = 1;
-  report.attributed = true;
-  report.trace_clock = "x86-tsc";
-  report.trace_events = 42;
-  report.notes = {"a note with <angle> brackets"};
-  CpuNoise cpu;
-  cpu.hiccups.cpu = 1;
-  cpu.hiccups.duration_ns = 1'000'000 * us;
+  NoiseReport report{.kernel = "6.18.0",
+                     .clock = "TSC, invariant, 2.5000 GHz",
+                     .seconds = 1,
+                     .attributed = true,
+                     .trace_clock = "x86-tsc",
+                     .trace_events = 42,
+                     .notes = {"a note with <angle> brackets"}};
+  CpuNoise cpu{.hiccups = {.cpu = 1, .duration_ns = 1'000'000 * us}};
   for (std::uint64_t i = 1000; i > 0; --i) cpu.hiccups.window_worst_ns.push_back(i * us);
   cpu.hiccups.gaps = {{10 * us, 30 * us, 1, 1}, {500 * us, 900 * us, 1, 1}, {5000 * us, 20 * us, 1, 1}};
   cpu.causes = {{NoiseKind::timer, "", 3 * us, 0},
@@ -97,8 +94,7 @@ TEST(NoiseReportTest, the_text_says_why_gaps_are_not_attributed) {
   report.why_not_attributed = "/sys/kernel/tracing/instances: Permission denied";
   for (CpuNoise& cpu : report.cpus) cpu.causes.clear();
   const std::string text = to_text(report);
-  EXPECT_NE(text.find("Single stalls cannot be attributed: /sys/kernel/tracing/instances: Permission denied."),
-            std::string::npos)
+  EXPECT_TRUE(text.contains("Single stalls cannot be attributed: /sys/kernel/tracing/instances: Permission denied."))
       << text;
   EXPECT_NE(text.find("not attributed\n"), std::string::npos) << text;
 }
@@ -178,8 +174,7 @@ TEST(CompareTest, ratios_are_now_divided_by_then) {
   now.cpus[0].summary = summarise(now.cpus[0].hiccups);
   const auto text = compare(now, then);
   ASSERT_TRUE(text) << text.error();
-  EXPECT_NE(text->find("  CPU 1           0.01       0.01       0.01       0.01          1\n"), std::string::npos)
-      << *text;
+  EXPECT_TRUE(text->contains("  CPU 1           0.01       0.01       0.01       0.01          1\n")) << *text;
   EXPECT_NE(text->find("  all             0.01"), std::string::npos) << *text;
   EXPECT_EQ(text->find("CPU 3"), std::string::npos) << "it was not measured";
 }
@@ -192,8 +187,7 @@ TEST(CompareTest, settings_that_differ_are_named) {
   now.fifo_priority = 10;
   const auto text = compare(now, then);
   ASSERT_TRUE(text) << text.error();
-  EXPECT_NE(text->find("  differs: pinned was true and is false\n  differs: fifo_priority was 0 and is 10\n"),
-            std::string::npos)
+  EXPECT_TRUE(text->contains("  differs: pinned was true and is false\n  differs: fifo_priority was 0 and is 10\n"))
       << *text;
 }
 
@@ -212,8 +206,7 @@ TEST(CompareTest, other_files_are_refused) {
 
 TEST(MeasureNoiseTest, what_would_lock_the_host_out_or_cannot_be_is_refused) {
   const HostFiles files{"/nowhere"};
-  HostFacts facts;
-  facts.online = {0, 1};
+  HostFacts facts{.online = {0, 1}};
   const std::atomic<bool> stop{true};
   NoiseOptions options;
   EXPECT_THROW(static_cast<void>(measure_noise(files, facts, options, stop)), std::invalid_argument) << "no CPU";

@@ -142,12 +142,11 @@ class Host {
 inline PlacementPlan plan_for(CpuSet isolated_cpus, int priority = 0) {
   PlacementPlan plan;
   for (const int cpu : isolated_cpus.members()) {
-    ThreadPlacement thread;
-    thread.name = "nfx-poll-" + std::to_string(plan.threads.size());
-    thread.index = static_cast<std::uint32_t>(plan.threads.size());
-    thread.wait = ThreadWait::spin;
-    thread.cpus = {cpu};
-    thread.priority = priority;
+    ThreadPlacement thread{.name = "nfx-poll-" + std::to_string(plan.threads.size()),
+                           .index = static_cast<std::uint32_t>(plan.threads.size()),
+                           .wait = ThreadWait::spin,
+                           .cpus = {cpu},
+                           .priority = priority};
     plan.threads.push_back(std::move(thread));
   }
   plan.housekeeping = CpuSet{0, 1, 2, 3} - isolated_cpus;

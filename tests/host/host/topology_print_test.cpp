@@ -70,8 +70,7 @@ TEST(TopologyPrint, text_names_caches_siblings_and_left_over_cores) {
   EXPECT_TRUE(has(text, "    L3 32 MiB: 3 cores on CPU 3-5, siblings 15-17\n")) << text;
   Topology odd = fixture("core_complexes.xml");
   for (const char* bridge : {"0000:10:00.0", "0000:20:00.0", "0000:30:00.0", "0000:40:00.0", "0000:50:00.0"}) {
-    Device nic;
-    nic.kind = DeviceKind::network;
+    Device nic{.kind = DeviceKind::network};
     nic.name = "nic";
     nic.numa_node = 0;
     nic.pci_switch = bridge;

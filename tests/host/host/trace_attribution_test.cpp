@@ -24,12 +24,7 @@ std::vector<TraceEvent> events_of(std::string_view text) {
   return parser.events;
 }
 
-AttributionContext context() {
-  AttributionContext context;
-  context.own_threads = {own};
-  context.slack_ns = 1'000;
-  return context;
-}
+AttributionContext context() { return {.own_threads = {own}, .slack_ns = 1'000}; }
 
 // One stall on CPU 1.
 NoiseCause cause(std::string_view trace, std::uint64_t begin_us, std::uint64_t length_us,

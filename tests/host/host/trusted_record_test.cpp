@@ -35,13 +35,12 @@ struct TrustedRecord : ::testing::Test {
     (void)writer.add(change);
   }
   static Change installed(std::string path) {
-    Change change;
-    change.kind = ChangeKind::install_file;
-    change.area = "boot";
-    change.path = std::move(path);
-    change.seen = "what an attacker wants there\n";
-    change.wanted = "what is there\n";
-    change.seen_mode = 0755;
+    Change change{.kind = ChangeKind::install_file,
+                  .area = "boot",
+                  .path = std::move(path),
+                  .seen = "what an attacker wants there\n",
+                  .wanted = "what is there\n",
+                  .seen_mode = 0755};
     return change;
   }
   RevertReport put_back() const {
