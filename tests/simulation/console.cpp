@@ -271,10 +271,9 @@ void Console::check_running(const ReloadReport& report, const AllRunning& now) {
     const auto there = now.find(name);
     const bool is_so = there != now.end() && there->second.text == session.text;
     const bool left = is_left(report, name);
-    if (!is_so && !left && !world_.stalled()) {
+    if (!is_so && !left && !world_.stalled())
       violate("after a reload the session " + name + (there == now.end() ? " does not run" : " has other settings") +
               ", and the report does not state it");
-    }
     if (!left) added_.erase(name);
   }
   for (const auto& [name, session] : now) {

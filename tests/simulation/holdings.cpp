@@ -49,9 +49,8 @@ Holdings held_by(Holder holder) noexcept { return holdings[static_cast<std::size
 
 std::size_t held_by_engines_and_networks() noexcept {
   std::size_t sum = 0;
-  for (const Side side : {Side::venue, Side::trader}) {
+  for (const Side side : {Side::venue, Side::trader})
     sum += held_by(engine_of(side)).bytes + held_by(network_of(side)).bytes;
-  }
   return sum;
 }
 

@@ -136,12 +136,10 @@ void Ledger::composed(Side from, std::string_view bytes) {
     return;
   }
   if (party.asked_reset && seq == 2 && party.next_out != 2) begin_after_logon(from);
-  if (seq < party.next_out) {
+  if (seq < party.next_out)
     return violate(from, "number " + text(seq) + " is used again; the next one was " + text(party.next_out));
-  }
-  if (seq > party.next_out) {
+  if (seq > party.next_out)
     return violate(from, "number " + text(seq) + " leaves out numbers from " + text(party.next_out) + " on");
-  }
   party.next_out = seq + 1;
   const std::uint64_t id = id_of(made);
   party.numbers.push_back(static_cast<std::uint32_t>(id));
@@ -167,14 +165,12 @@ void Ledger::check_resent(Side from, const MessageView& made, std::uint64_t seq)
   trace_.add(from, "resends", seq, made.msg_type());
   const Message* original = under(from, seq);
   if (original == nullptr) return violate(from, "resends number " + text(seq) + ", under which it sent no message");
-  if (original->hash != content_hash(made)) {
+  if (original->hash != content_hash(made))
     return violate(from, "what it resends as number " + text(seq) + " is not what it sent");
-  }
   // No message is older than its original, even if the clock was set back in between.
   const auto sent = made.get_utc_timestamp(Tag::OrigSendingTime);
-  if (!sent || sent->time != std::chrono::floor<std::chrono::milliseconds>(std::min(original->sent, utc(from)))) {
+  if (!sent || sent->time != std::chrono::floor<std::chrono::milliseconds>(std::min(original->sent, utc(from))))
     violate(from, "what it resends as number " + text(seq) + " has another OrigSendingTime than was sent");
-  }
 }
 
 void Ledger::check_gap_fill(Side from, const MessageView& made, std::uint64_t seq) {
@@ -183,9 +179,8 @@ void Ledger::check_gap_fill(Side from, const MessageView& made, std::uint64_t se
   trace_.add(from, "fills the gap from", seq, made.get_view(Tag::NewSeqNo));
   for (std::uint64_t number = seq; number < new_seq; ++number) {
     const Message* lost = under(from, number);
-    if (lost != nullptr && lost->excused == nullptr && !may_be_forgotten(from, *lost)) {
+    if (lost != nullptr && lost->excused == nullptr && !may_be_forgotten(from, *lost))
       return violate(from, "fills a gap where it sent a message, number " + text(number));
-    }
   }
 }
 
@@ -217,15 +212,13 @@ void Ledger::received(Side at, std::string_view bytes) {
     party.on_connection = seq;
   }
   if (view_.msg_type() != msg_type::logon) party.overtaken = false;
-  if (const auto sent = view_.get_utc_timestamp(Tag::SendingTime); sent) {
+  if (const auto sent = view_.get_utc_timestamp(Tag::SendingTime); sent)
     party.receipts.push_back({seq, utc(at), sent->time});
-  }
   const std::uint64_t id = id_of(view_);
   if (id == 0) return;
   const Message& sent = message(other(at), id);
-  if (!sent.composed || sent.seq != seq || sent.hash != content_hash(view_)) {
+  if (!sent.composed || sent.seq != seq || sent.hash != content_hash(view_))
     violate(at, "what came as number " + text(seq) + " is not what was sent");
-  }
 }
 
 bool Ledger::delivered(Side at, const MessageView& given) {
@@ -239,9 +232,7 @@ bool Ledger::delivered(Side at, const MessageView& given) {
   }
   Message& entry = message(other(at), id);
   if (!entry.composed) violate(at, "was given id " + text(id) + ", which was never sent");
-  if (seq < party.next_in) {
-    violate(at, "was given number " + text(seq) + " when " + text(party.next_in) + " was next");
-  }
+  if (seq < party.next_in) violate(at, "was given number " + text(seq) + " when " + text(party.next_in) + " was next");
   party.next_in = seq + 1;
   if (entry.delivered) {
     ++counts_.delivered_again;
@@ -258,16 +249,14 @@ void Ledger::stands(Side at, SeqNum next_inbound, SeqNum next_outbound, bool sto
   const bool back = value(next_outbound) != party.next_out || value(next_inbound) < party.next_in;
   if (party.asked_reset && value(next_outbound) == 2 && back) begin_after_logon(at);
   if (value(next_outbound) != party.next_out) {
-    if (next_outbound != first_seq_num) {
+    if (next_outbound != first_seq_num)
       return violate(at, "its next number went from " + text(party.next_out) + " to " + text(value(next_outbound)) +
                              " without a message");
-    }
     begin_numbering(at);
   }
-  if (value(next_inbound) < party.next_in) {
+  if (value(next_inbound) < party.next_in)
     return violate(at,
                    "the number it expects went back from " + text(party.next_in) + " to " + text(value(next_inbound)));
-  }
   party.next_in = value(next_inbound);
   settle_rejections(at, party.next_in);
   if (!store_works) return;
@@ -299,23 +288,20 @@ void Ledger::reopened(Side at, const Reopened& found,
   settle_rejections(at, in);
   party.receipts.clear();
   if (!found.same_numbering) {
-    if (found.end != End::crashed || found.durability >= Durability::group) {
+    if (found.end != End::crashed || found.durability >= Durability::group)
       return violate(at, "its store has forgotten a reset");
-    }
     return forget_from(at, 1);
   }
   if (found.new_numbering) begin_numbering(at);
   if (out > party.next_out) return violate(at, "its store knows number " + text(out) + ", which was never reached");
   const std::uint64_t reached = found.end == End::crashed ? std::max(party.next_in, party.highest_in) : party.next_in;
-  if (in > reached && found.between_turns) {
+  if (in > reached && found.between_turns)
     return violate(at, "its store expects number " + text(in) + ", which was never reached");
-  }
   // Within an iteration session messages may have increased it further, but only observed messages may count.
   for (std::uint64_t number = party.next_in; number < in; ++number) {
     const Message* each = under(other(at), number);
-    if (each != nullptr && !each->delivered && each->excused == nullptr) {
+    if (each != nullptr && !each->delivered && each->excused == nullptr)
       return violate(at, "its store counts number " + text(number) + ", which the application has not seen");
-    }
   }
   // A failing store loses later records, and none of them is sent; earlier records remain.
   const bool may_lose = found.end == End::crashed;
@@ -326,27 +312,23 @@ void Ledger::reopened(Side at, const Reopened& found,
     if (each == nullptr || !each->acknowledged || each->excused != nullptr) continue;
     if (!may_lose || found.durability == Durability::message) must = number + 1;
   }
-  if (out < must) {
+  if (out < must)
     return violate(at,
                    "its store knows numbers up to " + text(out - 1) + " and has lost those up to " + text(must - 1));
-  }
-  if (!may_lose && in < party.kept_in) {
+  if (!may_lose && in < party.kept_in)
     return violate(
         at, "its store expects number " + text(in) + ", though it worked when " + text(party.kept_in) + " was next");
-  }
-  if (!may_lose && !found.failed && found.between_turns && (out != party.next_out || in != party.next_in)) {
+  if (!may_lose && !found.failed && found.between_turns && (out != party.next_out || in != party.next_in))
     return violate(at, "ended with " + text(party.next_in) + "/" + text(party.next_out) + ", opens with " + text(in) +
                            "/" + text(out));
-  }
   for (std::uint64_t number = 1; number < out; ++number) {
     const Message* each = under(at, number);
     if (each == nullptr || each->excused != nullptr) continue;
     const auto kept = read(SeqNum{number});
     if (!kept && may_be_forgotten(at, *each)) continue;
     if (!kept) return violate(at, "its store has lost message " + text(number) + " of " + text(out - 1));
-    if (view_.parse(*kept) != WireError::none || content_hash(view_) != each->hash) {
+    if (view_.parse(*kept) != WireError::none || content_hash(view_) != each->hash)
       return violate(at, "its store keeps other bytes under number " + text(number));
-    }
   }
   forget_from(at, out);
   party.next_out = out;
@@ -413,9 +395,8 @@ void Ledger::quiet(const NextNumbers& venue, const NextNumbers& trader) {
 
 std::size_t Ledger::bytes() const noexcept {
   std::size_t total = 0;
-  for (const Party& party : parties_) {
+  for (const Party& party : parties_)
     total += party.messages.capacity() * sizeof(Message) + party.numbers.capacity() * sizeof(std::uint32_t);
-  }
   return total;
 }
 

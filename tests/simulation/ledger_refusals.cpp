@@ -40,9 +40,8 @@ void Ledger::disk_full(Side side, bool full) noexcept {
 // Requires the machine's clock, to the millisecond, because all checks of times depend on it.
 void Ledger::check_sending_time(Side from, const MessageView& made) {
   const auto sent = made.get_utc_timestamp(Tag::SendingTime);
-  if (!sent || sent->time != std::chrono::floor<std::chrono::milliseconds>(utc(from))) {
+  if (!sent || sent->time != std::chrono::floor<std::chrono::milliseconds>(utc(from)))
     violate(from, "its SendingTime " + std::string{made.get_view(Tag::SendingTime)} + " is not what its clock shows");
-  }
 }
 
 // Whether the sender's clock showed this time so recently that a message may still be in transit since then.
@@ -79,9 +78,8 @@ void Ledger::note_reject(Side from, const MessageView& reject, std::string_view 
   const std::uint64_t refused = number_of(reject, Tag::RefSeqNum);
   trace_.add(from, "rejects", refused, why);
   ++refusal_texts_[std::string{why}];
-  if (why != to_text(SessionRejectReason::sending_time_accuracy_problem) || !times_explain_refusal(from, refused)) {
+  if (why != to_text(SessionRejectReason::sending_time_accuracy_problem) || !times_explain_refusal(from, refused))
     return violate(from, "rejected number " + std::to_string(refused) + ": " + std::string{why});
-  }
   const Party& peer = parties_[index(other(from))];
   if (refused == 0 || refused > peer.numbers.size() || peer.numbers[refused - 1] == 0) return;
   parties_[index(from)].rejections.push_back({refused, peer.numbers[refused - 1]});

@@ -17,10 +17,8 @@ constexpr Instant begin{UtcTime{1'700'000'000s}, MonotonicTime{1h}};
 const std::string time_is_off{to_text(SessionRejectReason::sending_time_accuracy_problem)};
 
 [[nodiscard]] SessionConfig config_of(Side side) {
-  SessionConfig config;
-  config.sender_comp_id = side == Side::venue ? "VENUE" : "TRADER";
-  config.target_comp_id = side == Side::venue ? "TRADER" : "VENUE";
-  return config;
+  return {.sender_comp_id = side == Side::venue ? "VENUE" : "TRADER",
+          .target_comp_id = side == Side::venue ? "TRADER" : "VENUE"};
 }
 
 class LedgerTest : public testing::Test {

@@ -216,9 +216,8 @@ void Party::end_process(End end, std::uint64_t seed) {
   loop_.reset();
   flusher_.reset();
   if (defect_ != Defect::leaves_memory) hoard_ = decltype(hoard_){};
-  if (const std::size_t bytes = held_by(engine_of(side_)).bytes; bytes != 0) {
+  if (const std::size_t bytes = held_by(engine_of(side_)).bytes; bytes != 0)
     ledger_.violate(side_, "its process has ended without freeing " + std::to_string(bytes) + " bytes of memory");
-  }
   if (end == End::killed) disk_.kill();
   if (end == End::crashed) disk_.crash(static_cast<test::MemoryDisk::Keep>(seed % 3), seed);
   if (end == End::crashed) {
@@ -368,9 +367,8 @@ Handled Party::on_message(SessionHandle& session, const MessageView& message) {
   const Holding world{Holder::world};
   if (strikes(Moment::takes_message)) return Handled::done;
   const bool first = ledger_.delivered(side_, message);
-  if (std::exchange(defect_, defect_ == Defect::delivers_twice ? Defect::none : defect_) == Defect::delivers_twice) {
+  if (std::exchange(defect_, defect_ == Defect::delivers_twice ? Defect::none : defect_) == Defect::delivers_twice)
     ledger_.delivered(side_, message);
-  }
   if (strikes(Moment::took_message)) return Handled::done;
   if (defect_ == Defect::hoards || defect_ == Defect::leaves_memory) {
     const Holding engine{engine_of(side_)};

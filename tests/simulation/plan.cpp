@@ -135,13 +135,12 @@ std::string with_mistake(std::string text, Dice& dice) {
 
 Plan draw_plan(std::uint64_t seed, FaultSet faults) {
   Dice dice{seed};
-  Plan plan;
-  plan.seed = seed;
-  plan.faults = faults;
-  plan.hours = static_cast<Hours>(dice.below(3));
-  plan.storm_mean = dice.between(5s, 60s);
-  plan.weather_mean = dice.between(1h, 4h);
-  plan.order_mean = dice.between(50ms, 3s);
+  Plan plan{.seed = seed,
+            .faults = faults,
+            .hours = static_cast<Hours>(dice.below(3)),
+            .storm_mean = dice.between(5s, 60s),
+            .weather_mean = dice.between(1h, 4h),
+            .order_mean = dice.between(50ms, 3s)};
   // With opening hours, both clocks must agree on the day: only the break between two sessions may be blurred.
   plan.clock_step = plan.hours == Hours::always ? 10min : plan.hours == Hours::daily ? 5min : 0min;
   const auto probability = [&](Fault fault, double most) {

@@ -149,9 +149,7 @@ int main(int argc, char** argv) {
   const auto fault_set = FaultSet::parse(faults);
   if (!fault_set) {
     std::fprintf(stderr, "--faults: there is no fault '%s'; there are", fault_set.error().c_str());
-    for (std::size_t i = 0; i < fault_count; ++i) {
-      std::fprintf(stderr, " %s", to_string(static_cast<Fault>(i)).data());
-    }
+    for (std::size_t i = 0; i < fault_count; ++i) std::fprintf(stderr, " %s", to_string(static_cast<Fault>(i)).data());
     std::fputs("\n", stderr);
     return 2;
   }
@@ -159,16 +157,12 @@ int main(int argc, char** argv) {
   const auto began = std::chrono::steady_clock::now();
   Totals totals;
   for (std::uint64_t each = range->first; each <= range->last; ++each) {
-    RunOptions options;
-    options.seed = each;
-    options.hours = std::chrono::hours{run_hours};
-    options.faults = *fault_set;
-    options.live = trace ? stdout : nullptr;
+    RunOptions options{
+        .seed = each, .hours = std::chrono::hours{run_hours}, .faults = *fault_set, .live = trace ? stdout : nullptr};
     RunResult result = World{options}.run();
     add(totals, result);
-    if (const std::size_t left = held_by_engines_and_networks(); left != 0 && !result.violation) {
+    if (const std::size_t left = held_by_engines_and_networks(); left != 0 && !result.violation)
       result.violation = "the world is gone and " + std::to_string(left) + " bytes of its engines and networks are not";
-    }
     if (!result.violation) {
       if (range->count() == 1)
         std::printf("seed %llu: trace hash %016llx\n", static_cast<unsigned long long>(each),

@@ -485,10 +485,9 @@ void World::become_calm() {
   if (!going_on()) return;
   Party& venue = party(Side::venue);
   Party& trader = party(Side::trader);
-  if (!venue.logged_on() || !trader.logged_on()) {
+  if (!venue.logged_on() || !trader.logged_on())
     return ledger_.violate(venue.logged_on() ? Side::trader : Side::venue,
                            "does not log on, though all faults have ended");
-  }
   ledger_.quiet(venue.next(), trader.next());
 }
 
