@@ -7,28 +7,22 @@ import unittest
 
 from cluster_gateways_support import OWNED, SESSION, GatewaysCase
 from cluster_tls_test import Server
-from support import ENVIRONMENT, PATIENCE_S, PROGRAM, run
+from support import ENVIRONMENT, PATIENCE_S, PROGRAM, expect, run
 
 
 class Gateways(GatewaysCase):
     def test_session_of_a_killed_owner_continues_with_its_numbers(self):
         self.start_owner_and_other()
-        code, out, err = self.trade("a", "first")
-        self.assertEqual(code, 0, err)
-        self.assertIn("11=first", out)
+        expect(self.trade("a", "first"), out="11=first")
         self.running["a"].process.kill()
         owned = self.running["b"].line_with(OWNED)
         # Its Logon, answer and Logout. The trader's Logout may have come after the last record.
         self.assertIn("next out 4;", owned)
-        code, out, err = self.trade("b", "second", "next_inbound = 4\nnext_outbound = 4\n")
-        self.assertEqual(code, 0, err)
-        self.assertIn("11=second", out)
+        expect(self.trade("b", "second", "next_inbound = 4\nnext_outbound = 4\n"), out="11=second")
 
     def test_gateway_that_does_not_own_the_session_does_not_listen_for_it(self):
         self.start_owner_and_other()
-        code, _, err = self.trade("b", "lost")
-        self.assertEqual(code, 1)
-        self.assertIn("refused", err)
+        expect(self.trade("b", "lost"), code=1, err="refused")
 
     def test_drained_gateway_gives_its_session_up_and_undo_does_not_take_it_back(self):
         self.start_owner_and_other()
@@ -48,36 +42,28 @@ class Gateways(GatewaysCase):
 
     def test_journal_that_was_lost_after_an_ownership_gets_all_of_it_from_the_cluster(self):
         self.start_owner_and_other()
-        code, out, err = self.trade("a", "first")
-        self.assertEqual(code, 0, out + err)
+        expect(self.trade("a", "first"))
         self.nfx("move", SESSION, "--to", "b")
         self.running["b"].line_with(OWNED)
         self.running["a"].line_with("removed")
         shutil.rmtree(self.folder / "a" / "store")
         shutil.rmtree(self.folder / "a" / "rings")
-        code, _, err = self.trade("b", "second", "next_inbound = 4\nnext_outbound = 4\n")
-        self.assertEqual(code, 0, err)
+        expect(self.trade("b", "second", "next_inbound = 4\nnext_outbound = 4\n"))
         self.running["a"].line_with("the journal is not as this gateway left it")
         self.nfx("move", SESSION, "--to", "a")
         self.running["a"].line_with(OWNED)
-        code, _, err = self.running["a"].stop()
-        self.assertEqual((code, err), (0, ""))
-        code, out, err = run("store", "cat", self.folder / "a" / "store", "--raw")
-        self.assertEqual((code, err), (0, ""))
-        self.assertIn("11=first", out)
-        self.assertIn("11=second", out)
+        expect(self.running["a"].stop(), err="")
+        expect(run("store", "cat", self.folder / "a" / "store", "--raw"), out=["11=first", "11=second"], err="")
 
     def test_stopped_gateway_leaves_its_session_to_the_other_immediately(self):
         self.start_owner_and_other()
-        code, _, err = self.running["a"].stop()
-        self.assertEqual((code, err), (0, ""))
+        expect(self.running["a"].stop(), err="")
         self.running["b"].line_with(OWNED)
 
     def test_copy_for_an_audit_has_both_directions_without_passwords(self):
         self.nfx("init", "--stream", "AUDITED", "--replicas", "1", "--lease", "1", "--audit-days", "30")
         self.start("a", 'stream = "AUDITED"\n', "store_received = true\n").line_with(OWNED)
-        code, out, err = self.trade("a", "first", 'username = "T"\npassword = "secret"\n')
-        self.assertEqual(code, 0, err)
+        expect(self.trade("a", "first", 'username = "T"\npassword = "secret"\n'))
         self.running["a"].stop()
         of_stream = ("--session", SESSION, "--stream", "AUDITED", "--json")
         lines = self.nfx("tail", *of_stream)
@@ -90,9 +76,8 @@ class Gateways(GatewaysCase):
         self.assertNotIn("secret", lines)
         code, out, err = run("cluster", "check", "--url", self.url, "--stream", "AUDITED")
         self.assertIn("good  stream AUDITED_AUDIT is a copy for an audit, and lacks 0 frames\n", out, err)
-        code, out, err = run("store", "cat", self.folder / "a" / "store", "--received", "--raw")
-        self.assertEqual((code, err), (0, ""))
-        self.assertIn(" #2 received 8=FIX.4.4", out)
+        out, _ = expect(run("store", "cat", self.folder / "a" / "store", "--received", "--raw"),
+                        out=" #2 received 8=FIX.4.4", err="")
         self.assertEqual(out.count(" received "), 2)
 
     @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one CPU stays for housekeeping")
@@ -100,8 +85,7 @@ class Gateways(GatewaysCase):
         cpu = min(os.sched_getaffinity(0))
         gateway = self.start("a", f'[placement]\nenabled = true\nhousekeeping = "{cpu}"\n')
         gateway.line_with(OWNED)
-        code, out, err = gateway.stop()
-        self.assertEqual((code, err), (0, ""))
+        out, _ = expect(gateway.stop(), err="")
         for name in ("nfx-cluster", "nfx-cluster-io"):
             self.assertIn(f"{name} on CPU {cpu}, ", out)
 

@@ -5,7 +5,7 @@ import time
 import unittest
 
 from cluster_gateways_support import OWNED, SESSION, GatewaysCase
-from support import PATIENCE_S, free_port
+from support import PATIENCE_S, expect, free_port
 
 
 # Between two tries: a gateway prints at most 20 of its lines about connections in a second.
@@ -74,9 +74,7 @@ class HandOn(GatewaysCase):
             self.read_all(client)  # the end of the owner is the end of this connection
         self.running["b"].line_with("the gateway")
         self.running["b"].line_with(OWNED)
-        code, out, err = self.trade("b", "second", "next_inbound = 2\nnext_outbound = 2\n")
-        self.assertEqual(code, 0, err)
-        self.assertIn("11=second", out)
+        expect(self.trade("b", "second", "next_inbound = 2\nnext_outbound = 2\n"), out="11=second")
 
     def test_owner_that_cannot_be_reached_is_a_line_with_the_reason(self):
         self.start("a").line_with(OWNED)

@@ -6,7 +6,7 @@ import time
 import unittest
 
 from cluster_gateways_support import OWNED, SESSION, GatewaysCase
-from support import PATIENCE_S
+from support import PATIENCE_S, expect
 
 LOST = "the cluster has not answered for 1000 ms"
 
@@ -53,9 +53,7 @@ class Lost(GatewaysCase):
         owned = self.running["a"].line_with(OWNED)
         # The order was stored in the journal and perhaps in the stream; its answer was not sent, and is repeated.
         self.assertRegex(owned, "next out [23];")
-        code, out, err = self.trade("a", "order-3", "next_inbound = 2\nnext_outbound = 3\n")
-        self.assertEqual(code, 0, err)
-        self.assertIn("11=order-3", out)
+        expect(self.trade("a", "order-3", "next_inbound = 2\nnext_outbound = 3\n"), out="11=order-3")
 
     def test_continue_answers_from_the_journal_alone_and_the_cluster_has_all_of_it_afterwards(self):
         self.begin("continue")
@@ -70,8 +68,7 @@ class Lost(GatewaysCase):
         self.running["a"].line_with("the cluster answers again")
         self.order(30)
         self.read_until(b"11=order-30\x01")
-        code, _, err = self.running["a"].stop()
-        self.assertEqual((code, err), (0, ""))
+        expect(self.running["a"].stop(), err="")
         self.start("b").line_with(OWNED)
         stored = self.nfx("tail", "--session", SESSION)
         for seq in range(2, 31):
@@ -105,9 +102,7 @@ class Lost(GatewaysCase):
         owned = self.start("a").line_with(OWNED)
         self.assertIn("with next in 30, next out 30;", owned)
         self.assertRegex(owned, "the cluster gets [0-9]+ messages and both sequence numbers of the time without it")
-        code, out, err = self.trade("a", "order-30", "next_inbound = 30\nnext_outbound = 30\n")
-        self.assertEqual(code, 0, err)
-        self.assertIn("11=order-30", out)
+        expect(self.trade("a", "order-30", "next_inbound = 30\nnext_outbound = 30\n"), out="11=order-30")
         self.assertEqual(self.running["a"].stop()[0], 0)
         self.assertEqual(list((self.folder / "a" / "store").rglob("alone")), [])
         self.start("b").line_with(OWNED)

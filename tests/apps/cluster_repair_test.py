@@ -3,7 +3,7 @@ import socket
 import unittest
 
 from cluster_gateways_support import OWNED, SESSION, GatewaysCase
-from support import PATIENCE_S, run
+from support import PATIENCE_S, expect, run
 
 
 class Repair(GatewaysCase):
@@ -24,38 +24,30 @@ class Repair(GatewaysCase):
         self.start("a").line_with(OWNED)
         self.assertEqual(self.trade("a", "first")[0], 0)
         self.running["a"].stop()
-        code, out, err = self.repair()
-        self.assertEqual((code, err), (0, ""), out)
+        out, _ = expect(self.repair(), err="")
         self.assertRegex(out, rf"^{SESSION}: nothing to repair: all \d+ messages are its frames\n$")
         self.publish(b"junk")
         self.publish(b"x" * 200)
         # Without the repair no gateway owns it, and each names the remedy.
         self.start("b").line_with("nfx cluster repair --session NAME lists it")
-        code, out, err = self.repair()
-        self.assertEqual((code, err), (1, ""), out)
+        out, _ = expect(self.repair(), code=1, err="")
         self.assertRegex(out, rf"{SESSION}: sequence \d+, stored 20\S+, 4 bytes: less than a header\n")
         self.assertRegex(out, rf"{SESSION}: sequence \d+, stored 20\S+, 200 bytes: not a frame of NexusFIX\n")
         self.assertRegex(out, rf"{SESSION}: 2 messages are not its frames, next to \d+ that are; --remove deletes them")
-        code, out, err = self.repair("--remove")
-        self.assertEqual((code, err), (0, ""), out)
+        out, _ = expect(self.repair("--remove"), err="")
         self.assertRegex(out, rf"{SESSION}: removed 2 messages; its \d+ frames are left, and a gateway can own it\n$")
         self.running["b"].line_with(OWNED)
-        code, out, err = self.trade("b", "second", "next_inbound = 4\nnext_outbound = 4\n")
-        self.assertEqual(code, 0, err)
-        self.assertIn("11=second", out)
-        code, out, err = self.repair()
-        self.assertEqual((code, err), (0, ""), out)
+        expect(self.trade("b", "second", "next_inbound = 4\nnext_outbound = 4\n"), out="11=second")
+        expect(self.repair(), err="")
 
     def test_a_subject_that_has_junk_alone_is_listed_too(self):
         self.publish(b"", subject="NEXUSFIX.s.OTHER")
-        code, out, err = run("cluster", "repair", "--session", "OTHER", "--url", self.url)
-        self.assertEqual((code, err), (1, ""), out)
-        self.assertIn("OTHER: 1 messages are not its frames, next to 0 that are", out)
+        expect(run("cluster", "repair", "--session", "OTHER", "--url", self.url), code=1,
+               out="OTHER: 1 messages are not its frames, next to 0 that are", err="")
 
     def test_session_that_is_not_there_is_one_line(self):
-        code, out, err = run("cluster", "repair", "--session", "NONE", "--url", self.url)
-        self.assertEqual((code, out, err.count("\n")), (1, "", 1))
-        self.assertIn("stream NEXUSFIX has no frames of a session NONE; nfx cluster ls lists its sessions", err)
+        expect(run("cluster", "repair", "--session", "NONE", "--url", self.url), code=1, out="",
+               err="stream NEXUSFIX has no frames of a session NONE; nfx cluster ls lists its sessions", err_lines=1)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import unittest
 
 from cluster_gateways_support import OWNED, SESSION, GatewaysCase
 from store_support import MAKER
-from support import PROGRAM, Running, run
+from support import PROGRAM, Running, expect, run
 
 MESSAGES = 50
 NUMBERS = f"with next in 77, next out {MESSAGES + 1};"
@@ -68,8 +68,7 @@ class Serves(GatewaysCase):
     def test_session_that_an_operator_has_removed_is_owned_by_the_other(self):
         self.start("a", before=self.control()).line_with(OWNED)
         self.start("b")
-        code, out, err = run("session", "remove", "FIX.4.4:VENUE->TRADER", "--socket", str(self.socket))
-        self.assertEqual(code, 0, out + err)
+        expect(run("session", "remove", "FIX.4.4:VENUE->TRADER", "--socket", str(self.socket)))
         self.running["b"].line_with(OWNED)
 
     def test_session_is_not_moved_to_a_gateway_that_does_not_take_it(self):
@@ -87,9 +86,7 @@ class Serves(GatewaysCase):
         self.start("a", before=self.control()).line_with(OWNED)
         self.assertEqual(self.trade("a", "order", "next_inbound = 1\nnext_outbound = 1\n")[0], 0)
         for option in ("--next-in", "--next-out"):
-            code, out, err = run("session", "set", "FIX.4.4:VENUE->TRADER", option, "2", "--force", "--socket",
-                                 str(self.socket))
-            self.assertEqual(code, 0, out + err)
+            expect(run("session", "set", "FIX.4.4:VENUE->TRADER", option, "2", "--force", "--socket", str(self.socket)))
             self.running["a"].line_with("no longer owned by this gateway: its sequence numbers went back without a reset")
             self.assertIn("with next in 4, next out 4;", self.running["a"].line_with(OWNED))
 

@@ -7,7 +7,7 @@ import threading
 import unittest
 
 from cluster_support import Up, test_with_cluster
-from support import ENVIRONMENT, PATIENCE_S, PROGRAM, run
+from support import ENVIRONMENT, PATIENCE_S, PROGRAM, expect, run
 
 WRITER = os.environ["NFX_CLUSTER_WRITER"]
 MESSAGES, TAKEOVERS = 3000, 4
@@ -52,16 +52,14 @@ class Tail(unittest.TestCase):
 
     def test_each_record_is_one_line_in_order_across_takeovers_without_secrets(self):
         self.write("DESK")
-        code, out, err = self.tail("--session", "DESK", "--json")
-        self.assertEqual((code, err), (0, ""))
+        out, _ = expect(self.tail("--session", "DESK", "--json"), err="")
         self.assertNotIn("hunter2", out)
         self.assertNotIn("ter|", out)
         lines = [json.loads(line) for line in out.splitlines()]
         self.check_all(lines)
         last = lines[-1]["frame"]
         for first in (2, last // 2, last):
-            code, out, err = self.tail("--session", "DESK", "--json", "--from", str(first))
-            self.assertEqual((code, err), (0, ""))
+            out, _ = expect(self.tail("--session", "DESK", "--json", "--from", str(first)), err="")
             self.assertEqual([json.loads(line) for line in out.splitlines()],
                              [line for line in lines if line["frame"] >= first])
         self.assertEqual(self.tail("--session", "DESK", "--from", str(last + 1)), (0, "", ""))
@@ -98,22 +96,16 @@ class Tail(unittest.TestCase):
             self.assertEqual((code, out, err.count("\n")), (1, "", 1), err)
             self.assertIn("no answer to $JS.API.STREAM.PURGE.NEXUSFIX; does this user have permission for it? Use the "
                           "credentials of admin (--credentials), or --dry-run", err)
-            code, out, err = run("cluster", "compact", *self.up.options(user), "--dry-run")
-            self.assertEqual((code, err), (0, ""))
-            self.assertIn(kept, out)
-        code, out, err = run("cluster", "compact", *self.up.options("admin"))
-        self.assertEqual((code, err), (0, ""))
-        self.assertIn(kept, out)
+            expect(run("cluster", "compact", *self.up.options(user), "--dry-run"), out=kept, err="")
+        expect(run("cluster", "compact", *self.up.options("admin")), out=kept, err="")
 
     def test_a_session_that_is_not_there_and_a_stream_that_is_not_there_are_one_line(self):
-        code, out, err = self.tail("--session", "NONE")
-        self.assertEqual((code, out, err.count("\n")), (1, "", 1))
-        self.assertIn("stream NEXUSFIX has no frames of a session NONE; nfx cluster ls lists its sessions", err)
+        expect(self.tail("--session", "NONE"), code=1, out="",
+               err="stream NEXUSFIX has no frames of a session NONE; nfx cluster ls lists its sessions", err_lines=1)
         options = list(self.up.options("admin"))
         options[3] = "OTHER"
-        code, out, err = run("cluster", "tail", *options, "--session", "NONE")
-        self.assertEqual((code, out, err.count("\n")), (1, "", 1))
-        self.assertIn("stream OTHER: no server has it; make it with nfx cluster init", err)
+        expect(run("cluster", "tail", *options, "--session", "NONE"), code=1, out="",
+               err="stream OTHER: no server has it; make it with nfx cluster init", err_lines=1)
 
 
 if __name__ == "__main__":

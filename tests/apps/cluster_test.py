@@ -11,15 +11,14 @@ import threading
 import time
 import unittest
 
-from support import free_port, run
+from support import expect, free_port, run
 
 SERVER = os.environ.get("NFX_NATS_SERVER") or shutil.which("nats-server", path=str(pathlib.Path.home() / "go/bin"))
 
 
 class Why(unittest.TestCase):
     def owner(self, *arguments):
-        code, out, err = run("cluster", "why", "FIX.4.4:DESK->VENUE", *arguments)
-        self.assertEqual((code, err), (0, ""))
+        out, _ = expect(run("cluster", "why", "FIX.4.4:DESK->VENUE", *arguments), err="")
         lines = out.splitlines()
         self.assertEqual(lines.pop(), "no server was asked: these are the options given here, and 'nfx cluster ls' shows who "
                                       "owns it now")
@@ -35,13 +34,11 @@ class Why(unittest.TestCase):
         self.assertIn(f": {order[2]} (pinned", self.owner("--gateways", "a,b,c", "--pin", order[2])[0])
 
     def test_a_lost_gateway_that_is_not_in_the_list_is_wrong_usage(self):
-        code, out, err = run("cluster", "why", "S", "--gateways", "a", "--lost", "x")
-        self.assertEqual((code, out), (2, ""))
-        self.assertIn("x is not one of --gateways", err)
+        expect(run("cluster", "why", "S", "--gateways", "a", "--lost", "x"), code=2, out="",
+               err="x is not one of --gateways")
 
     def test_control_characters_of_a_name_are_escaped(self):
-        code, out, _ = run("cluster", "why", "S\x1b[2J", "--gateways", "a")
-        self.assertEqual(code, 0)
+        out, _ = expect(run("cluster", "why", "S\x1b[2J", "--gateways", "a"))
         self.assertNotIn("\x1b", out)
 
 
@@ -72,8 +69,7 @@ class WithoutServer(unittest.TestCase):
         self.assertEqual((code, out, err.count("\n")), (1, "", 1), err)
 
     def test_a_stream_with_a_dot_is_refused(self):
-        code, _, err = run("cluster", "check", "--stream", "a.b")
-        self.assertEqual(code, 1)
+        _, err = expect(run("cluster", "check", "--stream", "a.b"), code=1)
         self.assertTrue("letters, digits, - and _" in err or "libnats-dev" in err, err)
 
 
@@ -106,27 +102,22 @@ class WithServer(unittest.TestCase):
         return ("--url", f"nats://127.0.0.1:{cls.port}", "--stream", "TEST")
 
     def test_streams_are_missing_then_made_then_listed(self):
-        code, out, err = run("cluster", "check", *self.options())
-        self.assertEqual((code, err), (1, ""))
-        self.assertIn("FAIL  stream TEST: stream not found; make it with nfx cluster init\n", out)
+        expect(run("cluster", "check", *self.options()), code=1,
+               out="FAIL  stream TEST: stream not found; make it with nfx cluster init\n", err="")
         for command in (("drain", "a"), ("move", "S", "--to", "a"), ("settings",)):
-            code, out, err = run("cluster", *command, *self.options())
-            self.assertEqual((code, out, err.count("\n")), (1, "", 1))
-            self.assertIn("make it with nfx cluster init", err)
-        code, _, err = run("cluster", "init", *self.options(), "--replicas", "1", "--lease", "1.5")
-        self.assertEqual(code, 2)
-        self.assertIn("--lease: expected whole seconds", err)
-        code, out, err = run("cluster", "init", *self.options())
-        self.assertEqual((code, out, err.count("\n")), (1, "", 1))  # one server has no three replicas
-        self.assertIn("stream TEST was not made: ", err)
+            expect(run("cluster", *command, *self.options()), code=1, out="", err="make it with nfx cluster init",
+                   err_lines=1)
+        expect(run("cluster", "init", *self.options(), "--replicas", "1", "--lease", "1.5"), code=2,
+               err="--lease: expected whole seconds")
+        # One server has no three replicas.
+        expect(run("cluster", "init", *self.options()), code=1, out="", err="stream TEST was not made: ", err_lines=1)
         code, out, err = run("cluster", "init", *self.options(), "--replicas", "1", "--max-bytes", "8192", "--lease", "3")
         self.assertEqual((code, out, err), (0, "made the streams TEST and KV_TEST\n", ""))
-        code, out, err = run("cluster", "check", *self.options())
-        self.assertEqual((code, err), (1, ""))
-        self.assertIn("FAIL  stream TEST has 1 replica; a lost machine loses it: make it with 3\n", out)
-        self.assertIn("good  stream TEST refuses when it is full\n", out)
-        self.assertIn("of 8192 bytes\n", out)
-        self.assertIn("good  stream TEST can be written\n", out)
+        expect(run("cluster", "check", *self.options()), code=1,
+               out=["FAIL  stream TEST has 1 replica; a lost machine loses it: make it with 3\n",
+                    "good  stream TEST refuses when it is full\n", "of 8192 bytes\n",
+                    "good  stream TEST can be written\n"],
+               err="")
         self.assertEqual(run("cluster", "ls", *self.options()), (0, "", ""))
         code, out, err = run("cluster", "drain", "zzz", *self.options())
         self.assertEqual((code, out), (0, "drain zzz\n"))
@@ -135,9 +126,8 @@ class WithServer(unittest.TestCase):
         self.assertEqual((code, err.count("\n")), (0, 2))
         self.assertIn("no session NOPE is known", err)
         self.assertEqual(run("cluster", "move", "NOPE", "--undo", *self.options())[2], "")
-        code, _, err = run("cluster", "init", *self.options(), "--replicas", "1", "--max-bytes", "9000")
-        self.assertEqual((code, err.count("\n")), (1, 1))
-        self.assertIn("already in use", err)
+        expect(run("cluster", "init", *self.options(), "--replicas", "1", "--max-bytes", "9000"), code=1,
+               err="already in use", err_lines=1)
 
 
 if __name__ == "__main__":

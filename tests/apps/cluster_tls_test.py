@@ -12,7 +12,7 @@ import tempfile
 import time
 import unittest
 
-from support import PATIENCE_S, run
+from support import PATIENCE_S, expect, run
 
 try:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -76,9 +76,7 @@ class Case(unittest.TestCase):
         self.assertIn("good  the servers are nats-server", out)
 
     def refused(self, text, *arguments):
-        code, out, err = self.check(*arguments)
-        self.assertEqual((code, out, err.count("\n")), (1, "", 1), err)
-        self.assertIn(text, err)
+        expect(self.check(*arguments), code=1, out="", err=text, err_lines=1)
 
 
 @unittest.skipUnless(SERVER, "no nats-server: ./dev deps nats builds one")
@@ -114,9 +112,8 @@ class Tls(Case):
 
     def test_a_missing_file_is_wrong_usage(self):
         for option in ("--ca", "--credentials"):
-            code, out, err = self.check(option, f"{self.folder}/missing")
-            self.assertEqual((code, out), (2, ""))
-            self.assertIn(f"{option}: cannot read {self.folder}/missing: No such file", err)
+            expect(self.check(option, f"{self.folder}/missing"), code=2, out="",
+                   err=f"{option}: cannot read {self.folder}/missing: No such file")
 
 
 def text_of(data):

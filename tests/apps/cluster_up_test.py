@@ -10,7 +10,7 @@ import time
 import unittest
 
 from cluster_support import SERVER, Up, test_with_cluster
-from support import PATIENCE_S, free_port, run
+from support import PATIENCE_S, expect, free_port, run
 
 WRITER = os.environ["NFX_CLUSTER_WRITER"]
 
@@ -41,23 +41,17 @@ class Cluster(unittest.TestCase):
 
     def test_gateway_may_write_sessions_reader_may_not_and_nobody_without_tls(self):
         self.assertEqual(list(self.up.servers), ["n1", "n2", "n3"])
-        code, out, err = run("cluster", "check", *self.up.options())
-        self.assertEqual((code, err), (0, ""), out)
-        self.assertIn("good  stream NEXUSFIX has 3 replicas", out)
-        self.assertIn("good  stream NEXUSFIX can be written", out)
-        code, _, err = run("cluster", "init", *self.up.options(), "--timeout", "1")
-        self.assertEqual(code, 1)
-        self.assertIn("no answer to $JS.API.STREAM.CREATE.NEXUSFIX; does this user have permission for it?", err)
+        expect(run("cluster", "check", *self.up.options()),
+               out=["good  stream NEXUSFIX has 3 replicas", "good  stream NEXUSFIX can be written"], err="")
+        expect(run("cluster", "init", *self.up.options(), "--timeout", "1"), code=1,
+               err="no answer to $JS.API.STREAM.CREATE.NEXUSFIX; does this user have permission for it?")
         self.assertEqual(run("cluster", "ls", *self.up.options("reader")), (0, "", ""))
-        code, out, err = run("cluster", "check", *self.up.options("reader"), "--timeout", "1")
-        self.assertEqual(code, 1)
+        out, err = expect(run("cluster", "check", *self.up.options("reader"), "--timeout", "1"), code=1)
         self.assertIn("KV_NEXUSFIX", out + err)
         plain = ("--url", self.up.settings["url"].replace("tls:", "nats:"), "--timeout", "5")
-        code, _, err = run("cluster", "check", *plain, "--credentials", str(self.up.folder / "gateway.creds"))
-        self.assertEqual(code, 1)
-        self.assertIn("the server requires TLS", err)
-        code, _, err = run("cluster", "check", *self.up.options()[:-2])
-        self.assertEqual((code, err.count("\n")), (1, 1))
+        expect(run("cluster", "check", *plain, "--credentials", str(self.up.folder / "gateway.creds")), code=1,
+               err="the server requires TLS")
+        expect(run("cluster", "check", *self.up.options()[:-2]), code=1, err_lines=1)
         logs = "".join(path.read_text(encoding="utf-8") for path in self.up.folder.glob("n?.log"))
         # What was refused above, and nothing that the tools themselves do for every user.
         self.assertIn("Publish Violation", logs)
@@ -77,8 +71,7 @@ class Cluster(unittest.TestCase):
             self.assertLess(time.monotonic(), end, "no new leader")
         for name in ("n1", "n3"):
             os.kill(self.up.servers[name][1], signal.SIGTERM)
-        code, out, err = self.up.stop(0)
-        self.assertEqual((code, out), (1, ""))
+        _, err = expect(self.up.stop(0), code=1, out="")
         self.assertEqual(err.count("\n"), 3)
         self.assertIn("nfx: all servers have ended\n", err)
 
@@ -101,9 +94,8 @@ class Folder(unittest.TestCase):
                 if start == 0:
                     subprocess.run([WRITER, up.settings["url"], up.settings["ca"], up.folder / "gateway.creds", "NEXUSFIX",
                                     "DESK", "10", "0"], check=True, capture_output=True, timeout=PATIENCE_S)
-                code, out, err = run("cluster", "up", "--folder", folder, "--port", "0", "--server", SERVER)
-                self.assertEqual((code, out, err.count("\n")), (1, "", 1))
-                self.assertIn(f"--folder: {folder} is in use by another cluster", err)
+                expect(run("cluster", "up", "--folder", folder, "--port", "0", "--server", SERVER), code=1, out="",
+                       err=f"--folder: {folder} is in use by another cluster", err_lines=1)
                 self.assertEqual(up.stop(), (0, "", ""))
                 self.assertTrue(pathlib.Path(folder, "n1").is_dir())
 
@@ -113,10 +105,8 @@ class One(unittest.TestCase):
         up = Up(local=1)
         self.addCleanup(up.stop)
         self.assertIn("starting one of nats-server", up.lines[0])
-        code, out, err = run("cluster", "check", *up.options())
-        self.assertEqual((code, err), (1, ""), out)
-        self.assertIn("FAIL  stream NEXUSFIX has 1 replica", out)
-        self.assertIn("good  stream NEXUSFIX can be written", out)
+        expect(run("cluster", "check", *up.options()), code=1,
+               out=["FAIL  stream NEXUSFIX has 1 replica", "good  stream NEXUSFIX can be written"], err="")
 
     def test_a_server_that_waits_for_its_leader_is_not_said_to_be_old(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -140,8 +130,7 @@ class One(unittest.TestCase):
 
 class Refused(unittest.TestCase):
     def refused(self, *arguments):
-        code, out, err = run("cluster", "up", *arguments)
-        self.assertEqual((code, out, err.count("\n")), (1, "", 1), err)
+        _, err = expect(run("cluster", "up", *arguments), code=1, out="", err_lines=1)
         return err
 
     def test_other_programs_are_named_with_the_remedy(self):

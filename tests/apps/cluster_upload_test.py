@@ -10,7 +10,7 @@ import unittest
 
 from cluster_gateways_support import OWNED, SESSION, GatewaysCase
 from store_support import MAKER
-from support import PATIENCE_S
+from support import PATIENCE_S, expect
 
 MESSAGES = 20_000
 TEXT = "x" * 200
@@ -82,8 +82,7 @@ class Upload(GatewaysCase):
     def test_trader_continues_and_the_next_owner_has_all_numbers(self):
         self.make_journal()
         self.start("a").line_with(OWNED)
-        code, out, err = self.trade("a", "order", f"next_inbound = {MESSAGES + 1}\nnext_outbound = 77\n")
-        self.assertEqual(code, 0, out + err)
+        expect(self.trade("a", "order", f"next_inbound = {MESSAGES + 1}\nnext_outbound = 77\n"))
         self.assertEqual(self.running["a"].stop()[0], 0)
         self.assertIn(f"next in {77 + 3}", self.start("b").line_with(OWNED))
 

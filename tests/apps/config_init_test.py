@@ -5,21 +5,18 @@ import re
 import tempfile
 import unittest
 
-from support import PROGRAM, Running, free_port, run, run_in
+from support import PROGRAM, FolderTest, Running, expect, free_port, run, run_in
 
 GIVEN = ["--sender", "VENUE", "--target", "CLIENT"]
 
 
-class ConfigInit(unittest.TestCase):
+class ConfigInit(FolderTest):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        super().setUp()
         self.file = self.folder / "engine.toml"
 
     def written(self, *options, answers=""):
-        code, out, err = run("config", "init", "--output", str(self.file), *options, data=answers.encode())
-        self.assertEqual((code, out), (0, ""), err)
+        _, err = expect(run("config", "init", "--output", str(self.file), *options, data=answers.encode()), out="")
         return self.file.read_text(encoding="utf-8"), err
 
     def assert_refused(self, result, *parts):
@@ -30,8 +27,7 @@ class ConfigInit(unittest.TestCase):
 
     def check(self):
         """What nfx serve makes of the file."""
-        code, out, err = run("serve", str(self.file), "--check")
-        self.assertEqual((code, err), (0, ""), out)
+        out, _ = expect(run("serve", str(self.file), "--check"), err="")
         return out
 
     def test_every_combination_of_answers_passes_the_check(self):
@@ -103,20 +99,17 @@ class ConfigInit(unittest.TestCase):
                         "--address": f"h:{port}", "--store": "journals", "--durability": "group", "--placement": "no"}
                 asked = good.pop(option)
                 options = [word for pair in good.items() for word in pair]
-                code, out, err = run("config", "init", *options, data=wrong + b"\n" + asked.encode() + b"\n")
-                self.assertEqual(code, 0, err)
-                self.assertIn(part, err)
-                self.assertIn(f'"{asked}"', out)
+                _, err = expect(run("config", "init", *options, data=wrong + b"\n" + asked.encode() + b"\n"),
+                                out=f'"{asked}"', err=part)
                 self.assertNotIn("ended", err)
 
     def test_an_answer_of_the_longest_is_read_whole(self):
         store = "s/" * 2047 + "s"
         self.assertEqual(len(store), 4095)
         for end in ["\n", ""]:
-            code, out, err = run("config", "init", *GIVEN, "--side", "acceptor", "--versions", "FIX.4.4", "--address", "h:1",
-                                 "--durability", "group", "--placement", "no", data=(store + end).encode())
-            self.assertEqual(code, 0, err)
-            self.assertIn(f'store_directory = "{store}"\n', out)
+            expect(run("config", "init", *GIVEN, "--side", "acceptor", "--versions", "FIX.4.4", "--address", "h:1",
+                       "--durability", "group", "--placement", "no", data=(store + end).encode()),
+                   out=f'store_directory = "{store}"\n')
 
     def test_below_etc_the_journals_are_where_the_service_may_write(self):
         with tempfile.TemporaryDirectory(dir="/etc") if os.access("/etc", os.W_OK) else self.skipTest("/etc") as folder:
@@ -173,9 +166,7 @@ class ConfigInit(unittest.TestCase):
         self.written("--defaults", *GIVEN, "--address", f"127.0.0.1:{free_port()}")
         server = Running(PROGRAM, "serve", self.file, folder=self.folder)
         self.addCleanup(server.stop)
-        code, out, err = run_in(self.folder, "top", "--once", "--interval", "0.2")
-        self.assertEqual((code, err), (0, ""), out)
-        self.assertIn("FIX.4.4:VENUE->CLIENT", out)
+        expect(run_in(self.folder, "top", "--once", "--interval", "0.2"), out="FIX.4.4:VENUE->CLIENT", err="")
 
     def test_overwrites_with_force_alone(self):
         self.file.write_text("kept", encoding="utf-8")
@@ -186,9 +177,8 @@ class ConfigInit(unittest.TestCase):
         self.assertIn("[defaults]", self.file.read_text(encoding="utf-8"))
 
     def test_prints_without_output(self):
-        code, out, err = run_in(str(self.folder), "config", "init", "--defaults", *GIVEN)
-        self.assertEqual((code, err), (0, ""))
-        self.assertIn('\ntarget_comp_id = "CLIENT"\n', out)
+        expect(run_in(str(self.folder), "config", "init", "--defaults", *GIVEN), out='\ntarget_comp_id = "CLIENT"\n',
+               err="")
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_answers_cannot_add_keys(self):

@@ -1,10 +1,9 @@
 """nfx config: conversion of QuickFIX settings, and where every setting comes from."""
 import pathlib
 import stat
-import tempfile
 import unittest
 
-from support import run
+from support import FolderTest, expect, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests/engine/config/data"
@@ -24,12 +23,7 @@ ResetOnLogin=Y
 """
 
 
-class Config(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
+class Config(FolderTest):
     def write(self, text, name="broker.cfg"):
         file = self.folder / name
         file.write_text(text, encoding="utf-8")
@@ -50,8 +44,7 @@ class Config(unittest.TestCase):
             self.assertIn(part, err)
 
     def test_keys_is_the_table_of_the_documentation(self):
-        code, out, err = run("config", "keys", "--quickfix")
-        self.assertEqual((code, err), (0, ""))
+        out, _ = expect(run("config", "keys", "--quickfix"), err="")
         self.assertGreater(out.count("\n"), 150)
         page = (ROOT / "docs/quickfix.md").read_text(encoding="utf-8")
         self.assertTrue(page.endswith("\n" + out), "docs/quickfix.md: its table is not what 'nfx config keys --quickfix' prints")
@@ -60,10 +53,8 @@ class Config(unittest.TestCase):
         self.assertEqual(run("config", "keys"), (0, ours + "\n" + out, ""))
 
     def test_check_names_the_line_of_every_given_setting(self):
-        code, out, err = run("config", "check", str(self.write(BROKER)))
-        self.assertEqual((code, err), (0, ""))
-        self.assertIn("broker.cfg: QuickFIX settings, ok, 1 session\n", out)
-        self.assertIn("\nFIX.4.4:US->THEM\n", out)
+        out, _ = expect(run("config", "check", str(self.write(BROKER))),
+                        out=["broker.cfg: QuickFIX settings, ok, 1 session\n", "\nFIX.4.4:US->THEM\n"], err="")
         self.assertRegex(out, r'\n  role = "initiator" +broker\.cfg:2 \[DEFAULT\] ConnectionType\n')
         self.assertRegex(out, r'\n  connect = "127\.0\.0\.1:9" +broker\.cfg:10 \[SESSION\] SocketConnectHost, SocketConnectPort\n')
         self.assertRegex(out, r"\n  reconnect_delay_ms = 30000 +QuickFIX's default of ReconnectInterval\n")
@@ -73,18 +64,14 @@ class Config(unittest.TestCase):
         self.assertIn("\nnote: fields that the dictionary does not expect are delivered", out)
 
     def test_check_of_given_settings_leaves_defaults_out(self):
-        code, out, _ = run("config", "check", "--given", str(self.write(BROKER)))
-        self.assertEqual(code, 0)
-        self.assertIn("heartbeat_interval_s = 30", out)
+        out, _ = expect(run("config", "check", "--given", str(self.write(BROKER))), out="heartbeat_interval_s = 30")
         self.assertNotIn("built-in default", out)
         self.assertNotIn("[engine]", out)
 
     def test_check_reads_toml(self):
         file = self.write('[defaults]\nsender_comp_id = "US"\n[[session]]\ntarget_comp_id = "THEM"\nlisten = "127.0.0.1:0"\n',
                           "engine.toml")
-        code, out, err = run("config", "check", str(file))
-        self.assertEqual((code, err), (0, ""))
-        self.assertIn("engine.toml: TOML, ok, 1 session\n", out)
+        out, _ = expect(run("config", "check", str(file)), out="engine.toml: TOML, ok, 1 session\n", err="")
         self.assertRegex(out, r'\n  sender_comp_id = "US" +engine\.toml:2 \[defaults\]\n')
         self.assertRegex(out, r'\n  target_comp_id = "THEM" +engine\.toml:4\n')
 
@@ -99,50 +86,38 @@ class Config(unittest.TestCase):
         for file in files:
             with self.subTest(file=file.name):
                 toml = self.folder / (file.stem + ".toml")
-                code, out, err = run("config", "convert", str(file), "--out", str(toml))
-                self.assertEqual((code, out), (0, ""), err)
-                code, before, _ = run("config", "check", str(file))
-                self.assertEqual(code, 0)
-                code, after, err = run("config", "check", str(toml))
-                self.assertEqual(code, 0, err)
+                expect(run("config", "convert", str(file), "--out", str(toml)), out="")
+                before, _ = expect(run("config", "check", str(file)))
+                after, _ = expect(run("config", "check", str(toml)))
                 self.assertEqual(self.settings(before), self.settings(after))
 
     def test_conversion_goes_to_standard_output_and_warnings_do_not(self):
-        code, out, err = run("config", "convert", str(self.write(BROKER)))
-        self.assertEqual(code, 0)
+        out, err = expect(run("config", "convert", str(self.write(BROKER))))
         self.assertRegex(out, r'\ntarget_comp_id = "THEM" +# line 9: TargetCompID\n')
         self.assertIn("warning: ", err)
         self.assertIn("broker.cfg:5: [DEFAULT] JdbcURL: ", err)
 
     def test_conversion_overwrites_nothing(self):
         file, out = self.write(BROKER), self.write("kept", "broker.toml")
-        code, _, err = run("config", "convert", str(file), "--out", str(out))
-        self.assertEqual(code, 1)
-        self.assertIn("give another name", err)
+        expect(run("config", "convert", str(file), "--out", str(out)), code=1, err="give another name")
         self.assertEqual(out.read_text(encoding="utf-8"), "kept")
 
     def test_secrets_are_neither_printed_nor_readable_by_others(self):
         file, toml = self.write(BROKER + "LogonTag=553=me\nLogonTag1=554=hidden\n"), self.folder / "broker.toml"
-        code, out, err = run("config", "convert", str(file))
-        self.assertEqual((code, out), (2, ""))
-        self.assertIn("broker.cfg:14: has a secret", err)
-        code, out, more = run("config", "convert", str(file), "--out", str(toml))
-        self.assertEqual((code, out), (0, ""), more)
+        _, err = expect(run("config", "convert", str(file)), code=2, out="", err="broker.cfg:14: has a secret")
+        _, more = expect(run("config", "convert", str(file), "--out", str(toml)), out="")
         self.assertEqual(stat.S_IMODE(toml.stat().st_mode), 0o600)
         self.assertIn('password = "hidden"', toml.read_text(encoding="utf-8"))
         shown = ""
         for each in (file, toml):
-            code, out, _ = run("config", "check", str(each))
-            self.assertEqual(code, 0)
-            self.assertIn('password = "***"', out)
+            out, _ = expect(run("config", "check", str(each)), out='password = "***"')
             shown += out
         self.assertNotIn("hidden", shown + err + more)
 
     def test_password_in_a_variable_stays_there(self):
         file = self.write(BROKER + "LogonTag=554=${BROKER_PASSWORD}\n")
-        code, out, err = run("config", "convert", str(file), environment={"BROKER_PASSWORD": "hidden"})
-        self.assertEqual(code, 0, err)
-        self.assertIn('password_env = "BROKER_PASSWORD"', out)
+        out, err = expect(run("config", "convert", str(file), environment={"BROKER_PASSWORD": "hidden"}),
+                          out='password_env = "BROKER_PASSWORD"')
         self.assertNotIn("hidden", out + err)
         self.assert_refused(run("config", "convert", str(file)), "the environment variable BROKER_PASSWORD is not set")
 
@@ -152,12 +127,8 @@ class Config(unittest.TestCase):
 
     def test_help_gives_examples(self):
         for command in ["convert", "check", "keys"]:
-            code, out, err = run("config", command, "--help")
-            self.assertEqual((code, err), (0, ""))
-            self.assertIn(f"nfx config {command}", out)
-        code, _, err = run("config")
-        self.assertEqual(code, 2)
-        self.assertIn("nfx config --help", err)
+            expect(run("config", command, "--help"), out=f"nfx config {command}", err="")
+        expect(run("config"), code=2, err="nfx config --help")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,9 @@
 """nfx session and nfx engine against a running nfx serve."""
 import json
 import os
-import pathlib
-import tempfile
 import unittest
 
-from support import ENVIRONMENT, PATIENCE_S, Server, run
+from support import ENVIRONMENT, PATIENCE_S, FolderTest, Server, expect, run
 
 NAME = "FIX.4.4:NEXUSFIX->CLIENT"
 SETTINGS = """[control]
@@ -19,11 +17,9 @@ store = "memory"
 """
 
 
-class Control(unittest.TestCase):
+class Control(FolderTest):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        super().setUp()
         self.environment = {**ENVIRONMENT, "NFX_CONTROL": str(self.folder / "control.sock")}
 
     def serve(self, settings=SETTINGS):
@@ -35,23 +31,18 @@ class Control(unittest.TestCase):
         return run(*arguments, environment=self.environment)
 
     def shown(self):
-        code, out, err = self.nfx("session", "show", NAME, "--json")
-        self.assertEqual((code, err), (0, ""))
+        out, _ = expect(self.nfx("session", "show", NAME, "--json"), err="")
         return json.loads(out)
 
     def test_lists_and_sets(self):
         server = self.serve()
-        code, out, err = self.nfx("session", "list")
-        self.assertEqual((code, err), (0, ""))
+        out, _ = expect(self.nfx("session", "list"), err="")
         self.assertRegex(out, r"SESSION +STATE +NEXT IN +NEXT OUT +PEER +SINCE\n" + NAME + " +disconnected +1 +1")
-        code, out, err = self.nfx("session", "set", NAME, "--next-out", "120", "--expect-out", "1")
-        self.assertEqual((code, err), (0, ""))
+        out, _ = expect(self.nfx("session", "set", NAME, "--next-out", "120", "--expect-out", "1"), err="")
         self.assertEqual(out, NAME + ": done; disconnected, next in 1, next out 120\n")
         self.assertEqual(self.shown()["next_out"], 120)
-        code, out, err = self.nfx("session", "set", NAME, "--next-out", "130", "--expect-out", "1")
-        self.assertEqual((code, out), (1, ""))
-        self.assertIn("the sequence numbers are not the expected ones; nothing was changed", err)
-        self.assertIn("next out 120", err)
+        expect(self.nfx("session", "set", NAME, "--next-out", "130", "--expect-out", "1"), code=1, out="",
+               err=["the sequence numbers are not the expected ones; nothing was changed", "next out 120"])
         self.assertEqual(self.shown()["next_out"], 120)
         audit = [json.loads(line) for line in (self.folder / "audit.log").read_text().splitlines()]
         self.assertEqual([line["event"] for line in audit], ["requested", "done", "requested", "refused"])
@@ -74,9 +65,8 @@ class Control(unittest.TestCase):
     def test_a_session_in_memory_has_no_journal_to_show(self):
         self.serve()
         for command in ("show", "verify", "tail"):
-            code, out, err = self.nfx("session", "store", command, NAME)
-            self.assertEqual((code, out), (1, ""))
-            self.assertIn("the session has no journal: its store is memory", err)
+            expect(self.nfx("session", "store", command, NAME), code=1, out="",
+                   err="the session has no journal: its store is memory")
 
     def test_says_whether_threads_run_as_planned(self):
         self.serve()
@@ -93,31 +83,24 @@ class Control(unittest.TestCase):
             self.assertEqual((code, err), (0, ""), arguments)
             self.assertIn(NAME + ": " + expected, out)
         for arguments in (["test-request"], ["resend", "--from", "1", "--force"]):
-            code, out, err = self.nfx("session", arguments[0], NAME, *arguments[1:])
-            self.assertEqual((code, out), (1, ""))
-            self.assertIn("the session is not logged on", err)
-        code, out, _ = self.nfx("session", "remove", NAME)
-        self.assertEqual(code, 0, out)
-        code, _, err = self.nfx("session", "show", NAME)
-        self.assertEqual(code, 1)
-        self.assertIn("no such session", err)
+            expect(self.nfx("session", arguments[0], NAME, *arguments[1:]), code=1, out="",
+                   err="the session is not logged on")
+        expect(self.nfx("session", "remove", NAME))
+        expect(self.nfx("session", "show", NAME), code=1, err="no such session")
 
     def test_adds_a_session_or_names_the_line(self):
         self.serve()
         file = self.folder / "new.toml"
         file.write_text('[[session]]\nsender_comp_id = "NEXUSFIX"\ntarget_comp_id = "NEW"\nlisten = "127.0.0.1:0"\n',
                         encoding="utf-8")
-        code, out, err = self.nfx("session", "add", str(file))
-        self.assertEqual((code, err), (0, ""))
+        out, _ = expect(self.nfx("session", "add", str(file)), err="")
         self.assertEqual(out, "FIX.4.4:NEXUSFIX->NEW: done; disconnected, next in 1, next out 1\n")
         self.assertTrue((self.folder / "store").is_dir())
-        code, out, err = self.nfx("session", "add", str(file))
-        self.assertEqual((code, out), (1, ""))
-        self.assertIn("the session FIX.4.4:NEXUSFIX->NEW exists already", err)
+        expect(self.nfx("session", "add", str(file)), code=1, out="",
+               err="the session FIX.4.4:NEXUSFIX->NEW exists already")
         file.write_text(file.read_text(encoding="utf-8") + "heartbeet_s = 30\n", encoding="utf-8")
-        code, out, err = self.nfx("session", "add", str(file))
-        self.assertEqual((code, out), (1, ""))
-        self.assertIn("config:5:15: [session] heartbeet_s: unknown key", err)
+        expect(self.nfx("session", "add", str(file)), code=1, out="",
+               err="config:5:15: [session] heartbeet_s: unknown key")
         self.assertIn("NEW", self.nfx("session", "list")[1])
 
     def test_reloads_the_configuration(self):
@@ -131,20 +114,15 @@ class Control(unittest.TestCase):
             "add FIX.4.4:NEXUSFIX->LATER: now\n"
             "[engine] max_fields: 65536 -> 600  (serve.conf:2, at the next start)\n"), ""))
         self.assertNotIn("LATER", self.nfx("session", "list")[1])
-        code, out, err = self.nfx("engine", "reload")
-        self.assertEqual((code, err), (1, ""))
-        self.assertIn(f"change {NAME}: done\n", out)
+        out, _ = expect(self.nfx("engine", "reload"), code=1, out=f"change {NAME}: done\n", err="")
         self.assertTrue(out.endswith("incomplete\n"), out)
         self.assertIn("LATER", self.nfx("session", "list")[1])
         file.write_text(SETTINGS + "resend_timeout_s = 0\n", encoding="utf-8")
-        code, out, err = self.nfx("engine", "reload")
-        self.assertEqual((code, out), (1, ""))
-        self.assertIn("serve.conf:9:20: [session] resend_timeout_s: expected an integer from 1", err)
+        expect(self.nfx("engine", "reload"), code=1, out="",
+               err="serve.conf:9:20: [session] resend_timeout_s: expected an integer from 1")
         self.assertIn("LATER", self.nfx("session", "list")[1], "nothing was changed")
         file.write_text(SETTINGS, encoding="utf-8")
-        code, out, err = self.nfx("engine", "reload")
-        self.assertEqual((code, err), (0, ""))
-        self.assertIn("remove FIX.4.4:NEXUSFIX->LATER: done\n", out)
+        out, _ = expect(self.nfx("engine", "reload"), out="remove FIX.4.4:NEXUSFIX->LATER: done\n", err="")
         self.assertTrue(out.endswith("done\n"), out)
         self.assertEqual(self.nfx("engine", "reload", "--plan"), (0, "nothing differs from the file\n", ""))
 
@@ -153,8 +131,7 @@ class Control(unittest.TestCase):
         file = self.folder / "client.toml"
         session = SETTINGS[SETTINGS.index("[[session]]"):]
         file.write_text(session + "max_latency_s = 60\n", encoding="utf-8")
-        code, out, err = self.nfx("session", "change", NAME, str(file))
-        self.assertEqual((code, err), (0, ""))
+        out, _ = expect(self.nfx("session", "change", NAME, str(file)), err="")
         self.assertEqual(out, f"change {NAME}: done\n  max_latency_s: 120 -> 60  (config:6)\ndone\n")
         self.assertEqual(self.nfx("session", "change", NAME, str(file))[1], "nothing to do\n")
 
@@ -174,15 +151,10 @@ class Control(unittest.TestCase):
         self.assertEqual(server.process.wait(PATIENCE_S), 0)
 
     def test_says_what_is_missing(self):
-        code, out, err = self.nfx("session", "list")
-        self.assertEqual((code, out), (3, ""))
-        self.assertIn("is an engine running whose configuration has [control] with this address?", err)
-        code, _, err = self.nfx("session", "set", NAME, "--next-out", "5")
-        self.assertEqual(code, 2)
-        self.assertIn("--expect-out", err)
-        code, _, err = self.nfx("session", "set", NAME, "--force")
-        self.assertEqual(code, 2)
-        self.assertIn("--next-in, --next-out or both", err)
+        expect(self.nfx("session", "list"), code=3, out="",
+               err="is an engine running whose configuration has [control] with this address?")
+        expect(self.nfx("session", "set", NAME, "--next-out", "5"), code=2, err="--expect-out")
+        expect(self.nfx("session", "set", NAME, "--force"), code=2, err="--next-in, --next-out or both")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """Cores of running engines, as gcore writes them, contain none of the passwords that the engines know."""
 import mmap
-import pathlib
 import secrets
 import shutil
 import subprocess
@@ -8,7 +7,7 @@ import sys
 import tempfile
 import unittest
 
-from support import ENVIRONMENT, PATIENCE_S, PROGRAM, Running
+from support import ENVIRONMENT, PATIENCE_S, PROGRAM, FolderTest, Running
 from tls_support import Certificates, ssl
 
 PIECE = 12
@@ -36,12 +35,7 @@ class Started(Running):
                                         stderr=subprocess.PIPE, text=True, env={**ENVIRONMENT, **(environment or {})})
 
 
-class CoreSecrets(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
+class CoreSecrets(FolderTest):
     def start(self, name, settings, environment=None):
         (self.folder / name).mkdir()
         file = self.folder / name / "engine.conf"

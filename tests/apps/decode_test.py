@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
-from support import ENVIRONMENT, HEADER, ORDER, PATIENCE_S, PROGRAM, fix, run
+from support import ENVIRONMENT, HEADER, ORDER, PATIENCE_S, PROGRAM, expect, fix, run
 
 PARTIES = [(453, 2), (448, "B1"), (447, "D"), (452, 1), (802, 2), (523, "s1"), (803, 1), (523, "s2"), (803, 2),
            (448, "B2"), (447, "D"), (452, 3)]
@@ -163,9 +163,7 @@ class Finding(unittest.TestCase):
         self.assertTrue(second["ok"])
 
     def test_input_without_messages_fails(self):
-        code, out, err = run("decode", data=b"no message\n")
-        self.assertEqual((code, out), (1, ""))
-        self.assertIn("no FIX message found", err)
+        expect(run("decode", data=b"no message\n"), code=1, out="", err="no FIX message found")
 
 
 class Explaining(unittest.TestCase):
@@ -208,11 +206,9 @@ class Explaining(unittest.TestCase):
         self.assertTrue(whole["ok"])
 
     def test_validation_names_the_field_and_sets_the_exit_code(self):
-        code, out, _ = run("decode", "--validate", data=fix(HEADER + [(11, "abc")]))
-        self.assertEqual(code, 1)
-        self.assertIn("INVALID: Required tag missing: ", out)
-        code, out, _ = run("decode", "--validate", data=fix(ORDER))
-        self.assertEqual(code, 0, out)
+        expect(run("decode", "--validate", data=fix(HEADER + [(11, "abc")])), code=1,
+               out="INVALID: Required tag missing: ")
+        out, _ = expect(run("decode", "--validate", data=fix(ORDER)))
         self.assertNotIn("INVALID", out)
 
     def test_a_version_without_a_dictionary_is_not_validated(self):

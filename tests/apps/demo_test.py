@@ -5,7 +5,7 @@ import pathlib
 import tempfile
 import unittest
 
-from support import run
+from support import expect, run
 
 TITLES = ("orders a second", "one order at a time", "orders unanswered")
 ROWS = ("open loop, at the set rate", "closed loop, one at a time", "closed loop, window full")
@@ -15,8 +15,7 @@ class Demo(unittest.TestCase):
     def demo(self, *options):
         with tempfile.TemporaryDirectory() as folder:
             result = pathlib.Path(folder) / "demo.json"
-            code, out, err = run("demo", "--no-dictionary", "--json", str(result), *options)
-            self.assertEqual(code, 0, err)
+            out, _ = expect(run("demo", "--no-dictionary", "--json", str(result), *options))
             return out, json.loads(result.read_text(encoding="utf-8"))
 
     def expect_honest_rows(self, out, result):

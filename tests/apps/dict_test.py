@@ -1,9 +1,8 @@
 """nfx dict: what it reports of dictionaries, and what it learns from logs."""
 import pathlib
-import tempfile
 import unittest
 
-from support import fix, run, run_in
+from support import FolderTest, expect, fix, run, run_in
 
 SHIPPED = pathlib.Path(__file__).resolve().parent.parent.parent / "dictionaries"
 IRREGULAR = pathlib.Path(__file__).resolve().parents[1] / "fix/dictionary/irregular"
@@ -36,13 +35,9 @@ LOG = b"".join([
 ])
 
 
-class Files(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-
+class Files(FolderTest):
     def path(self, name, content=None):
-        path = pathlib.Path(self.folder.name) / name
+        path = self.folder / name
         if content is not None:
             path.write_bytes(content if isinstance(content, bytes) else content.encode())
         return str(path)
@@ -55,9 +50,8 @@ class Files(unittest.TestCase):
         return code, out, pathlib.Path(overlay).read_text(), overlay
 
     def assert_all_valid(self, log, overlay):
-        code, out, err = run("decode", "--validate", "--summary", "--dictionary", overlay, self.path("venue.log", log))
-        self.assertEqual((code, err), (0, ""), out)
-        self.assertIn("0 bad, 0 invalid", out)
+        expect(run("decode", "--validate", "--summary", "--dictionary", overlay, self.path("venue.log", log)),
+               out="0 bad, 0 invalid", err="")
 
 
 class Learn(Files):
@@ -87,13 +81,12 @@ class Learn(Files):
     def test_files_in_the_current_folder_need_no_path(self):
         self.path("venue.log", LOG)
         pathlib.Path(self.path("base.xml")).write_bytes((SHIPPED / "FIX44.xml").read_bytes())
-        code, out, err = run_in(self.folder.name, "dict", "learn", "venue.log", "--base", "base.xml", "--out", "out.xml")
-        self.assertEqual((code, err), (0, ""), out)
+        expect(run_in(self.folder, "dict", "learn", "venue.log", "--base", "base.xml", "--out", "out.xml"), err="")
         self.assertIn('base="base.xml"', pathlib.Path(self.path("out.xml")).read_text())
 
     def test_an_overlay_that_cannot_be_written_is_one_line(self):
         for out, part in [("none/out.xml", "No such file or directory"), (".", "Is a directory")]:
-            code, _, err = run_in(self.folder.name, "dict", "learn", self.path("venue.log", LOG), "--base", "FIX.4.4", "--out", out)
+            code, _, err = run_in(self.folder, "dict", "learn", self.path("venue.log", LOG), "--base", "FIX.4.4", "--out", out)
             self.assertEqual((code, err.count("\n")), (2, 1), err)
             self.assertTrue(err.startswith(f"nfx: cannot write {out}: {part}"), err)
 
@@ -152,8 +145,7 @@ class Learn(Files):
 
     def learn_without_base(self, log, *options):
         overlay = self.path("learned.xml")
-        code, out, err = run("dict", "learn", self.path("venue.log", log), "--out", overlay, *options)
-        self.assertEqual((code, err), (0, ""), out)
+        out, _ = expect(run("dict", "learn", self.path("venue.log", log), "--out", overlay, *options), err="")
         return out, pathlib.Path(overlay).read_text(), overlay
 
     def test_without_a_base_the_version_of_most_messages_chooses_it(self):
@@ -179,12 +171,8 @@ class Learn(Files):
         code, _, err = run("dict", "learn", self.path("venue.log", message("0", [], "FIX.4.9")))
         self.assertEqual((code, err.count("\n")), (1, 1), err)
         self.assertIn("venue.log: no message has a BeginString(8) that a dictionary is shipped for; give one with --base", err)
-        code, _, err = run("dict", "learn", "-", data=LOG)
-        self.assertEqual((code, err.count("\n")), (2, 1), err)
-        self.assertIn("--base is needed with standard input", err)
-        code, _, err = run("dict", "learn", self.path("empty.log", b"nothing"))
-        self.assertEqual(code, 1)
-        self.assertIn("empty.log: no FIX message found", err)
+        expect(run("dict", "learn", "-", data=LOG), code=2, err="--base is needed with standard input", err_lines=1)
+        expect(run("dict", "learn", self.path("empty.log", b"nothing")), code=1, err="empty.log: no FIX message found")
 
     def test_findings_are_bounded_and_the_bound_is_reported(self):
         log = b"".join(message("D", [*ORDER, *((tag, 1) for tag in range(start, start + 2000))])
@@ -195,29 +183,24 @@ class Learn(Files):
         self.assertEqual(overlay.count("<field number="), 300)
 
     def test_without_a_file_the_overlay_goes_to_standard_output(self):
-        code, out, err = run("dict", "learn", "-", "--base", "FIX.4.4", data=LOG)
-        self.assertEqual(code, 0, err)
+        out, err = expect(run("dict", "learn", "-", "--base", "FIX.4.4", data=LOG))
         self.assertTrue(out.startswith("<?xml"))
         self.assertTrue(out.endswith("</overlay>\n"))
         self.assertIn("9730 is unknown: NewOrderSingle (4 times, STRING): added", err)
 
     def test_a_log_without_messages_is_an_error(self):
-        code, _, err = run("dict", "learn", "-", "--base", "FIX44.xml", data=b"nothing here")
-        self.assertEqual(code, 1)
-        self.assertIn("no FIX message found", err)
+        expect(run("dict", "learn", "-", "--base", "FIX44.xml", data=b"nothing here"), code=1,
+               err="no FIX message found")
 
 
 class Check(Files):
     def test_a_shipped_dictionary_is_summed_up(self):
-        code, out, _ = run("dict", "check", "FIX44.xml")
-        self.assertEqual(code, 0)
-        self.assertIn("FIX.4.4: 93 messages (8 of the session), 912 fields", out)
-        self.assertIn("no problems", out)
+        expect(run("dict", "check", "FIX44.xml"),
+               out=["FIX.4.4: 93 messages (8 of the session), 912 fields", "no problems"])
 
     def test_a_version_names_its_dictionary_and_a_transport_joins_it(self):
-        code, out, _ = run("dict", "check", "FIX.5.0SP2", "--transport", "FIXT.1.1")
-        self.assertEqual(code, 0)
-        self.assertIn("FIX.5.0SP2 in sessions of FIXT.1.1: 164 messages", out)
+        expect(run("dict", "check", "FIX.5.0SP2", "--transport", "FIXT.1.1"),
+               out="FIX.5.0SP2 in sessions of FIXT.1.1: 164 messages")
 
     def test_all_problems_are_reported_together(self):
         path = self.path("bad.xml", """<fix type="FIX" major="4" minor="4">
@@ -226,8 +209,7 @@ class Check(Files):
 <field name="A" required="maybe"/></message></messages>
 <fields><field number="1" name="A" type="STRNG"/>
 <field number="1" name="B" type="INT"/></fields></fix>""")
-        code, out, _ = run("dict", "check", path)
-        self.assertEqual(code, 1)
+        out, _ = expect(run("dict", "check", path), code=1)
         for problem in [":3: message M names the field Nope", ":4: required is 'maybe'", ":5: field A has the unknown",
                         ":6: field number 1 is already that of A"]:
             self.assertIn(path + problem, out)
@@ -236,26 +218,22 @@ class Check(Files):
 
     def test_overlays_are_checked_with_what_they_change(self):
         overlay = self.path("o.xml", '<overlay><messages><message name="Newz"/></messages></overlay>')
-        code, out, _ = run("dict", "check", "FIX44.xml", "--overlay", overlay)
-        self.assertEqual(code, 1)
-        self.assertIn("did you mean News?", out)
+        expect(run("dict", "check", "FIX44.xml", "--overlay", overlay), code=1, out="did you mean News?")
 
     def test_irregularities_that_are_repaired_are_listed_and_are_no_success(self):
         path = str(IRREGULAR / "values_twice.xml")
-        code, out, _ = run("dict", "check", path)
-        self.assertEqual(code, 1)
-        self.assertIn(path + ":45: field Side lists the value '1' twice", out)
-        self.assertIn("2 problems, repaired when the dictionary is used", out)
+        expect(run("dict", "check", path), code=1,
+               out=[path + ":45: field Side lists the value '1' twice",
+                    "2 problems, repaired when the dictionary is used"])
 
     def test_session_messages_that_are_missing_are_a_problem(self):
         dictionary = (SHIPPED / "FIX44.xml").read_text(encoding="utf-8")
         start = dictionary.index('<message name="TestRequest"')
         end = dictionary.index("</message>", start) + len("</message>")
-        code, out, _ = run("dict", "check", path := self.path("own.xml", dictionary[:start] + dictionary[end:]))
-        self.assertEqual(code, 1)
-        self.assertIn(path + ":", out)
-        self.assertIn("the dictionary has no TestRequest: used as FIX44.xml has them; add them, or write an overlay", out)
-        self.assertIn("1 problem, repaired when the dictionary is used", out)
+        expect(run("dict", "check", path := self.path("own.xml", dictionary[:start] + dictionary[end:])), code=1,
+               out=[path + ":",
+                    "the dictionary has no TestRequest: used as FIX44.xml has them; add them, or write an overlay",
+                    "1 problem, repaired when the dictionary is used"])
 
     def test_other_commands_use_an_irregular_dictionary_and_warn_of_it_once(self):
         path = str(IRREGULAR / "types_in_small_letters.xml")
@@ -265,37 +243,26 @@ class Check(Files):
         self.assertEqual(err.count("warning: "), 1, err)
 
     def test_a_missing_file_is_named(self):
-        code, out, _ = run("dict", "check", "Nope.xml")
-        self.assertEqual(code, 1)
-        self.assertIn("cannot read Nope.xml: ", out)
+        expect(run("dict", "check", "Nope.xml"), code=1, out="cannot read Nope.xml: ")
 
 
 class Show(Files):
     def test_a_message_is_printed_with_its_fields_groups_and_conditions(self):
-        code, out, _ = run("dict", "show", "FIX44.xml", "NewOrderSingle")
-        self.assertEqual(code, 0)
-        self.assertIn("message D NewOrderSingle\n", out)
-        self.assertIn("\n  11 ClOrdID STRING, required\n", out)
-        self.assertIn("\n    448 PartyID STRING\n", out)
+        expect(run("dict", "show", "FIX44.xml", "NewOrderSingle"),
+               out=["message D NewOrderSingle\n", "\n  11 ClOrdID STRING, required\n", "\n    448 PartyID STRING\n"])
         orchestra = self.path("o.xml", """<repository name="Rules" version="1.0"><fields>
 <field id="40" name="OrdType" type="char"/><field id="44" name="Price" type="Price"/></fields><messages>
 <message name="Order" msgType="D"><structure><fieldRef id="40" presence="required"/><fieldRef id="44" presence="conditional">
 <rule name="r" presence="required"><when>OrdType == ^Limit</when></rule></fieldRef></structure></message></messages>
 </repository>""")
-        code, out, _ = run("dict", "show", orchestra, "D", "--fix-version", "FIX.4.4")
-        self.assertEqual(code, 0)
-        self.assertIn("rule: message Order, field Price required when OrdType == ^Limit\n", out)
-        code, out, err = run("dict", "show", orchestra, "D")
-        self.assertEqual(code, 2)
+        expect(run("dict", "show", orchestra, "D", "--fix-version", "FIX.4.4"),
+               out="rule: message Order, field Price required when OrdType == ^Limit\n")
+        out, err = expect(run("dict", "show", orchestra, "D"), code=2)
         self.assertIn("version '1.0' is the file's own; give the FIX version, such as --fix-version FIX.4.4", out + err)
 
     def test_a_field_is_printed_with_its_values(self):
-        code, out, _ = run("dict", "show", "FIX44.xml", "54")
-        self.assertEqual(code, 0)
-        self.assertIn("field 54 Side CHAR\n  1 BUY\n", out)
-        code, _, err = run("dict", "show", "FIX44.xml", "Syde")
-        self.assertEqual(code, 1)
-        self.assertIn("no message or field Syde", err)
+        expect(run("dict", "show", "FIX44.xml", "54"), out="field 54 Side CHAR\n  1 BUY\n")
+        expect(run("dict", "show", "FIX44.xml", "Syde"), code=1, err="no message or field Syde")
 
 
 class Diff(Files):
@@ -310,8 +277,7 @@ class Diff(Files):
 <message name="Ping" msgtype="U1"><field name="Text"/></message>
 <message name="NewOrderSingle"><group name="NoPartyIDs"><field name="Flag" after="PartyID"/></group></message>
 <message name="Email" remove="Y"/></messages></overlay>""")
-        code, out, _ = run("dict", "diff", "FIX44.xml", overlay)
-        self.assertEqual(code, 1)
+        out, _ = expect(run("dict", "diff", "FIX44.xml", overlay), code=1)
         for line in ["+ field 9730 Flag INT", "~ field 44 Price type: PRICE, then STRING", "+ value 54=Z ODD",
                      "- value 54=9 ", "+ B News: 9730 Flag (required)", "~ B News: 148 Headline required: Y, then N",
                      "+ message U1 Ping", "- message C Email", "+ D NewOrderSingle/453 NoPartyIDs: 9730 Flag"]:
@@ -324,9 +290,8 @@ class DecodeFixt(unittest.TestCase):
         return run("decode", "--validate", "--one-line", "--color", "never", "-", data=log)
 
     def test_a_message_may_have_its_own_version(self):
-        code, out, _ = self.kinds(message("6", [(1128, 7)], "FIXT.1.1") + message("CX", [(1128, 9)], "FIXT.1.1"))
-        self.assertEqual(code, 1)
-        self.assertIn("PartyDetailsDefinitionRequest", out)
+        expect(self.kinds(message("6", [(1128, 7)], "FIXT.1.1") + message("CX", [(1128, 9)], "FIXT.1.1")), code=1,
+               out="PartyDetailsDefinitionRequest")
 
     def test_the_logon_specifies_the_version_of_its_sender(self):
         logon = message("A", [(98, 0), (108, 30), (1137, 7)], "FIXT.1.1")

@@ -4,7 +4,7 @@ import unittest
 
 from examples_support import EXAMPLES, ExampleTest, values
 from peer import Peer
-from support import run
+from support import expect, run
 
 FOLDER = "custom_dictionary"
 SOURCE = (EXAMPLES / FOLDER / "custom_dictionary.cpp").read_text(encoding="utf-8")
@@ -26,8 +26,7 @@ class CustomDictionary(ExampleTest):
     def test_the_lines_of_its_comment(self):
         lines = "\n".join(re.findall(r"^//     (35=.*)$", SOURCE, re.MULTILINE)) + "\n"
         config = self.config(f"{FOLDER}/trader.toml", self.venue.port)
-        code, out, err = run("connect", str(config), "--wait", "1", data=lines.encode())
-        self.assertEqual(code, 0, err)
+        out, _ = expect(run("connect", str(config), "--wait", "1", data=lines.encode()))
         self.assertRegex(out, r"ClOrdID=first .*OrdStatus=0\(NEW\)")
         self.assertRegex(out, r"PauseReport .*PauseAction=1\(PAUSE\) OrdersSoFar=1")
         self.assertRegex(out, r"ClOrdID=second .*OrdStatus=8\(REJECTED\)")

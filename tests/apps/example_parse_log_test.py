@@ -3,7 +3,7 @@ import subprocess
 import unittest
 
 from examples_support import BUILT, EXAMPLES, ExampleTest
-from support import ENVIRONMENT, HEADER, ORDER, PATIENCE_S, fix
+from support import ENVIRONMENT, HEADER, ORDER, PATIENCE_S, expect, fix
 
 
 class ParseLog(ExampleTest):
@@ -35,36 +35,26 @@ class ParseLog(ExampleTest):
                            (before + good.replace(b"\x0155=", b"\x015x="), "a tag is not a number"),
                            (b"8=FIX.4.4", ""), (before + b"8=FIX", "")):
             with self.subTest(text):
-                code, out, _ = self.run_on(good, line)
-                self.assertEqual(code, 1)
+                out, _ = expect(self.run_on(good, line), code=1)
                 self.assertRegex(out, rf"(?m)^line 2, column \d+: .*{text}$")
                 self.assertTrue(out.endswith("1 NewOrderSingle\n1 lines are wrong\n"), out)
                 if "tag" in text:
                     self.assertIn(f"column {line.index(b'5x=') + 1}:", out)
 
     def test_what_the_dictionary_does_not_allow_is_reported_with_its_field(self):
-        code, out, _ = self.run_on(fix([*HEADER, (54, "X"), (40, 1), (11, "a"), (55, "A"), (38, 1)]))
-        self.assertEqual(code, 1)
-        self.assertIn("  wrong: Side(54), ", out)
-        self.assertIn("  wrong: TransactTime(60), ", out)
-        self.assertIn("1 lines are wrong\n", out)
+        expect(self.run_on(fix([*HEADER, (54, "X"), (40, 1), (11, "a"), (55, "A"), (38, 1)])), code=1,
+               out=["  wrong: Side(54), ", "  wrong: TransactTime(60), ", "1 lines are wrong\n"])
 
     def test_with_another_dictionary(self):
         line = fix([(35, "U1"), *HEADER[1:], (9002, 1)])
-        code, out, _ = self.run_on(line, dictionary=[EXAMPLES / "custom_dictionary/venue.xml"])
-        self.assertEqual(code, 0)
-        self.assertIn("line 1: PauseRequest\n", out)
-        self.assertIn("  PauseAction(9002) = 1 PAUSE\n", out)
-        code, out, _ = self.run_on(line)
-        self.assertEqual(code, 1)
-        self.assertIn("1 unknown\n", out)
+        expect(self.run_on(line, dictionary=[EXAMPLES / "custom_dictionary/venue.xml"]),
+               out=["line 1: PauseRequest\n", "  PauseAction(9002) = 1 PAUSE\n"])
+        expect(self.run_on(line), code=1, out="1 unknown\n")
 
     def test_wrong_arguments_are_one_line_and_2(self):
         for arguments, text in (([], "usage: parse_log LOG [DICTIONARY]"), (["missing.log"], "cannot open missing.log"),
                                 (["/dev/null", "missing.xml"], "missing.xml")):
-            code, out, err = self.run_program(*arguments)
-            self.assertEqual((code, out, err.count("\n")), (2, "", 1))
-            self.assertIn(text, err)
+            expect(self.run_program(*arguments), code=2, out="", err=text, err_lines=1)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import tempfile
 import unittest
 
 from report_page import check
-from support import run
+from support import expect, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests/engine/placement/topologies"
@@ -31,8 +31,7 @@ class FabricPlan(unittest.TestCase):
     def test_threads_of_the_published_machine_are_on_the_published_cpus(self):
         if not PUBLISHED.exists():
             self.skipTest(f"{PUBLISHED} is not there: it is not in the repository")
-        code, out, _ = run("fabric", "plan", str(PUBLISHED), "--json", "--card-rate", "100")
-        self.assertEqual(code, 0)
+        out, _ = expect(run("fabric", "plan", str(PUBLISHED), "--json", "--card-rate", "100"))
         plan = json.loads(out)
         self.assertEqual([group["cpu"] for group in plan["groups"]], [6, 18, 30, 42, 54, 66, 78, 90])
         self.assertEqual({len(group["cards"]) for group in plan["groups"]}, {4})
@@ -41,15 +40,12 @@ class FabricPlan(unittest.TestCase):
         self.assertIsNone(plan["groups"][0]["switch"])
 
     def test_a_topology_that_is_not_there_is_one_line(self):
-        code, out, err = run("fabric", "plan", "no_such.xml")
-        self.assertEqual((code, out, err.count("\n")), (2, "", 1))
-        self.assertIn("no_such.xml: No such file", err)
+        expect(run("fabric", "plan", "no_such.xml"), code=2, out="", err="no_such.xml: No such file", err_lines=1)
 
 
 class FabricSimulate(unittest.TestCase):
     def steps(self, *arguments):
-        code, out, err = run("fabric", "simulate", "--json", *arguments)
-        self.assertEqual((code, err), (0, ""))
+        out, _ = expect(run("fabric", "simulate", "--json", *arguments), err="")
         return json.loads(out)["steps"]
 
     def test_steps_are_those_that_were_published(self):
@@ -65,8 +61,7 @@ class FabricSimulate(unittest.TestCase):
         self.assertEqual(switch["bottleneck"], "switches")
 
     def test_the_table_has_a_line_for_each_step(self):
-        code, out, _ = run("fabric", "simulate")
-        self.assertEqual(code, 0)
+        out, _ = expect(run("fabric", "simulate"))
         for chapter in ("7 queue", "12 pin", "15 lazy"):
             self.assertIn(chapter, out)
 
@@ -85,17 +80,13 @@ class FabricBench(unittest.TestCase):
             self.assertTrue(0 < latency["p50"] <= latency["p99"] <= latency["p99.9"] <= latency["max"])
 
     def test_threads_and_groups_are_reported(self):
-        code, out, _ = run("fabric", "bench", "--provider", "socket", "--rails", "2", "--groups", "1", *self.SHORT)
-        self.assertEqual(code, 0)
+        out, _ = expect(run("fabric", "bench", "--provider", "socket", "--rails", "2", "--groups", "1", *self.SHORT))
         for text in ("all ", "group 0", "sender   not pinned", "receiver not pinned", "small    64 bytes, one way in us: p50"):
             self.assertIn(text, out)
 
     def test_more_groups_than_rails_and_unknown_providers_are_one_line(self):
-        code, out, err = run("fabric", "bench", "--rails", "1", "--groups", "2")
-        self.assertEqual((code, out), (2, ""))
-        self.assertIn("--groups", err)
-        code, out, err = run("fabric", "bench", "--provider", "nothing", *self.SHORT)
-        self.assertEqual((code, out, err.count("\n")), (1, "", 1))
+        expect(run("fabric", "bench", "--rails", "1", "--groups", "2"), code=2, out="", err="--groups")
+        _, err = expect(run("fabric", "bench", "--provider", "nothing", *self.SHORT), code=1, out="", err_lines=1)
         self.assertRegex(err, "no card for provider 'nothing'|libfabric-dev")
 
 

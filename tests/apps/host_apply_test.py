@@ -1,14 +1,12 @@
 """nfx host apply, verify and revert on a folder that stands for a host; nothing of this host is touched."""
 import json
 import os
-import pathlib
 import shutil
 import stat
 import subprocess
-import tempfile
 import unittest
 
-from support import PROGRAM, run
+from support import PROGRAM, FolderTest, expect, run
 
 CONFIG = """[engine]
 idle = "spin"
@@ -23,11 +21,9 @@ dictionary = "none"  # the user without rights may be unable to read a shipped o
 CPUSET = "sys/fs/cgroup/cpuset"
 
 
-class HostApply(unittest.TestCase):
+class HostApply(FolderTest):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        super().setUp()
         self.config = self.folder / "engine.toml"
         self.config.write_text(CONFIG, encoding="utf-8")
         self.root = self.folder / "root"
@@ -79,17 +75,13 @@ class HostApply(unittest.TestCase):
 
     def test_apply_verify_and_revert_leave_the_tree_as_it_was(self):
         before = self.tree()
-        code, out, err = self.apply("--runtime")
-        self.assertEqual((code, err), (0, ""), out)
-        self.assertIn("0 refused", out)
+        expect(self.apply("--runtime"), out="0 refused", err="")
         self.assertEqual(self.get("proc/irq/10/smp_affinity_list"), "0")
         self.assertIn("list:\t0\n", self.get("proc/50/task/50/status"))
-        code, out, err = self.host("verify")
-        self.assertEqual((code, err), (0, ""), out)
+        expect(self.host("verify"), err="")
         code, out, err = self.apply("--runtime")
         self.assertEqual((code, out, err), (0, "nothing changed: the host is as planned\n", ""))
-        code, out, err = self.host("revert")
-        self.assertEqual((code, err), (0, ""), out)
+        out, _ = expect(self.host("revert"), err="")
         self.assertRegex(out, r"restored (\d+) of \1\n")
         self.assertEqual(self.tree(), before)
         self.assertFalse(self.state.exists())
@@ -101,8 +93,7 @@ class HostApply(unittest.TestCase):
 
     def test_without_a_state_folder_the_record_is_below_the_root(self):
         before = self.tree()
-        code, out, _ = run("host", "apply", str(self.config), "--runtime", "--root", str(self.root))
-        self.assertEqual(code, 0, out)
+        expect(run("host", "apply", str(self.config), "--runtime", "--root", str(self.root)))
         self.assertTrue((self.root / "run/nexusfix-host/changes.jsonl").exists())
         run("host", "revert", "--root", str(self.root))
         shutil.rmtree(self.root / "run")
@@ -110,11 +101,8 @@ class HostApply(unittest.TestCase):
 
     def test_dry_run_lists_and_writes_nothing(self):
         before = self.tree()
-        code, out, err = self.apply("--runtime", "--dry-run")
-        self.assertEqual((code, err), (0, ""))
-        self.assertIn("/proc/sys/vm/stat_interval: 1 -> 120", out)
-        code, out, err = self.apply("--runtime", "--dry-run", "--format", "json")
-        self.assertEqual((code, err), (0, ""))
+        expect(self.apply("--runtime", "--dry-run"), out="/proc/sys/vm/stat_interval: 1 -> 120", err="")
+        out, _ = expect(self.apply("--runtime", "--dry-run", "--format", "json"), err="")
         rows = {row["path"]: row for row in json.loads(out)["changes"]}
         self.assertEqual(rows["/proc/irq/10/smp_affinity_list"]["wanted"], "0")
         self.assertEqual(rows["/proc/irq/10/smp_affinity_list"]["seen"], "0-1\n")
@@ -123,15 +111,12 @@ class HostApply(unittest.TestCase):
 
     def test_json_reports_are_json(self):
         for command in (("apply", str(self.config), "--runtime"), ("verify",), ("revert",)):
-            code, out, err = self.host(*command, "--format", "json")
-            self.assertEqual((code, err), (0, ""))
+            out, _ = expect(self.host(*command, "--format", "json"), err="")
             self.assertEqual(json.loads(out)["exit"], 0)
 
     def test_a_pending_interrupt_is_a_warning_until_it_has_come(self):
         self.put("proc/irq/10/effective_affinity_list", "1\n")
-        code, out, _ = self.apply("--runtime")
-        self.assertEqual(code, 1)
-        self.assertIn("pending", out)
+        expect(self.apply("--runtime"), code=1, out="pending")
         self.assertEqual(self.host("verify")[0], 1)
         self.put("proc/irq/10/effective_affinity_list", "0\n")
         self.assertEqual(self.host("verify")[0], 0)
@@ -139,21 +124,15 @@ class HostApply(unittest.TestCase):
     def test_verify_names_who_is_back_on_the_isolated_cpu(self):
         self.apply("--runtime")
         self.task(77, "intruder")
-        code, out, _ = self.host("verify", str(self.config))
-        self.assertEqual(code, 2)
-        self.assertIn("intruder (77)", out)
+        expect(self.host("verify", str(self.config)), code=2, out="intruder (77)")
 
     def test_verify_without_anything_applied_is_inconclusive(self):
-        code, out, err = self.host("verify")
-        self.assertEqual((code, out), (3, ""))
-        self.assertIn("nothing is applied", err)
+        expect(self.host("verify"), code=3, out="", err="nothing is applied")
 
     def test_a_trading_engine_is_left_alone(self):
         before = self.tree()
         self.task(90, "nfx-poll-0")
-        code, out, err = self.apply("--runtime")
-        self.assertEqual((code, out), (2, ""))
-        self.assertIn("process 90", err)
+        expect(self.apply("--runtime"), code=2, out="", err="process 90")
         self.assertEqual(self.apply("--runtime", "--while-trading")[0], 0)
         self.host("revert")
         shutil.rmtree(self.root / "proc/90")
@@ -162,15 +141,13 @@ class HostApply(unittest.TestCase):
     def test_a_plan_that_leaves_no_housekeeping_is_invalid(self):
         before = self.tree()
         self.config.write_text(CONFIG.replace('"spin"', '"spin"\npoll_threads = 2'), encoding="utf-8")
-        code, out, err = self.apply("--runtime")
-        self.assertEqual((code, out), (5, ""), err)
+        _, err = expect(self.apply("--runtime"), code=5, out="")
         self.assertTrue(err.startswith("nfx: "), err)
         self.assertEqual(self.tree(), before)
 
     def test_runtime_or_boot_must_be_specified(self):
         for arguments in ((), ("--runtime", "--boot"), ("--runtime", "--install"), ("--runtime", "--output", "/tmp")):
-            code, out, err = self.apply(*arguments)
-            self.assertEqual((code, out), (2, ""))
+            _, err = expect(self.apply(*arguments), code=2, out="")
             self.assertTrue(err.startswith("nfx: "), err)
 
     def test_revert_without_a_record_reports_it(self):
@@ -179,15 +156,13 @@ class HostApply(unittest.TestCase):
     def test_boot_files_can_be_written_elsewhere_first(self):
         before = self.tree()
         output = self.folder / "boot"
-        code, _, err = self.apply("--boot", "--output", str(output))
-        self.assertEqual((code, err), (0, ""))
+        expect(self.apply("--boot", "--output", str(output)), err="")
         self.assertEqual(self.apply("--boot")[0], 0)
         self.assertEqual(self.tree(), before)
 
     def test_installed_boot_files_wait_for_the_reboot_and_can_be_taken_back(self):
         before = self.tree()
-        code, out, err = self.apply("--boot", "--install")
-        self.assertEqual((code, err), (4, ""), out)
+        expect(self.apply("--boot", "--install"), code=4, err="")
         self.assertEqual(self.host("revert", "--boot")[0], 0)
         self.assertEqual(self.tree(), before)
 

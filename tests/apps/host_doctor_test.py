@@ -1,29 +1,22 @@
 """nfx host doctor, explain and collect, on descriptions of hosts and on copies of this one."""
 import json
 import pathlib
-import tempfile
 import unittest
 
-from support import run
+from support import FolderTest, expect, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HOSTS = ROOT / "tests/host/host/hosts"
 
 
-class HostDoctor(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
+class HostDoctor(FolderTest):
     def examine(self, host):
         code, out, err = run("host", "doctor", "--root", str(host), "--format", "json")
         self.assertEqual(err, "")
         return code, json.loads(out)
 
     def test_text_names_what_was_seen_and_wanted_and_the_fixes(self):
-        code, out, err = run("host", "doctor", "--root", str(HOSTS / "clocksource_hpet"))
-        self.assertEqual((code, err), (2, ""))
+        out, _ = expect(run("host", "doctor", "--root", str(HOSTS / "clocksource_hpet")), code=2, err="")
         self.assertRegex(out, r"failure +power\.clocksource +hpet; available: hpet acpi_pm\n +wanted: tsc\n +now: .*\n +boot: ")
         self.assertNotIn("\ngood ", out)
         self.assertRegex(out, r"\n\d+ checks: 1 failure, ")
@@ -52,9 +45,8 @@ class HostDoctor(unittest.TestCase):
         self.assertRegex(out, r"\ncannot tell +power\.cpu_dma_latency +/dev/cpu_dma_latency: Permission denied\n")
 
     def test_a_copy_of_a_copy_gives_the_same(self):
-        code, out, err = run("host", "collect", str(self.folder / "copy"), "--root", str(HOSTS / "two_sockets"))
-        self.assertEqual((code, err), (0, ""))
-        self.assertIn(" files, ", out)
+        expect(run("host", "collect", str(self.folder / "copy"), "--root", str(HOSTS / "two_sockets")), out=" files, ",
+               err="")
         self.assertEqual(self.examine(self.folder / "copy"), self.examine(HOSTS / "two_sockets"))
 
     def test_this_host_can_be_collected_and_examined(self):
@@ -69,31 +61,23 @@ class HostDoctor(unittest.TestCase):
 
     def test_collect_refuses_a_folder_with_files(self):
         (self.folder / "mine").write_text("x", encoding="utf-8")
-        code, out, err = run("host", "collect", str(self.folder))
-        self.assertEqual((code, out), (1, ""))
-        self.assertIn("not empty", err)
+        expect(run("host", "collect", str(self.folder)), code=1, out="", err="not empty")
 
     def test_collect_lists_what_it_would_copy(self):
-        code, out, _ = run("host", "collect", "--list")
-        self.assertEqual(code, 0)
-        self.assertIn("/proc/irq/default_smp_affinity\n", out)
+        out, _ = expect(run("host", "collect", "--list"), out="/proc/irq/default_smp_affinity\n")
         self.assertNotIn("environ", out)
 
     def test_explain_gives_the_reason(self):
-        code, out, err = run("host", "explain", "scheduler.rt_throttling")
-        self.assertEqual((code, err), (0, ""))
+        out, _ = expect(run("host", "explain", "scheduler.rt_throttling"), err="")
         for part in ("reads", "sched_rt_runtime_us=950000", "fix now", "fix at boot", "risk"):
             self.assertIn(part, out)
 
     def test_explain_of_an_unknown_check_suggests_one(self):
-        code, out, err = run("host", "explain", "isolation.isolcpu")
-        self.assertEqual((code, out), (2, ""))
-        self.assertIn("did you mean isolation.isolcpus?", err)
+        expect(run("host", "explain", "isolation.isolcpu"), code=2, out="", err="did you mean isolation.isolcpus?")
         self.assertIn("did you mean memory.ksm?", run("host", "explain", "ksm")[2])
 
     def test_explain_alone_lists_the_checks(self):
-        code, out, _ = run("host", "explain")
-        self.assertEqual(code, 0)
+        out, _ = expect(run("host", "explain"))
         self.assertGreaterEqual(len(out.splitlines()), 45)
 
 

@@ -4,11 +4,10 @@ import os
 import pathlib
 import re
 import subprocess
-import tempfile
 import unittest
 
 from report_page import check
-from support import ENVIRONMENT, PATIENCE_S, PROGRAM, run
+from support import ENVIRONMENT, PATIENCE_S, PROGRAM, FolderTest, expect, run
 
 # One CPU that this process may use, whatever the host's other CPUs are isolated for.
 CPU = str(min(os.sched_getaffinity(0)))
@@ -16,22 +15,15 @@ BRIEF = ("host", "noise", "--seconds", "0.05", "--no-trace", "--cpus", CPU)
 NOBODY = 65534
 
 
-class HostNoise(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
+class HostNoise(FolderTest):
     def test_the_text_has_a_line_per_cpu_and_the_reason_why_nothing_is_attributed(self):
-        code, out, err = run(*BRIEF)
-        self.assertEqual((code, err), (0, ""))
+        out, _ = expect(run(*BRIEF), err="")
         self.assertRegex(out, r"^1 CPU, 0\.05 s, pinned, ordinary scheduler\n")
         self.assertRegex(out, rf"\n +{CPU}( +[0-9.]+){{14}}\n")
         self.assertIn("Single stalls cannot be attributed: it was not requested.", out)
 
     def test_json_counts_a_window_per_millisecond(self):
-        code, out, _ = run(*BRIEF, "--format", "json")
-        self.assertEqual(code, 0)
+        out, _ = expect(run(*BRIEF, "--format", "json"))
         report = json.loads(out)
         self.assertEqual(report["schema"], "nexusfix.noise.2")
         for cpu in report["cpus"]:
@@ -40,8 +32,7 @@ class HostNoise(unittest.TestCase):
             self.assertLessEqual(cpu["p50_us"], cpu["max_us"])
 
     def test_prometheus_text_has_types_before_samples(self):
-        code, out, _ = run(*BRIEF, "--format", "prometheus")
-        self.assertEqual(code, 0)
+        out, _ = expect(run(*BRIEF, "--format", "prometheus"))
         typed = set()
         for line in out.splitlines():
             if line.startswith("# TYPE "):
@@ -52,16 +43,14 @@ class HostNoise(unittest.TestCase):
                 float(line.rsplit(" ", 1)[1])
 
     def test_threads_that_are_not_pinned_are_numbered(self):
-        code, out, _ = run(*BRIEF, "--unpinned", "--format", "json")
-        self.assertEqual(code, 0)
+        out, _ = expect(run(*BRIEF, "--unpinned", "--format", "json"))
         report = json.loads(out)
         self.assertFalse(report["pinned"])
         self.assertTrue(all("thread" in entry for entry in report["cpus"]))
 
     def test_the_page_is_written_and_refers_to_no_other_file(self):
         page = self.folder / "noise.html"
-        code, _, err = run(*BRIEF, "--html", str(page))
-        self.assertEqual((code, err), (0, ""))
+        expect(run(*BRIEF, "--html", str(page)), err="")
         charts = check(self, page.read_text(encoding="utf-8"))["charts"]
         self.assertEqual([chart["title"] for chart in charts[:2]],
                          ["Worst stall per window (logarithmic)", "Distribution of the worst stall per window (logarithmic)"])
@@ -69,14 +58,11 @@ class HostNoise(unittest.TestCase):
 
     def test_a_comparison_has_a_ratio_per_cpu_and_goes_to_standard_error_when_programs_read(self):
         file = self.folder / "before.json"
-        code, out, _ = run(*BRIEF, "--format", "json")
-        self.assertEqual(code, 0)
+        out, _ = expect(run(*BRIEF, "--format", "json"))
         file.write_text(out, encoding="utf-8")
-        code, out, _ = run(*BRIEF, "--compare", str(file))
-        self.assertEqual(code, 0)
+        out, _ = expect(run(*BRIEF, "--compare", str(file)))
         self.assertRegex(out, r"\nNow divided by then; below 1: less noise now\n(.*\n)+  all ")
-        code, out, err = run(*BRIEF, "--compare", str(file), "--format", "json")
-        self.assertEqual(code, 0)
+        out, err = expect(run(*BRIEF, "--compare", str(file), "--format", "json"))
         json.loads(out)
         self.assertIn("Now divided by then", err)
 
@@ -87,16 +73,13 @@ class HostNoise(unittest.TestCase):
         for arguments, part in ((("--cpus", "x"), "--cpus x: "), (("--cpus", "8000"), "not online: 8000"),
                                 (("--cpus", " "), "expected CPUs"), (("--seconds", "0"), "--seconds"),
                                 (("--format", "xml"), "--format"), (("--compare", str(other)), "other.json: "),
-                                (("--fifo", "100"), "--fifo"), (("--fifo", "1", "--cpus", everything), "")):
+                                (("--fifo", "100"), "--fifo"), (("--fifo", "1", "--cpus", everything), "on all CPUs")):
             with self.subTest(arguments=arguments):
-                code, out, err = run("host", "noise", "--no-trace", "--seconds", "0.01", *arguments)
-                self.assertEqual((code, out), (2, ""), err)
-                self.assertIn(part, err)
+                expect(run("host", "noise", "--no-trace", "--seconds", "0.01", *arguments), code=2, out="", err=part)
 
     def test_a_page_that_cannot_be_written_is_known_before_the_measurement(self):
-        code, out, err = run("host", "noise", "--seconds", "600", "--no-trace", "--html", "/nowhere/noise.html")
-        self.assertEqual((code, out), (1, ""))
-        self.assertIn("cannot write /nowhere/noise.html: ", err)
+        expect(run("host", "noise", "--seconds", "600", "--no-trace", "--html", "/nowhere/noise.html"), code=1, out="",
+               err="cannot write /nowhere/noise.html: ")
 
     def test_who_may_not_trace_gets_numbers_the_reason_and_exit_code_3(self):
         identity = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}

@@ -1,10 +1,8 @@
 """nfx host plan: which thread runs where, on a machine made of files, and its exit codes."""
 import json
-import pathlib
-import tempfile
 import unittest
 
-from support import run
+from support import FolderTest, expect, run
 
 CONFIG = """[engine]
 poll_threads = {polls}
@@ -20,11 +18,9 @@ target_comp_id = "THEM"
 """
 
 
-class Plan(unittest.TestCase):
+class Plan(FolderTest):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        super().setUp()
         self.root = self.folder / "root"
         self.machine(cpus=4)
 
@@ -68,23 +64,19 @@ class Plan(unittest.TestCase):
         return run("host", "plan", str(config), "--root", str(self.root), *options)
 
     def test_warns_about_a_core_that_is_not_isolated(self):
-        code, out, err = self.plan()
-        self.assertEqual((code, err), (1, ""))
+        out, _ = expect(self.plan(), code=1, err="")
         self.assertRegex(out, r"nfx-poll-0 +poll +spin +1 ")
         self.assertIn("warning [not-isolated]", out)
         self.assertIn("nfx-poll-0 (CPU 1): 1: US->THEM", out)
 
     def test_is_content_with_a_host_that_is_set_up(self):
         self.machine(cpus=4, command_line="isolcpus=1 nohz_full=1 rcu_nocbs=1", isolated="1")
-        code, out, err = self.plan()
-        self.assertEqual((code, err), (0, ""), out)
+        out, _ = expect(self.plan(), err="")
         self.assertNotIn("warning", out)
 
     def test_refuses_more_busy_polling_threads_than_cores(self):
-        code, out, err = self.plan(polls=9)
-        self.assertEqual((code, err), (5, ""))
-        self.assertIn("refusal [oversubscribed-spinners]", out)
-        self.assertIn("set [engine] poll_threads = 3", out)
+        expect(self.plan(polls=9), code=5, out=["refusal [oversubscribed-spinners]", "set [engine] poll_threads = 3"],
+               err="")
 
     def test_json_has_it_all(self):
         code, out, _ = self.plan("--format", "json",
@@ -106,19 +98,13 @@ class Plan(unittest.TestCase):
         self.assertEqual(self.plan("--isolated-only", polls=2)[1], "1-2\n")
 
     def test_pins_no_thread_without_a_placement_section(self):
-        code, out, err = self.plan(idle="block", placement="")
-        self.assertEqual((code, err), (0, ""))
-        self.assertIn("note [placement-off]", out)
+        expect(self.plan(idle="block", placement=""), out="note [placement-off]", err="")
 
     def test_refuses_a_device_that_is_not_there(self):
-        code, out, _ = self.plan(placement='[placement.poll]\nnear = "each_grup"')
-        self.assertEqual(code, 5)
-        self.assertIn("did you mean each_group?", out)
+        expect(self.plan(placement='[placement.poll]\nnear = "each_grup"'), code=5, out="did you mean each_group?")
 
     def test_needs_a_configuration(self):
-        code, out, err = run("host", "plan")
-        self.assertEqual((code, out), (2, ""))
-        self.assertIn("CONFIG", err)
+        expect(run("host", "plan"), code=2, out="", err="CONFIG")
 
 
 if __name__ == "__main__":

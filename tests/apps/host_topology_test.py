@@ -1,11 +1,10 @@
 """nfx host topology: text, JSON, pictures and groups of captured machines, and its errors for files of other kinds."""
 import json
 import pathlib
-import tempfile
 import unittest
 import xml.etree.ElementTree
 
-from support import run
+from support import FolderTest, expect, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests/engine/placement/topologies"
@@ -21,15 +20,9 @@ connect = "127.0.0.1:9"
 """
 
 
-class HostTopology(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
+class HostTopology(FolderTest):
     def show(self, name, *arguments):
-        code, out, err = run("host", "topology", "--from", str(FIXTURES / name), *arguments)
-        self.assertEqual((code, err), (0, ""))
+        out, _ = expect(run("host", "topology", "--from", str(FIXTURES / name), *arguments), err="")
         return out
 
     def changed(self, name, old, new):
@@ -41,15 +34,12 @@ class HostTopology(unittest.TestCase):
         return file
 
     def assert_refused(self, arguments, *parts):
-        code, out, err = run("host", "topology", *arguments)
-        self.assertEqual((code, out), (2, ""))
-        self.assertEqual(err.count("\n"), 1, err)
+        _, err = expect(run("host", "topology", *arguments), code=2, out="", err_lines=1)
         for part in parts:
             self.assertIn(part, err)
 
     def test_this_machine_is_shown_in_one_screen(self):
-        code, out, err = run("host", "topology")
-        self.assertEqual((code, err), (0, ""))
+        out, _ = expect(run("host", "topology"), err="")
         self.assertTrue(out.startswith("this machine"), out)
         self.assertIn("Package ", out)
 
@@ -73,8 +63,7 @@ class HostTopology(unittest.TestCase):
         captured = ROOT.parent / "shared/topologies"
         if not (captured / "p5.48xlarge.xml").exists():
             self.skipTest(f"{captured} is not there: it is not in the repository")
-        code, out, err = run("host", "topology", "--from", str(captured / "p5.48xlarge.xml"), "--groups")
-        self.assertEqual((code, err), (0, ""))
+        out, _ = expect(run("host", "topology", "--from", str(captured / "p5.48xlarge.xml"), "--groups"), err="")
         self.assertEqual(out, (captured / "p5.48xlarge.groups.txt").read_text(encoding="utf-8"))
 
     def test_output_goes_to_the_file(self):
@@ -98,9 +87,7 @@ class HostTopology(unittest.TestCase):
         cpu = self.folder / "sys/devices/system/cpu"
         cpu.mkdir(parents=True)
         (cpu / "online").write_text("0-2\n", encoding="utf-8")
-        code, out, err = run("host", "topology", "--from", str(self.folder))
-        self.assertEqual((code, err), (0, ""))
-        self.assertIn("3 CPUs in 3 cores", out)
+        expect(run("host", "topology", "--from", str(self.folder)), out="3 CPUs in 3 cores", err="")
 
     def test_a_folder_without_cpus_is_refused_by_name(self):
         self.assert_refused(["--from", str(self.folder)], str(self.folder), "sys/devices/system/cpu/online")

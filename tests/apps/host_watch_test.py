@@ -2,20 +2,18 @@
 import fcntl
 import json
 import os
-import pathlib
 import pty
 import re
 import select
 import signal
 import struct
 import subprocess
-import tempfile
 import termios
 import time
 import unittest
 
 from report_page import check
-from support import ENVIRONMENT, PATIENCE_S, PROGRAM, run
+from support import ENVIRONMENT, PATIENCE_S, PROGRAM, FolderTest, expect, run
 
 ENTER, LEAVE = b"\033[?1049h", b"\033[?1049l"
 
@@ -41,11 +39,9 @@ def host(root, allowed="1", involuntary=0, steal=0, tasks=True):
                                    f"nonvoluntary_ctxt_switches:\t{involuntary}\n")
 
 
-class HostWatch(unittest.TestCase):
+class HostWatch(FolderTest):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        super().setUp()
         self.before, self.after = self.folder / "before", self.folder / "after"
         host(self.before)
 
@@ -62,15 +58,12 @@ class HostWatch(unittest.TestCase):
 
     def test_undisturbed_host_raises_no_alert(self):
         host(self.after)
-        code, out, err = self.between()
-        self.assertEqual((code, err), (0, ""), out)
-        self.assertIn("no alerts\n", out)
+        out, _ = expect(self.between(), out="no alerts\n", err="")
         self.assertRegex(out, r"\n   1 isol  .* nfx-poll-0\n")
 
     def test_drift_is_reported_and_sets_the_exit_code(self):
         host(self.after, allowed="0-1", involuntary=30, steal=10)
-        code, out, _ = self.between("--format", "json")
-        self.assertEqual(code, 1)
+        out, _ = expect(self.between("--format", "json"), code=1)
         self.assertEqual(out.count("\n"), 1)
         seen = json.loads(out)
         self.assertEqual([alert["id"] for alert in seen["alerts"]], ["mask-changed", "steal"])
@@ -90,9 +83,7 @@ class HostWatch(unittest.TestCase):
         host(self.after)
         code, out, _ = self.between("--isolated-cpus", "0", "--format", "json")
         self.assertEqual((code, [cpu["role"] for cpu in json.loads(out)["cpus"]]), (0, ["isolated", "housekeeping"]))
-        code, _, err = self.between("--isolated-cpus", "1-")
-        self.assertEqual(code, 2)
-        self.assertIn("--isolated-cpus", err)
+        expect(self.between("--isolated-cpus", "1-"), code=2, err="--isolated-cpus")
 
     def test_metrics_follow_the_exposition_format(self):
         host(self.after, involuntary=30)
@@ -106,9 +97,8 @@ class HostWatch(unittest.TestCase):
 
     def test_metrics_are_of_one_interval(self):
         for several in ([], ["--count", "2"], ["--count", "0"]):
-            code, out, err = run("host", "watch", "--format", "prometheus", "--interval-ms", "10", *several)
-            self.assertEqual((code, out), (2, ""))
-            self.assertIn("--once or --count 1", err)
+            expect(run("host", "watch", "--format", "prometheus", "--interval-ms", "10", *several), code=2, out="",
+                   err="--once or --count 1")
         for one in (["--once"], ["--count", "1"]):
             code, out, err = run("host", "watch", "--format", "prometheus", "--interval-ms", "10", *one)
             self.assertIn(code, (0, 1), err)
@@ -125,26 +115,20 @@ class HostWatch(unittest.TestCase):
 
     def test_report_that_cannot_be_written_is_a_failure(self):
         host(self.after)
-        code, _, err = self.between("--html", str(self.folder))
-        self.assertEqual(code, 2)
-        self.assertIn(f"cannot write {self.folder}: ", err)
+        expect(self.between("--html", str(self.folder)), code=2, err=f"cannot write {self.folder}: ")
 
     def test_what_cannot_be_seen_exits_3(self):
         host(self.after)
-        code, out, err = self.between("--pid", "4711")
-        self.assertEqual((code, out), (3, ""))
-        self.assertIn("/proc/4711: no such process", err)
+        expect(self.between("--pid", "4711"), code=3, out="", err="/proc/4711: no such process")
         (self.before / "proc/stat").unlink()
-        code, _, err = self.between()
-        self.assertEqual(code, 3)
+        _, err = expect(self.between(), code=3)
         self.assertRegex(err, "cannot read .*/proc/stat")
 
     def test_wrong_usage_exits_2(self):
         for arguments in (["--interval-ms", "1"], ["--format", "xml"], ["--once", "--count", "2"], ["--pid", "-1"],
                           ["--root-before", str(self.before)], ["/nowhere/engine.toml"]):
             with self.subTest(arguments=arguments):
-                code, out, err = run("host", "watch", *arguments)
-                self.assertEqual((code, out), (2, ""))
+                _, err = expect(run("host", "watch", *arguments), code=2, out="")
                 self.assertTrue(err.startswith("nfx: "), err)
 
     # On this host, where only the shape is known.
@@ -286,10 +270,7 @@ class HostWatch(unittest.TestCase):
         self.assertIn(watch.wait(PATIENCE_S), (0, 1))
 
     def test_help_gives_examples(self):
-        code, out, err = run("host", "watch", "--help")
-        self.assertEqual((code, err), (0, ""))
-        self.assertIn("nfx host watch engine.toml", out)
-        self.assertIn("Exit codes:", out)
+        expect(run("host", "watch", "--help"), out=["nfx host watch engine.toml", "Exit codes:"], err="")
 
 
 if __name__ == "__main__":

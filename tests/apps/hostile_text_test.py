@@ -12,11 +12,10 @@ import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import threading
 import unittest
 
-from support import ENVIRONMENT, ORDER, PATIENCE_S, PROGRAM, Server, fix
+from support import ENVIRONMENT, ORDER, PATIENCE_S, PROGRAM, FolderTest, Server, fix
 from usage_test import commands, table
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -130,7 +129,7 @@ def messages(value):
     return log + b"\n8=FIX.4.4\x019=5\x0135=" + value + b"\x0110=000\x01"
 
 
-class HostileText(unittest.TestCase):
+class HostileText(FolderTest):
     @classmethod
     def setUpClass(cls):
         cls.commands = [words for words, command in commands(table()) if not command["commands"]]
@@ -138,10 +137,8 @@ class HostileText(unittest.TestCase):
         cls.tests_run = 0
 
     def setUp(self):
+        super().setUp()
         type(self).tests_run += 1
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
 
     def file(self, content, name=b"file"):
         path = os.path.join(os.fsencode(self.folder), name)

@@ -6,7 +6,7 @@ import tempfile
 import unittest
 
 from peer import Peer
-from support import Server
+from support import Server, expect
 
 SESSION = ('[log]\nlines = "{lines}"\n[[session]]\nsender_comp_id = "NEXUSFIX"\ntarget_comp_id = "CLIENT"\n'
            'listen = "127.0.0.1:0"\nstore = "memory"\n')
@@ -32,8 +32,7 @@ class LogFormat(unittest.TestCase):
         peer.close()
         stranger.close()
         after = server.line_with("logged out")
-        code, out, err = server.stop(signal.SIGTERM)
-        self.assertEqual(code, 0, err)
+        out, err = expect(server.stop(signal.SIGTERM))
         return server.first_line + after + out, err
 
     def test_json_is_one_object_per_line(self):

@@ -3,15 +3,13 @@ same books after every some events. One process each, over sockets of this host:
 websocket with and without TLS, and a FIX session."""
 import json
 import os
-import pathlib
 import re
 import shutil
 import socket
 import subprocess
-import tempfile
 import unittest
 
-from support import PROGRAM, Running, run
+from support import PROGRAM, FolderTest, Running, expect, run
 
 REPLAYS = 20
 BOOKS = re.compile(r"books ([0-9a-f]{16})")
@@ -44,12 +42,7 @@ def hashes(text):
     return re.findall(r"^(\d+) events: books ([0-9a-f]{16})$", text, re.MULTILINE)
 
 
-class Live(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
+class Live(FolderTest):
     def venue(self, *options):
         venue = Venue(*options)
         self.addCleanup(venue.end)
@@ -65,16 +58,14 @@ class Live(unittest.TestCase):
         """Both have the same books, and so has every replay."""
         books = venue.books()
         subscriber.wait_for_books(books)
-        code, out, err = subscriber.stop()
-        self.assertEqual(code, 0, out + err)
+        out, _ = expect(subscriber.stop())
         self.assertEqual(venue.stop()[0], 0)
         live = hashes("".join(subscriber.lines) + out)
         self.assertGreater(len(live), 3)
         at_end = BOOKS.findall(out)[-1]
         for _ in range(REPLAYS):
-            code, replayed, err = run("market", "replay", str(self.folder / "recording"), "--ring-directory",
-                                      str(self.folder), "--feed", feed, "--every", "1000")
-            self.assertEqual(code, 0, replayed + err)
+            replayed, _ = expect(run("market", "replay", str(self.folder / "recording"), "--ring-directory",
+                                      str(self.folder), "--feed", feed, "--every", "1000"))
             self.assertEqual(hashes(replayed), live)
             self.assertEqual(BOOKS.findall(replayed)[-1], at_end)
         return out
@@ -171,8 +162,7 @@ class Live(unittest.TestCase):
         self.addCleanup(subscriber.end)
         books = venue.books()
         subscriber.error_with(f"live: books {books}")
-        code, out, err = subscriber.stop()
-        self.assertEqual(code, 0, err)
+        out, _ = expect(subscriber.stop())
         document = json.loads(out)
         self.assertEqual(document["feed"], "fix")
         counters = {entry["name"]: entry["value"] for entry in document["counters"]}
@@ -202,9 +192,7 @@ class Live(unittest.TestCase):
 
     def test_names_wrong_options_with_the_fix(self):
         def refused(expected, *options):
-            code, _, err = run("market", *options)
-            self.assertEqual(code, 2, err)
-            self.assertIn(expected, err)
+            expect(run("market", *options), code=2, err=expected)
 
         refused("one or two lines", "live", "--feed", "itch")
         refused("has no name", "live", "--feed", "itch", "--line", "127.0.0.1:0")

@@ -4,23 +4,17 @@ import pathlib
 import re
 import signal
 import subprocess
-import tempfile
 import unittest
 
 from market_live_test import Venue
-from support import PATIENCE_S
+from support import PATIENCE_S, FolderTest
 
 PROGRAM = os.environ["NFX_MARKET_MAKER"]
 EXAMPLE = (pathlib.Path(__file__).parents[2] / "examples/market_maker.toml").read_text()
 ORDER = re.compile(r"^\d+ (?:place|replace|cancel) (?:bid|ask|none) -?\d+ x \d+$", re.MULTILINE)
 
 
-class MarketMaker(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
+class MarketMaker(FolderTest):
     def trade(self):
         """What it prints after 3,000 steps of the venue, which it records."""
         venue = Venue("--feed", "fix", "--messages", "3000", "--rate", "3000")

@@ -14,7 +14,7 @@ import threading
 import time
 import unittest
 
-from support import PATIENCE_S, PROGRAM, Running, run
+from support import PATIENCE_S, PROGRAM, Running, expect, run
 
 KILLS = int(os.environ.get("NFX_RECORDER_KILLS", "5"))
 SEED = int(os.environ.get("NFX_RECORDER_SEED", "20260105"))
@@ -114,11 +114,7 @@ class Record(unittest.TestCase):
         self.wait_for(recorder, 100)
         datagrams, end = listed(self.folder)
         self.assertIn("is recording", end)
-        code, out, err = recorder.stop()
-        self.assertEqual(code, 0, err)
-        self.assertIn("line A: 100 datagrams", out)
-        self.assertIn("100 kernel", out)
-        self.assertIn("dropped 0; records 1 to 101", out)
+        expect(recorder.stop(), out=["line A: 100 datagrams", "100 kernel", "dropped 0; records 1 to 101"])
         datagrams, end = listed(self.folder)
         self.assertEqual(datagrams, [datagram(number) for number in range(100)])
         self.assertIn("ended in order", end)
@@ -128,10 +124,9 @@ class Record(unittest.TestCase):
         self.assertEqual(replay(self.folder)[1], again)
 
     def test_ends_after_its_seconds(self):
-        code, out, err = run("market", "record", "--line", "A=127.0.0.1:0", "--to", self.folder + "/recording",
-                             "--ring-directory", self.folder + "/ring", "--seconds", "0")
-        self.assertEqual(code, 0, err)
-        self.assertIn("recorded 0 packets", out)
+        expect(run("market", "record", "--line", "A=127.0.0.1:0", "--to", self.folder + "/recording",
+                   "--ring-directory", self.folder + "/ring", "--seconds", "0"),
+               out="recorded 0 packets")
 
     def test_sends_a_recording_again_to_another_recorder(self):
         recorder = self.record()
@@ -141,9 +136,8 @@ class Record(unittest.TestCase):
         with tempfile.TemporaryDirectory() as other:
             second = Recorder(other)
             self.addCleanup(second.end)
-            code, out, err = replay(self.folder, "--to", f"A=127.0.0.1:{second.port}", "--speed", "max")
-            self.assertEqual(code, 0, err)
-            self.assertIn("sent 50 datagrams; 0 were refused; 0 packets were left out", out)
+            expect(replay(self.folder, "--to", f"A=127.0.0.1:{second.port}", "--speed", "max"),
+                   out="sent 50 datagrams; 0 were refused; 0 packets were left out")
             until = time.monotonic() + PATIENCE_S
             while len(listed(other)[0]) < 50 and time.monotonic() < until:
                 continue
@@ -162,8 +156,7 @@ class Record(unittest.TestCase):
                     to.sendto(packet, ("127.0.0.1", recorder.port))
             self.wait_for(recorder, len(packets))
             self.assertEqual(recorder.stop()[0], 0)
-            code, out, err = replay(folder, "--feed", "itch", "--every", "50")
-            self.assertEqual(code, 0, err)
+            out, _ = expect(replay(folder, "--feed", "itch", "--every", "50"))
             self.assertEqual(replay(folder, "--feed", "itch", "--every", "50")[1], out, "each replay is the same")
             return out
 
@@ -194,8 +187,7 @@ class Record(unittest.TestCase):
                 to.sendto(each, ("127.0.0.1", recorder.port))
         self.wait_for(recorder, len(packets))
         self.assertEqual(recorder.stop()[0], 0)
-        code, first, err = replay(self.folder, "--feed", "itch", "--every", "1000")
-        self.assertEqual(code, 0, err)
+        first, _ = expect(replay(self.folder, "--feed", "itch", "--every", "1000"))
         self.assertGreater(len(set(re.findall(r"(?m)^\d+ events: books ([0-9a-f]{16})$", first))), 15)
         self.assertIn("of 51 instruments, 0 packets left out; the feed is live; books ", first)
         for again in range(1, 20):
@@ -203,9 +195,7 @@ class Record(unittest.TestCase):
 
     def test_names_wrong_options_with_the_fix(self):
         def refused(expected, *options):
-            code, _, err = run("market", *options)
-            self.assertEqual(code, 2, err)
-            self.assertIn(expected, err)
+            expect(run("market", *options), code=2, err=expected)
 
         to = ("--to", self.folder + "/r", "--ring-directory", self.folder)
         refused("has no name", "record", "--line", "127.0.0.1:0", *to)
@@ -217,24 +207,20 @@ class Record(unittest.TestCase):
             taken.bind(("127.0.0.1", 0))
             refused("Address already in use", "record", "--line", f"A=127.0.0.1:{taken.getsockname()[1]}", *to)
         refused("is not a speed", "replay", self.folder, "--to", "127.0.0.1:9", "--speed", "fast")
-        code, _, err = run("market", "replay", self.folder + "/nothing")
-        self.assertEqual(code, 1)
-        self.assertIn("nothing", err)
+        expect(run("market", "replay", self.folder + "/nothing"), code=1, err="nothing")
 
     def test_the_folder_of_a_running_recorder_is_refused_with_its_pid(self):
         recorder = self.record()
-        code, _, err = run("market", "record", "--line", "A=127.0.0.1:0", "--to", self.folder + "/recording",
-                           "--ring-directory", self.folder + "/ring")
-        self.assertEqual(code, 1)
-        self.assertIn(str(recorder.process.pid), err)
+        expect(run("market", "record", "--line", "A=127.0.0.1:0", "--to", self.folder + "/recording",
+                   "--ring-directory", self.folder + "/ring"),
+               code=1, err=str(recorder.process.pid))
 
     def test_a_recording_passes_the_check_of_the_store(self):
         recorder = self.record()
         self.send(recorder.port, 20)
         self.wait_for(recorder, 20)
         recorder.stop()
-        code, out, err = run("store", "verify", self.folder + "/recording")
-        self.assertEqual(code, 0, out + err)
+        expect(run("store", "verify", self.folder + "/recording"))
 
     def test_kills_at_random_lose_nothing_that_was_recorded(self):
         chance = random.Random(SEED)
@@ -265,15 +251,13 @@ class Record(unittest.TestCase):
         try:
             last = int(re.search(r"after record (\d+)", end).group(1))
             self.assertIn(f"from record {last + 1} on", second.line_with("recording to"))
-            code, out, err = second.stop()
-            self.assertEqual(code, 0, out + err)
+            expect(second.stop())
         finally:
             second.end()
         again, end = listed(folder)
         self.assertEqual(again, killed)
         self.assertIn("ended in order", end)
-        code, out, err = run("store", "verify", folder + "/recording")
-        self.assertEqual(code, 0, out + err)
+        expect(run("store", "verify", folder + "/recording"))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import unittest
 
 from market_support import SNAPSHOT, metadata, record
 from report_page import BROWSER, check
-from support import run
+from support import expect, run
 
 SECOND = 1_000_000_000
 
@@ -63,9 +63,7 @@ class Report(unittest.TestCase):
         self.assertNotIn("</script><b>", self.html)
 
     def test_another_form_is_refused(self):
-        status, _, err = run("market", "stats", str(self.file), "--report", "report.svg")
-        self.assertEqual(status, 2)
-        self.assertIn("ends in .html", err)
+        expect(run("market", "stats", str(self.file), "--report", "report.svg"), code=2, err="ends in .html")
 
 
 if __name__ == "__main__":

@@ -10,13 +10,12 @@ import subprocess
 import unittest
 
 from market_support import InFolder, LAST, UNDEFINED_PRICE, Model, itch_message, metadata, random_records, record
-from support import run
+from support import expect, run
 
 
 class Market(InFolder):
     def book(self, path, *options):
-        status, out, err = run("market", "book", path, "--json", *options)
-        self.assertEqual((status, err), (0, ""))
+        out, _ = expect(run("market", "book", path, "--json", *options), err="")
         return json.loads(out)
 
     def test_books_of_random_recordings_are_those_of_the_model(self):
@@ -51,21 +50,15 @@ class Market(InFolder):
             self.skipTest("built without libzstd")
         self.assertEqual((status, out), (0, run("market", "book", plain, "--json")[1]))
         for size in (len(parts) - 1, len(parts) // 2):
-            status, _, err = run("market", "book", self.file(parts[:size], "cut.dbn.zst"), "--json")
-            self.assertEqual(status, 1)
-            self.assertIn(f"ends within a Zstandard frame at byte {size}", err)
+            expect(run("market", "book", self.file(parts[:size], "cut.dbn.zst"), "--json"), code=1,
+                   err=f"ends within a Zstandard frame at byte {size}")
         damaged = bytearray(parts)
         damaged[len(parts) // 2] ^= 0xFF
-        status, _, err = run("market", "book", self.file(bytes(damaged), "bad.dbn.zst"), "--json")
-        self.assertEqual(status, 1)
-        self.assertIn("bad.dbn.zst: ", err)
+        expect(run("market", "book", self.file(bytes(damaged), "bad.dbn.zst"), "--json"), code=1, err="bad.dbn.zst: ")
 
     def test_standard_input_is_read(self):
         content = metadata(3) + record("A", "B", 1, 10**9, 5)
-        status, out, _ = run("market", "book", "-", data=content)
-        self.assertEqual(status, 0)
-        self.assertIn("1 bid and 0 ask levels", out)
-        self.assertIn("instrument 7 ESH4", out)
+        expect(run("market", "book", "-", data=content), out=["1 bid and 0 ask levels", "instrument 7 ESH4"])
 
     def test_damaged_files_are_errors_that_name_the_place(self):
         good = metadata(2) + record("A", "B", 1, 10**9, 5)
@@ -76,18 +69,12 @@ class Market(InFolder):
                 (b"8=FIX.4.4", "is not DBN"), (b"", "ends within a record or the metadata, at byte 0"),
                 (good[:3] + b"\x09" + good[4:], "has a version of DBN other than 1, 2 and 3")):
             for command in ("book", "stats", "convert"):
-                status, _, err = run("market", command, self.file(content))
-                self.assertEqual(status, 1)
-                self.assertIn(expected, err)
-                self.assertEqual(err.count("\n"), 1)
-        status, _, err = run("market", "book", str(self.folder / "none.dbn"))
-        self.assertEqual(status, 1)
-        self.assertIn("none.dbn: No such file", err)
+                expect(run("market", command, self.file(content)), code=1, err=expected, err_lines=1)
+        expect(run("market", "book", str(self.folder / "none.dbn")), code=1, err="none.dbn: No such file")
 
     def test_events_that_do_not_fit_are_counted_on_standard_error(self):
         content = metadata(2) + record("C", "B", 5, 10**9, 1) + record("A", "N", 6, 10**9, 1) + record("?", "B", 7, 1, 1)
-        status, out, err = run("market", "book", self.file(content), "--json")
-        self.assertEqual(status, 0)
+        out, err = expect(run("market", "book", self.file(content), "--json"))
         self.assertEqual(json.loads(out)["records"], 3)
         self.assertIn("1 events did not fit the books: unknown_order", err)
         self.assertIn("1 events did not fit the books: no_side", err)
@@ -95,9 +82,8 @@ class Market(InFolder):
         self.assertIn("stale", run("market", "book", self.file(content))[1])
 
     def test_a_wrong_time_is_wrong_usage(self):
-        status, _, err = run("market", "book", self.file(metadata(2)), "--at", "noon")
-        self.assertEqual(status, 2)
-        self.assertIn('--at: "noon" is not a time; write 2023-12-25T17:00:00.5Z', err)
+        expect(run("market", "book", self.file(metadata(2)), "--at", "noon"), code=2,
+               err='--at: "noon" is not a time; write 2023-12-25T17:00:00.5Z')
 
     def test_statistics_count_kinds_bursts_gaps_trades_and_spreads(self):
         second = 1_000_000_000
@@ -108,8 +94,7 @@ class Market(InFolder):
                 record("F", "B", 1, 10 * second, 2, time=base + 15 * second, flags=0),
                 struct.pack("<BBH", 4, 0x17, 0) + bytes(12), struct.pack("<BBH", 4, 0x13, 0) + bytes(12)]
         path = self.file(metadata(2) + b"".join(rows))
-        status, out, _ = run("market", "stats", path, "--json")
-        self.assertEqual(status, 0)
+        out, _ = expect(run("market", "stats", path, "--json"))
         found = json.loads(out)
         self.assertEqual(found["kinds"], {"add": 3, "fill": 1, "trade": 1})
         self.assertEqual(found["left_out"], {"definition": 1, "system": 1})
@@ -121,15 +106,12 @@ class Market(InFolder):
         self.assertEqual((instrument["spread_min"], instrument["spread_max"]), ("1", "2"))
         # Two for 5 s, then one for 10 s.
         self.assertEqual(instrument["spread_mean"], "1.333333333")
-        status, out, _ = run("market", "stats", path)
-        self.assertEqual(status, 0)
-        self.assertIn("add 3 fill 1 trade 1", out)
+        expect(run("market", "stats", path), out="add 3 fill 1 trade 1")
 
     def test_events_are_converted_to_csv_with_exact_prices(self):
         content = metadata(2) + record("A", "A", 5, -250_000_000, 3, time=12_000, sequence=8)
         content += record("R", "N", 0, UNDEFINED_PRICE, 0, time=13_000, flags=0)
-        status, out, _ = run("market", "convert", self.file(content), "--to", "csv")
-        self.assertEqual(status, 0)
+        out, _ = expect(run("market", "convert", self.file(content), "--to", "csv"))
         self.assertEqual(out.splitlines(), [
             "receive_time,event_time,instrument,event,side,order,price,quantity,flags,sequence,other,status,symbol",
             "12000,11000,7,add,ask,5,-0.250000000,3,128,8,0,,ESH4", "13000,12000,7,clear,,0,,0,0,1,0,,ESH4"])
@@ -184,13 +166,11 @@ class OtherRecords(InFolder):
     """DBN whose records are not by order."""
 
     def stats(self, path, *options):
-        status, out, err = run("market", "stats", path, *options)
-        self.assertEqual((status, err), (0, ""))
+        out, _ = expect(run("market", "stats", path, *options), err="")
         return out
 
     def rows(self, path, *options, said=""):
-        status, out, err = run("market", "convert", path, *options)
-        self.assertEqual(status, 0, err)
+        out, err = expect(run("market", "convert", path, *options))
         self.assertIn(said, err) if said else self.assertEqual(err, "")
         return list(csv.DictReader(io.StringIO(out)))
 
@@ -234,9 +214,7 @@ class OtherRecords(InFolder):
         self.assertEqual(self.rows(path, "--records", "trades", said="2 records are not in the table")[0]["size"], "2")
         self.assertIn("trades: 1 records", self.stats(path))
         self.assertIn("messages     1,", self.stats(path))
-        status, _, err = run("market", "convert", path, "--records", "trade")
-        self.assertEqual(status, 2)
-        self.assertIn("did you mean trades", err)
+        expect(run("market", "convert", path, "--records", "trade"), code=2, err="did you mean trades")
 
     def test_what_needs_books_says_that_there_are_none_and_fails(self):
         path = self.file(metadata(2) + trade(10**9, 2) + trade(10**9, 2))

@@ -12,7 +12,7 @@ import sys
 import unittest
 
 from market_support import InFolder, LAST, UNDEFINED_PRICE, Model, itch_message, metadata, random_records, record
-from support import run
+from support import expect, run
 
 SECOND = 1_000_000_000
 NEW_YORK_MIDNIGHT = 1_703_394_000 * SECOND  # 2023-12-24 05:00 UTC, which precedes the records here
@@ -101,9 +101,7 @@ class Instruments(Files):
                     (path, "9", "has no instrument with the number 9; it has ESH4 (7), NQH4 (8)"),
                     (itch, "AAPL", "has no instrument called AAPL"), (itch, "AAPL", "AAAS (19), AAAT (20) and 10 more"),
                     (itch, "31", "has no instrument with the number 31; it has AAAA (1), AAAB (2), ")):
-                status, out, err = run("market", command, file, "--instrument", name)
-                self.assertEqual((status, out, err.count("\n")), (2, "", 1), err)
-                self.assertIn(expected, err)
+                expect(run("market", command, file, "--instrument", name), code=2, out="", err=expected, err_lines=1)
         # One that is known and has no event is not an error.
         self.assertEqual(self.book(path, "--instrument", "NQH4")["instruments"], {})
 
@@ -124,9 +122,7 @@ class Itch(Files):
         self.assertEqual(sorted(map(int, book["instruments"])), list(range(1, 41)))
         again, _ = self.generated("--names", "40", "--messages", "20000", "--resting", "20", "--seed", "5", name="b")
         self.assertEqual(pathlib.Path(path).read_bytes(), pathlib.Path(again).read_bytes())
-        status, _, err = run("market", "generate", path)
-        self.assertEqual(status, 2)
-        self.assertIn("give another name, or --force to overwrite it", err)
+        expect(run("market", "generate", path), code=2, err="give another name, or --force to overwrite it")
         self.generated("--names", "2", "--messages", "10", "--force")
         self.assertEqual(len(self.book(path)["instruments"]), 2)
 
@@ -164,15 +160,11 @@ class Itch(Files):
         self.assertIn("the last record is of 2019-01-30T15:00:00.000000005Z", self.right("book", path, "--date", "2019-01-30"))
         for options, expected in ((("--date", "30.1.2019"), '--date: "30.1.2019" is not a date; write 2019-01-30'),
                                   (("--at", "25:00:00"), '"25:00:00" is not a time')):
-            status, _, err = run("market", "book", path, *options)
-            self.assertEqual(status, 2)
-            self.assertIn(expected, err)
+            expect(run("market", "book", path, *options), code=2, err=expected)
         dbn = self.file(metadata(2))
         for options, expected in ((("--date", "2019-01-30"), "--date is for ITCH files"),
                                   (("--at", "09:30:00"), '"09:30:00" has no date; write 2023-12-25T09:30:00Z')):
-            status, _, err = run("market", "book", dbn, *options)
-            self.assertEqual(status, 2)
-            self.assertIn(expected, err)
+            expect(run("market", "book", dbn, *options), code=2, err=expected)
 
     def test_a_compressed_day_is_read_from_standard_input(self):
         path, _ = self.generated("--names", "3", "--messages", "100")
@@ -256,13 +248,10 @@ class Spread(Files):
                    dict(action="A", side="B", order=4, price=SECOND, size=10)]
         source = self.file(metadata(2) + b"".join(record(**each) for each in records))
         day = str(self.folder / "spread.itch")
-        status, _, err = run("market", "convert", source, "--to", "itch", "--out", day)
-        self.assertEqual(status, 1)
-        self.assertIn("3 events were left out: ITCH has no such price", err)
+        expect(run("market", "convert", source, "--to", "itch", "--out", day), code=1,
+               err="3 events were left out: ITCH has no such price")
         self.assertEqual(sum(each["orders"] for each in self.book(day)["instruments"].values()), 1)
-        status, _, err = run("market", "convert", day, "--to", "itch")
-        self.assertEqual(status, 2)
-        self.assertIn("is an ITCH file already", err)
+        expect(run("market", "convert", day, "--to", "itch"), code=2, err="is an ITCH file already")
 
 
 def load_column(path):
@@ -332,33 +321,27 @@ class Conversions(Files):
 
     def test_columns_want_a_folder_of_their_own(self):
         path = self.file(metadata(2) + record("A", "B", 1, SECOND, 5))
-        status, _, err = run("market", "convert", path, "--to", "columns")
-        self.assertEqual(status, 2)
-        self.assertIn("--to columns writes a folder: give its path with --out", err)
-        status, _, err = run("market", "convert", path, "--to", "columns", "--out", str(self.folder))
-        self.assertEqual(status, 2)
-        self.assertIn("is not empty; give another folder", err)
+        expect(run("market", "convert", path, "--to", "columns"), code=2,
+               err="--to columns writes a folder: give its path with --out")
+        expect(run("market", "convert", path, "--to", "columns", "--out", str(self.folder)), code=2,
+               err="is not empty; give another folder")
         self.right("convert", path, "--to", "columns", "--out", str(self.folder), "--force")
         self.assertEqual(list(load_column(self.folder / "order.npy")), [1])
-        status, _, err = run("market", "convert", path, "--to", "columns", "--out", path)
-        self.assertEqual((status, err.count("\n")), (2, 1), err)
+        expect(run("market", "convert", path, "--to", "columns", "--out", path), code=2, err_lines=1)
 
     def test_a_damaged_recording_is_converted_up_to_its_damage(self):
         path = self.file(metadata(2) + record("A", "B", 1, SECOND, 5) * 2 + b"\3" * 60)
         out = self.folder / "columns"
-        status, _, err = run("market", "convert", path, "--to", "columns", "--out", str(out))
-        self.assertEqual(status, 1)
-        self.assertIn("the output ends there", err)
+        expect(run("market", "convert", path, "--to", "columns", "--out", str(out)), code=1,
+               err="the output ends there")
         self.assertEqual(list(load_column(out / "order.npy")), [1, 1])
 
     def test_an_output_that_cannot_be_written_is_an_error(self):
         path = self.file(metadata(2) + record("A", "B", 1, SECOND, 5))
         for to, out in (("csv", "/dev/full"), ("itch", "/dev/full")):
-            status, _, err = run("market", "convert", path, "--to", to, "--out", out, "--force")
-            self.assertEqual((status, err.count("\n")), (1, 1), err)
-            self.assertIn("cannot write /dev/full: No space left on device", err)
-        status, _, err = run("market", "convert", path, "--out", str(self.folder / "no" / "such"))
-        self.assertEqual((status, err.count("\n")), (2, 1), err)
+            expect(run("market", "convert", path, "--to", to, "--out", out, "--force"), code=1,
+                   err="cannot write /dev/full: No space left on device", err_lines=1)
+        expect(run("market", "convert", path, "--out", str(self.folder / "no" / "such")), code=2, err_lines=1)
 
 
 class WrongFiles(Files):

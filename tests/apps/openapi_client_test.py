@@ -2,15 +2,13 @@
 import datetime
 import importlib
 import os
-import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
 import urllib.request
 
 from peer import Peer
-from support import PATIENCE_S, Server, free_port
+from support import PATIENCE_S, FolderTest, Server, free_port
 
 # A Python that has the generator and what its clients import, for example that of a virtual environment.
 PYTHON = os.environ.get("NFX_OPENAPI_PYTHON", sys.executable)
@@ -37,11 +35,9 @@ def moment(text):
     return datetime.datetime.strptime(text, "%Y%m%d-%H:%M:%S.%f")
 
 
-class GeneratedClient(unittest.TestCase):
+class GeneratedClient(FolderTest):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        super().setUp()
         tokens = self.folder / "tokens"
         tokens.write_text(f"operator tester {TOKEN}\n", encoding="utf-8")
         tokens.chmod(0o600)

@@ -9,7 +9,7 @@ import unittest
 
 from market_support import metadata, record
 from store_import_test import ImportTest, message
-from support import PATIENCE_S, PROGRAM, fix, run
+from support import PATIENCE_S, PROGRAM, expect, fix, run
 
 ORDER = fix([(35, "D"), (34, 2), (49, "CLIENT"), (56, "VENUE"), (52, "20240102-12:00:00.000"), (11, "abc"), (55, "IBM"),
              (54, 1), (60, "20240102-12:00:00"), (38, 100), (40, 2), (44, "12.5")]) + b"\n"
@@ -89,16 +89,13 @@ class Progress(unittest.TestCase):
             log = os.path.join(folder, "venue.log")
             with open(log, "wb") as file:
                 file.write(ORDER * 20000)
-            code, _, err = run("decode", "--summary", log)
-            self.assertEqual((code, err), (0, ""))
+            expect(run("decode", "--summary", log), err="")
             day = os.path.join(folder, "day.itch")
             for command in (("generate", day, "--names", "10", "--messages", "100000"), ("book", day), ("stats", day),
                             ("convert", day, "--to", "columns", "--out", folder + "/columns")):
-                code, _, err = run("market", *command)
-                self.assertEqual((code, err), (0, ""))
+                expect(run("market", *command), err="")
             overlay = os.path.join(folder, "overlay.xml")
-            code, _, err = run("dict", "learn", log, "--base", "FIX44.xml", "--out", overlay)
-            self.assertEqual((code, err), (0, ""))
+            expect(run("dict", "learn", log, "--base", "FIX44.xml", "--out", overlay), err="")
 
 
 class ProgressOfStores(ImportTest):
@@ -126,8 +123,7 @@ class ProgressOfStores(ImportTest):
         self.assertNotIn(b"\n", seen)
         self.assertLessEqual(seen.count(REWRITE) - 1, seconds * 5)
         # The same work where standard error is no terminal.
-        code, out, err = again()
-        self.assertEqual((code, err), (0, ""), out)
+        expect(again(), err="")
         return seen
 
     def test_an_import_shows_percent_and_bytes(self):

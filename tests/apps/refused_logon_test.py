@@ -2,16 +2,14 @@
 log, the counter in the metrics file, and what nfx connect reports. `-v` prints a line for each. All reasons, also those that
 need a program, are in tests/engine/engine/refused_logon_test.cpp and logon_gate_test.cpp."""
 import datetime
-import pathlib
 import re
 import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import unittest
 
-from support import ENVIRONMENT, PATIENCE_S, PROGRAM, Server, fix, run
+from support import ENVIRONMENT, PATIENCE_S, PROGRAM, FolderTest, Server, expect, fix, run
 from tls_support import Certificates
 
 LOG = '[log]\ndirectory = "log"\nmetrics_file = "metrics.prom"\n'
@@ -35,11 +33,9 @@ def logon(seq=1, seconds=0):
     return message("A", (98, 0), (108, 30), seq=seq, seconds=seconds)
 
 
-class RefusedLogon(unittest.TestCase):
+class RefusedLogon(FolderTest):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        super().setUp()
         self.said = "(a program's connection)"
 
     def serve(self, session='store = "memory"\n', engine="", template=False):
@@ -90,8 +86,7 @@ class RefusedLogon(unittest.TestCase):
 
     def refused(self, reason, names="FIX.4.4:CLIENT->NEXUSFIX", count=1, detail="."):
         """Ends the server; its line, its event and its counter have the reason."""
-        code, out, err = self.server.stop()
-        self.assertEqual(code, 0)
+        out, err = expect(self.server.stop())
         lines = [line for line in err.splitlines() if f"Logon refused: {reason}: " in line]
         self.assertEqual(len(lines), count, err)
         self.assertRegex(lines[-1], rf"^\d{{8}}-[\d:.]+ Logon refused: {reason}: .* from 127\.0\.0\.1:\d+$")
@@ -315,10 +310,7 @@ class RefusedLogon(unittest.TestCase):
         code, _, _ = self.server.stop()
         line = "order.xml:1: the dictionary has no Logon, Heartbeat, TestRequest, ResendRequest, Reject, SequenceReset, Logout: used as FIX44.xml has them"
         self.assertEqual(code, 0)
-        code, _, err = run("serve", "--check", str(self.folder / "serve.conf"))
-        self.assertEqual(code, 0, err)
-        self.assertIn("warning: ", err)
-        self.assertIn(line, err)
+        expect(run("serve", "--check", str(self.folder / "serve.conf")), err=["warning: ", line])
         with open(self.folder / "serve.conf", "a", encoding="utf-8") as config:
             config.write('dictionary_problems = "refuse"\n')
         code, _, err = run("config", "check", str(self.folder / "serve.conf"))

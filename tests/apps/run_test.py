@@ -6,11 +6,10 @@ import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import threading
 import unittest
 
-from support import ENVIRONMENT, PATIENCE_S, fix, free_port
+from support import ENVIRONMENT, PATIENCE_S, FolderTest, expect, fix, free_port
 from tls_support import Certificates, ssl
 
 DESK = os.environ["NFX_DESK"]
@@ -65,12 +64,7 @@ class Desk:
         self.process.communicate()
 
 
-class Run(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
+class Run(FolderTest):
     def config(self, text=TOML, name="desk.toml"):
         path = self.folder / name
         path.write_text(text, encoding="utf-8")
@@ -102,12 +96,10 @@ class Run(unittest.TestCase):
 
     def test_version_and_help_end_with_0(self):
         for option in ("--version", "-V"):
-            code, out, err = run(option)
-            self.assertEqual((code, err), (0, ""))
+            out, _ = expect(run(option), err="")
             self.assertRegex(out, r"^NexusFIX \d+\.\d+\.\d+\n$")
         for option in ("--help", "-h"):
-            code, out, err = run(option)
-            self.assertEqual((code, err), (0, ""))
+            out, _ = expect(run(option), err="")
             for part in ("desk [--check] CONFIG", "SIGHUP", "Exit codes: 0 done, 1 failed, 2 wrong usage"):
                 self.assertIn(part, out)
 
@@ -118,14 +110,12 @@ class Run(unittest.TestCase):
                                 ([config, "other.toml"], "one configuration at a time"),
                                 ([self.folder / "missing.toml"], "missing.toml")):
             with self.subTest(part):
-                code, out, err = run(*arguments)
-                self.assertEqual((code, out), (2, ""))
+                _, err = expect(run(*arguments), code=2, out="")
                 self.assertTrue(err.startswith("desk: ") and part in err, err)
                 self.assertEqual(err.count("\n"), 1)
 
     def test_a_wrong_key_is_named_with_its_line(self):
-        code, _, err = run("--check", self.config(TOML + "heartbeat_intervall_s = 3\n"))
-        self.assertEqual(code, 2)
+        _, err = expect(run("--check", self.config(TOML + "heartbeat_intervall_s = 3\n")), code=2)
         self.assertRegex(err, r"^desk: .*desk\.toml:8:25: .*did you mean heartbeat_interval_s\?.*\n$")
 
     def test_an_address_in_use_is_2(self):
@@ -138,11 +128,10 @@ class Run(unittest.TestCase):
         self.assertIn("cannot listen", err.splitlines()[-1])
 
     def test_check_prints_what_would_run_and_makes_nothing(self):
-        code, out, err = run("--check", self.config())
-        self.assertEqual((code, err), (0, ""))
-        self.assertIn("ok, 1 session", out)
-        self.assertIn("acceptor FIX.4.4:DESK->CLIENT listens on 127.0.0.1:0, without a dictionary", out)
-        self.assertIn(f"1 session has its journal in {self.folder}/store", out)
+        expect(run("--check", self.config()),
+               out=["ok, 1 session", "acceptor FIX.4.4:DESK->CLIENT listens on 127.0.0.1:0, without a dictionary",
+                    f"1 session has its journal in {self.folder}/store"],
+               err="")
         self.assertFalse((self.folder / "store").exists())
 
     def test_check_tries_the_addresses_and_releases_them(self):
@@ -156,15 +145,12 @@ class Run(unittest.TestCase):
         self.assertEqual((code, err.count("\n")), (0, 1), err)
         self.assertIn("ok, 1 session", out)
         self.assertIn(f"desk: a start now fails: cannot listen: bind 127.0.0.1:{address[1]}: Address already in use;", err)
-        code, out, err = run("--check", self.config(TOML.replace("127.0.0.1", "192.0.2.1")))
-        self.assertEqual((code, out, err.count("\n")), (2, "", 1), err)
-        self.assertIn("cannot listen: bind 192.0.2.1:0", err)
+        expect(run("--check", self.config(TOML.replace("127.0.0.1", "192.0.2.1"))), code=2, out="",
+               err="cannot listen: bind 192.0.2.1:0", err_lines=1)
         self.assertFalse((self.folder / "store").exists())
 
     def test_quickfix_settings_are_read_in_the_same_place(self):
-        code, out, _ = run("--check", self.config(CFG, "desk.cfg"))
-        self.assertEqual(code, 0)
-        self.assertIn("acceptor FIX.4.4:DESK->CLIENT", out)
+        expect(run("--check", self.config(CFG, "desk.cfg")), out="acceptor FIX.4.4:DESK->CLIENT")
 
     def test_serves_and_ends_orderly_with_its_messages_in_a_journal(self):
         desk = self.desk()

@@ -13,7 +13,7 @@ import unittest
 
 import quickfix_examples
 from peer import Peer
-from support import ENVIRONMENT, PATIENCE_S, PROGRAM, Server, fix, run
+from support import ENVIRONMENT, PATIENCE_S, PROGRAM, Server, expect, fix, run
 
 ORDER = "35=D|11=abc|55=IBM|54=1|38=100|40=1|60=20240102-12:00:00"
 
@@ -42,11 +42,8 @@ class ServeAndConnect(unittest.TestCase):
 
     def test_an_order_comes_back_as_an_echo(self):
         server = self.serve("--echo")
-        code, out, err = self.connect(ORDER + "\n")
-        self.assertEqual(code, 0, err)
-        self.assertIn("NewOrderSingle #2 ClOrdID=abc Symbol=IBM Side=1(BUY)", out)
-        self.assertIn("CLIENT->NEXUSFIX logged on", err)
-        self.assertIn("CLIENT->NEXUSFIX logged out", err)
+        expect(self.connect(ORDER + "\n"), out="NewOrderSingle #2 ClOrdID=abc Symbol=IBM Side=1(BUY)",
+               err=["CLIENT->NEXUSFIX logged on", "CLIENT->NEXUSFIX logged out"])
         code, log, err = server.stop()
         self.assertEqual((code, err), (0, ""))
         self.assertIn("FIX.4.4:NEXUSFIX->CLIENT logged on, next in 2, next out 2\n", log)
@@ -54,8 +51,7 @@ class ServeAndConnect(unittest.TestCase):
 
     def test_every_second_message_is_written_as_a_trace_for_opentelemetry(self):
         server = self.serve("--echo", settings='[log]\ndirectory = "log"\ntrace_every = 2\n' + Server.TOML)
-        code, out, err = self.connect("\n".join([ORDER] * 6) + "\n")
-        self.assertEqual(code, 0, err)
+        out, _ = expect(self.connect("\n".join([ORDER] * 6) + "\n"))
         self.assertEqual(out.count("NewOrderSingle"), 6)
         self.assertEqual(server.stop()[0], 0)
         [file] = pathlib.Path(self.folder, "log").glob("traces-*.log")
@@ -86,9 +82,7 @@ class ServeAndConnect(unittest.TestCase):
                                     "trace_every: traces are made of the latencies")):
             config = pathlib.Path(self.folder) / "wrong.toml"
             config.write_text(settings + Server.TOML, encoding="utf-8")
-            code, _, err = run("serve", "--check", str(config))
-            self.assertEqual(code, 2)
-            self.assertIn(expected, err)
+            expect(run("serve", "--check", str(config)), code=2, err=expected)
 
     def test_quickfix_settings_of_both_sides_do_the_same(self):
         common = "[DEFAULT]\nStartTime=00:00:00\nEndTime=00:00:00\nBeginString=FIXT.1.1\nDefaultApplVerID=FIX.5.0SP2\n"
@@ -98,29 +92,23 @@ class ServeAndConnect(unittest.TestCase):
         client.write_text(common + "ConnectionType=initiator\nHeartBtInt=30\nSocketConnectHost=127.0.0.1\n"
                           f"SocketConnectPort={server.port}\n[SESSION]\nSenderCompID=CLIENT\nTargetCompID=NEXUSFIX\n",
                           encoding="utf-8")
-        code, out, err = run("connect", str(client), "--wait", "1", data=(ORDER + "|9730=new\n").encode())
-        self.assertEqual(code, 0, err)
-        self.assertIn("NewOrderSingle #2 ClOrdID=abc", out)
-        code, log, _ = server.stop()
-        self.assertEqual(code, 0)
-        self.assertIn("FIXT.1.1:NEXUSFIX->CLIENT logged on", log)
-        self.assertIn("delivered although: Invalid tag number, tag 9730, message type D", log)
+        expect(run("connect", str(client), "--wait", "1", data=(ORDER + "|9730=new\n").encode()),
+               out="NewOrderSingle #2 ClOrdID=abc")
+        expect(server.stop(),
+               out=["FIXT.1.1:NEXUSFIX->CLIENT logged on",
+                    "delivered although: Invalid tag number, tag 9730, message type D"])
 
     def test_settings_like_quickfixs_examples_work_without_the_files_that_they_name(self):
         server = self.serve("--echo", settings=quickfix_examples.executor())
         client = pathlib.Path(self.folder) / "tradeclient.cfg"
         client.write_text(quickfix_examples.tradeclient(server.port), encoding="utf-8")
         order = ORDER.replace("40=1", "40=1|21=1")
-        code, out, err = run("connect", str(client), "--wait", "1", data=(order + "\n").encode())
-        self.assertEqual(code, 0, err)
-        self.assertIn("NewOrderSingle #2 ClOrdID=abc", out)
-        self.assertIn("SSLProtocol: has no effect: it has only versions older than TLS 1.2", err)
-        self.assertIn("../spec/FIX42.xml: no such file, so the shipped dictionary of that name is read", err)
-        code, log, err = server.stop()
-        self.assertEqual(code, 0)
-        self.assertIn("FIX.4.2:EXECUTOR->CLIENT1 logged on", log)
-        self.assertIn("../spec/FIX40.xml, ../spec/FIX42.xml: no such file", err)
-        self.assertIn("the session is NOT ENCRYPTED", err)
+        expect(run("connect", str(client), "--wait", "1", data=(order + "\n").encode()),
+               out="NewOrderSingle #2 ClOrdID=abc",
+               err=["SSLProtocol: has no effect: it has only versions older than TLS 1.2",
+                    "../spec/FIX42.xml: no such file, so the shipped dictionary of that name is read"])
+        expect(server.stop(), out="FIX.4.2:EXECUTOR->CLIENT1 logged on",
+               err=["../spec/FIX40.xml, ../spec/FIX42.xml: no such file", "the session is NOT ENCRYPTED"])
 
     def test_optional_header_fields_travel_in_the_header_and_back(self):
         self.serve("--echo")
@@ -131,32 +119,24 @@ class ServeAndConnect(unittest.TestCase):
 
     def test_without_echo_messages_are_refused(self):
         self.serve()
-        code, out, _ = self.connect(ORDER + "\n")
-        self.assertEqual(code, 0)
-        self.assertIn("BusinessMessageReject #2 RefSeqNum=2", out)
-        self.assertIn("BusinessRejectReason=4", out)
+        expect(self.connect(ORDER + "\n"), out=["BusinessMessageReject #2 RefSeqNum=2", "BusinessRejectReason=4"])
 
     def test_all_lines_arrive_in_order(self):
         count = 2000
         self.serve("--echo")
         lines = "".join(f"35=B|148=n{i}|33=1|58={'x' * 500}\n" for i in range(count))
-        code, out, err = self.connect(lines, "--raw")
-        self.assertEqual(code, 0, err)
+        out, _ = expect(self.connect(lines, "--raw"))
         self.assertEqual(re.findall(r"\|148=(n\d+)\|", out), [f"n{i}" for i in range(count)])
 
     def test_a_second_run_logs_on_again(self):
         self.serve("--echo")
         for _ in range(2):
-            code, out, err = self.connect(ORDER + "\n")
-            self.assertEqual(code, 0, err)
-            self.assertIn("ClOrdID=abc", out)
+            expect(self.connect(ORDER + "\n"), out="ClOrdID=abc")
 
     def test_a_second_run_that_may_not_reset_is_refused_for_its_sequence_number(self):
         self.serve("--echo")
         self.assertEqual(self.connect(ORDER + "\n", "--no-reset")[0], 0)
-        code, _, err = self.connect(ORDER + "\n", "--no-reset")
-        self.assertEqual(code, 1)
-        self.assertIn("nfx: no logon: MsgSeqNum too low", err)
+        expect(self.connect(ORDER + "\n", "--no-reset"), code=1, err="nfx: no logon: MsgSeqNum too low")
 
     def test_a_killed_server_continues_with_its_sequence_numbers_and_messages(self):
         first = self.serve("--echo")
@@ -166,10 +146,8 @@ class ServeAndConnect(unittest.TestCase):
         self.assertIn("FIX.4.4:NEXUSFIX->CLIENT resumes with next in 4, next out 4; the last process did not close it",
                       second.process.stdout.readline())
         self.assertEqual(second.stop()[0], 0)
-        code, out, _ = run("store", "cat", str(pathlib.Path(self.folder) / "store"), "--one-line")
-        self.assertEqual(code, 0)
-        self.assertIn("NewOrderSingle (D) #2 NEXUSFIX -> CLIENT", out)
-        self.assertIn("ClOrdID=abc", out)
+        expect(run("store", "cat", str(pathlib.Path(self.folder) / "store"), "--one-line"),
+               out=["NewOrderSingle (D) #2 NEXUSFIX -> CLIENT", "ClOrdID=abc"])
 
     def test_the_session_chosen_is_the_one_that_connects(self):
         server = self.serve("--echo")
@@ -177,34 +155,25 @@ class ServeAndConnect(unittest.TestCase):
         with open(config, "a", encoding="utf-8") as file:
             file.write('[[session]]\nrole = "initiator"\nsender_comp_id = "CLIENT"\ntarget_comp_id = "NEXUSFIX"\n'
                        f'connect = "127.0.0.1:{server.port}"\n')
-        code, _, err = run("connect", config, "--session", "2", "--wait", "0")
-        self.assertEqual(code, 0, err)
-        self.assertIn("CLIENT->NEXUSFIX logged on", err)
+        _, err = expect(run("connect", config, "--session", "2", "--wait", "0"), err="CLIENT->NEXUSFIX logged on")
         self.assertNotIn("STRANGER", err)
 
     def test_no_input_is_a_test_of_the_connection(self):
         self.serve()
-        code, out, err = self.connect("")
-        self.assertEqual((code, out), (0, ""), err)
+        expect(self.connect(""), out="")
 
     def test_lines_that_are_not_messages_are_named_and_the_rest_is_sent(self):
         self.serve("--echo")
-        code, out, err = self.connect(f"# a comment\n\nfoo\n55=IBM\n35=0\n35=D|55=\n35=B|58={'x' * 70000}\n"
-                                      f"{ORDER}\n")
-        self.assertEqual(code, 1)
-        self.assertIn('nfx: line 3: a tag is not a number at "foo": write fields as 35=D', err)
-        self.assertIn("nfx: line 4: no MsgType(35)", err)
-        self.assertIn("nfx: line 5: 35=0 is a message of the session", err)
-        self.assertIn("nfx: line 6: 55= has no value", err)
-        self.assertIn("nfx: line 7: longer than 64 KiB", err)
-        self.assertIn("ClOrdID=abc", out)
+        expect(self.connect(f"# a comment\n\nfoo\n55=IBM\n35=0\n35=D|55=\n35=B|58={'x' * 70000}\n" f"{ORDER}\n"),
+               code=1, out="ClOrdID=abc",
+               err=['nfx: line 3: a tag is not a number at "foo": write fields as 35=D',
+                    "nfx: line 4: no MsgType(35)", "nfx: line 5: 35=0 is a message of the session",
+                    "nfx: line 6: 55= has no value", "nfx: line 7: longer than 64 KiB"])
 
     def test_passwords_are_masked_in_what_is_printed(self):
         server = self.serve("--echo", "--messages")
         for options in [[], ["--raw"]]:
-            code, out, _ = self.connect(ORDER + "|554=hunter2\n", *options)
-            self.assertEqual(code, 0)
-            self.assertIn("***", out)
+            out, _ = expect(self.connect(ORDER + "|554=hunter2\n", *options), out="***")
             self.assertNotIn("hunter2", out)
         _, log, _ = server.stop()
         self.assertIn(" in   8=FIX.4.4|", log)
@@ -214,9 +183,7 @@ class ServeAndConnect(unittest.TestCase):
 
     def test_a_refused_logon_fails(self):
         self.serve()
-        code, out, err = self.connect(ORDER + "\n", sender="STRANGER")
-        self.assertEqual((code, out), (1, ""))
-        self.assertIn("nfx: no logon", err)
+        expect(self.connect(ORDER + "\n", sender="STRANGER"), code=1, out="", err="nfx: no logon")
 
     def test_a_refused_logon_after_a_lost_connection_is_tried_again(self):
         """The venue ends the connection, and closes the next one before it answers the Logon."""
@@ -254,9 +221,8 @@ class ServeAndConnect(unittest.TestCase):
         config = pathlib.Path(self.config(self.server.port))
         text = config.read_text(encoding="utf-8")
         config.write_text('[control]\nsocket = "control.sock"\naudit = "audit.log"\n' + text, encoding="utf-8")
-        code, _, err = run("connect", str(config), "--wait", "0")
-        self.assertEqual(code, 0, err)
-        self.assertIn(f"nfx: {config}: [control] is for 'nfx serve' and has no effect here\n", err)
+        expect(run("connect", str(config), "--wait", "0"),
+               err=f"nfx: {config}: [control] is for 'nfx serve' and has no effect here\n")
 
     def test_no_listener_fails_after_the_time_allowed(self):
         with socket.socket() as unused:
@@ -271,9 +237,8 @@ class ServeAndConnect(unittest.TestCase):
         config = pathlib.Path(self.folder) / "same.toml"
         config.write_text('[[session]]\nsender_comp_id = "A"\ntarget_comp_id = "B"\n'
                           f'listen = "127.0.0.1:{server.port}"\n', encoding="utf-8")
-        code, _, err = run("serve", str(config))
-        self.assertEqual(code, 2)
-        self.assertIn(f"127.0.0.1:{server.port}: Address already in use; choose a free address", err)
+        expect(run("serve", str(config)), code=2,
+               err=f"127.0.0.1:{server.port}: Address already in use; choose a free address")
 
     def test_interrupting_either_side_logs_out_cleanly(self):
         server = self.serve("--echo")
@@ -284,8 +249,7 @@ class ServeAndConnect(unittest.TestCase):
         self.assertIn("logged out", client.stderr.readline())
         client.communicate(timeout=PATIENCE_S)
         self.assertEqual(client.returncode, 0)
-        code, log, _ = server.stop(signal.SIGINT)
-        self.assertEqual(code, 0)
+        log, _ = expect(server.stop(signal.SIGINT))
         self.assertEqual(len(re.findall("logged out", log)), 1)
 
     def test_a_second_signal_ends_the_program_immediately(self):

@@ -1,15 +1,13 @@
 """What nfx serve guarantees with each answer: the process is killed, and all that was not synced is lost with it."""
 import datetime
 import os
-import pathlib
 import re
 import signal
 import socket
 import subprocess
-import tempfile
 import unittest
 
-from support import ENVIRONMENT, PATIENCE_S, PROGRAM, fix, run
+from support import ENVIRONMENT, PATIENCE_S, PROGRAM, FolderTest, expect, fix, run
 
 POWER_LOSS = os.environ["NFX_POWER_LOSS"]
 SESSION = "FIX.4.4:NEXUSFIX->CLIENT"
@@ -49,11 +47,9 @@ class Peer:
         self.socket.close()
 
 
-class Durability(unittest.TestCase):
+class Durability(FolderTest):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        super().setUp()
         (self.folder / "synced").mkdir()
         self.server = None
 
@@ -90,8 +86,7 @@ class Durability(unittest.TestCase):
 
     def numbers(self):
         """Next in and next out, as they are in the files."""
-        code, out, err = run("store", "seq", "show", str(self.folder / "store"))
-        self.assertEqual(code, 0, err)
+        out, _ = expect(run("store", "seq", "show", str(self.folder / "store")))
         return tuple(map(int, re.search(r"next in (\d+), next out (\d+)", out).groups()))
 
     def orders_kept(self):

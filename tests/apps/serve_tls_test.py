@@ -7,10 +7,8 @@ import shutil
 import signal
 import socket
 import subprocess
-import tempfile
-import unittest
 
-from support import ENVIRONMENT, PATIENCE_S, PROGRAM, Server, fix, run
+from support import ENVIRONMENT, PATIENCE_S, PROGRAM, FolderTest, Server, expect, fix, run
 from tls_support import Certificates, OpenSsl, OpenSslServer, ssl, test_with_tls
 
 MESSAGE = re.compile(rb"8=FIX[^\x01]*\x01.*?\x0110=\d{3}\x01", re.DOTALL)
@@ -86,18 +84,13 @@ class OpenSslClient(OpenSsl):
                          ca, "-verify_return_error", *own)
 
 
-class ServeTls(unittest.TestCase):
+class ServeTls(FolderTest):
     @classmethod
     def setUpClass(cls):
         cls.made = Certificates()
         cls.addClassCleanup(cls.made.folder.cleanup)
         cls.other = Certificates("Other CA")
         cls.addClassCleanup(cls.other.folder.cleanup)
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
 
     def serve(self, *lines, before="", certificate=None):
         certificate = certificate or self.files(self.made, "server")
@@ -336,18 +329,15 @@ class ServeTls(unittest.TestCase):
     def test_a_server_of_another_name_is_good_enough_where_the_name_is_not_checked(self):
         server = self.serve(certificate=self.files(self.made, "client"))
         config = self.client(f"127.0.0.1:{server.port}", self.trusting(self.made), "tls_check_name = false")
-        code, _, said = run("connect", config, "--wait", "0")
-        self.assertEqual(code, 0, said)
-        self.assertIn("logged on", said)
+        expect(run("connect", config, "--wait", "0"), err="logged on")
         config = self.client(f"127.0.0.1:{server.port}", self.trusting(self.other), "tls_check_name = false")
         self.assertIn("add that authority to tls_ca", self.failure_of(config))
 
     def test_a_refusal_that_comes_after_the_handshake_is_what_connect_ends_with(self):
         server = self.serve_with_client_certificates()
         config = self.client(f"127.0.0.1:{server.port}", self.trusting(self.made), 'tls_min_version = "1.3"')
-        code, _, said = run("connect", config, "--wait", "0")
-        self.assertEqual(code, 1)
-        self.assertIn("it requires a client certificate (alert certificate required); set tls_certificate and tls_key", said)
+        expect(run("connect", config, "--wait", "0"), code=1,
+               err="it requires a client certificate (alert certificate required); set tls_certificate and tls_key")
 
 
 if __name__ == "__main__":

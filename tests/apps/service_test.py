@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 import support
-from support import PATIENCE_S, PROGRAM, Server, run
+from support import PATIENCE_S, PROGRAM, FolderTest, Server, expect, run
 
 UNIT = pathlib.Path(os.environ["NFX_UNIT"])
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -26,11 +26,9 @@ store = "memory"
 WORST_EXPOSURE = 1.8
 
 
-class Service(unittest.TestCase):
+class Service(FolderTest):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        super().setUp()
         self.manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.addCleanup(self.manager.close)
         self.manager.bind(str(self.folder / "notify"))
@@ -76,9 +74,7 @@ class Service(unittest.TestCase):
         self.assertEqual(self.next(), "STOPPING=1")
 
     def test_health_is_an_exit_code(self):
-        code, out, err = self.health()
-        self.assertEqual((code, out), (3, ""))
-        self.assertIn("control.sock", err)
+        expect(self.health(), code=3, out="", err="control.sock")
         server = self.serve()
         live, ready = "live: all poll threads answer\n", "ready: Logons are accepted\n"
         self.assertEqual(self.health(), (0, live + ready, ""))

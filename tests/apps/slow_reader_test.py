@@ -2,17 +2,15 @@
 import datetime
 import fcntl
 import os
-import pathlib
 import re
 import select
 import signal
 import socket
 import subprocess
-import tempfile
 import threading
 import unittest
 
-from support import ENVIRONMENT, PATIENCE_S, PROGRAM, fix, free_port
+from support import ENVIRONMENT, PATIENCE_S, PROGRAM, FolderTest, fix, free_port
 
 TOML = "".join(f'[[session]]\nsender_comp_id = "NEXUSFIX"\ntarget_comp_id = "{name}"\nlisten = "127.0.0.1:{{port}}"\n'
                'dictionary = "none"\nstore = "memory"\nmax_invalid_rate = 0\n' for name in ("GOOD", "BAD"))
@@ -47,12 +45,7 @@ class Peer:
         self.wait_for(f"\x0111=order{number}.\x01".encode())
 
 
-class SlowReader(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
+class SlowReader(FolderTest):
     def serve(self, *options, stdout):
         config = self.folder / "serve.toml"
         log = f'[log]\nmetrics_file = "{self.folder / "nfx.prom"}"\n'

@@ -4,10 +4,8 @@ import os
 import pathlib
 import signal
 import subprocess
-import tempfile
-import unittest
 
-from support import PATIENCE_S, run
+from support import PATIENCE_S, FolderTest, run
 
 MAKER = os.environ["NFX_JOURNAL_MAKER"]
 SEGMENT_SIZE = 256 * 1024
@@ -52,11 +50,9 @@ class Journal:
             raise AssertionError("journal_maker survived")
 
 
-class StoreTest(unittest.TestCase):
+class StoreTest(FolderTest):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        super().setUp()
         self.store = self.folder / "store"
         self.rings = self.folder / "rings"
         self.rings.mkdir()

@@ -5,7 +5,9 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
+import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from free_port import free_port  # noqa: E402, F401
@@ -39,6 +41,28 @@ def run_in(folder, *arguments):
     result = subprocess.run([PROGRAM, *arguments], stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE_S,
                             env=ENVIRONMENT, check=False, cwd=folder)
     return result.returncode, result.stdout.decode("utf-8"), result.stderr.decode("utf-8")
+
+
+def expect(result, code=0, out=None, err=None, err_lines=None):
+    """Checks what run() returns, and returns both outputs. `out` and `err`: parts that they contain; "" if they are empty."""
+    found, *outputs = result
+    whole = "\n".join(("", *outputs))
+    assert found == code, f"exit code {found}, expected {code}:{whole}"
+    for output, parts in zip(outputs, (out, err)):
+        assert parts != "" or output == "", f"expected no output:{whole}"
+        for part in [parts] if isinstance(parts, str) else parts or []:
+            assert part in output, f"no {part!r} in{whole}"
+    assert err_lines in (None, outputs[1].count("\n")), f"expected {err_lines} lines of errors:{whole}"
+    return outputs
+
+
+class FolderTest(unittest.TestCase):
+    """Each test has an empty folder."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
 
 
 class Process:

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 from report_page import check
-from support import PATIENCE_S, PROGRAM, run
+from support import PATIENCE_S, PROGRAM, expect, run
 
 
 class T2m(unittest.TestCase):
@@ -52,9 +52,7 @@ class T2m(unittest.TestCase):
 
     def test_any_number_of_names_that_the_feed_has(self):
         self.measure("--feed", "ws", "--names", "12")
-        code, _, err = run("t2m", "run", "--feed", "fix", "--names", "5")
-        self.assertEqual(code, 2)
-        self.assertIn("the demonstration's venue has 4 names", err)
+        expect(run("t2m", "run", "--feed", "fix", "--names", "5"), code=2, err="the demonstration's venue has 4 names")
 
     def test_orders_leave_on_every_feed(self):
         for feed in ("dbn", "ws", "fix"):
@@ -112,9 +110,8 @@ class T2m(unittest.TestCase):
 
     def test_the_report_of_a_comparison_has_the_published_one_beside_it(self):
         page = self.file.with_suffix(".html")
-        code, out, err = run("t2m", "compare", "--runs", "1", "--messages", "2000", "--noise", "0", "--no-isolate",
-                             "--report", str(page))
-        self.assertEqual(code, 0, out + err)
+        expect(run("t2m", "compare", "--runs", "1", "--messages", "2000", "--noise", "0", "--no-isolate", "--report",
+                   str(page)))
         charts = check(self, page.read_text(encoding="utf-8"))["charts"]
         # All percentiles, two charts of one name and one of four, and three of each of the six runs.
         self.assertEqual(len(charts), 1 + 3 + 6 * 3)
@@ -124,9 +121,8 @@ class T2m(unittest.TestCase):
 
     def test_the_raw_loop_of_a_comparison_receives_the_same_messages(self):
         for feed in ("itch", "dbn"):
-            code, out, err = run("t2m", "compare", "--runs", "2", "--messages", "500", "--noise", "0", "--no-isolate",
-                                 "--feed", feed, "--json", str(self.file))
-            self.assertEqual(code, 0, out + err)
+            out, _ = expect(run("t2m", "compare", "--runs", "2", "--messages", "500", "--noise", "0", "--no-isolate",
+                                "--feed", feed, "--json", str(self.file)))
             runs = json.loads(self.file.read_text())["runs"]
             raw = [each for each in runs if each["conditions"].endswith("raw recvmsg()")]
             own = [each for each in runs if each not in raw and ", 1 name, " in each["conditions"]]
@@ -140,9 +136,8 @@ class T2m(unittest.TestCase):
             self.assertEqual(len({each["messages"] for each in raw}), 1)
             self.assertIn("raw, not pinned", out)
             self.assertRegex(out, r"to the model, times the raw loop: P50 \d+\.\d\d")
-        code, out, err = run("t2m", "compare", "--runs", "1", "--messages", "2000", "--noise", "0", "--no-isolate",
-                             "--feed", "ws")
-        self.assertEqual(code, 0, out + err)
+        out, _ = expect(run("t2m", "compare", "--runs", "1", "--messages", "2000", "--noise", "0", "--no-isolate",
+                            "--feed", "ws"))
         self.assertNotIn("raw", out)
 
     def test_conditions_are_compared_in_turns(self):
@@ -163,8 +158,7 @@ class T2m(unittest.TestCase):
                 live, _ = self.measure("--feed", feed, "--orders", "--names", "4", "--seed", str(number + 1),
                                        "--record", str(recording), messages=2000)
                 self.assertEqual(live["warnings"], [each for each in live["warnings"] if "not recorded" not in each])
-                code, out, err = run("t2m", "replay", str(recording))
-                self.assertEqual(code, 0, out + err)
+                out, _ = expect(run("t2m", "replay", str(recording)))
                 self.assertIn(f"orders {live['order_hash']}; books {live['book_hash']}\n", out, f"{feed} {number}")
                 orders = int(re.search(r"inputs, (\d+) orders", out).group(1))
                 self.assertEqual(orders, sum(count for name, count in live["orders"].items()
@@ -181,11 +175,8 @@ class T2m(unittest.TestCase):
             self.assertIn("publisher and receiver, would share one CPU", refused.stderr)
 
     def test_wrong_usage_is_named(self):
-        code, _, err = run("t2m", "run", "--load", "recorded")
-        self.assertEqual(code, 2)
-        self.assertIn("--recording", err)
-        code, _, err = run("t2m", "run", "--feed", "pigeon")
-        self.assertEqual(code, 2)
+        expect(run("t2m", "run", "--load", "recorded"), code=2, err="--recording")
+        expect(run("t2m", "run", "--feed", "pigeon"), code=2)
 
 
 if __name__ == "__main__":

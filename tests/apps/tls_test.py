@@ -5,7 +5,7 @@ import socket
 import threading
 import unittest
 
-from support import PATIENCE_S, run
+from support import PATIENCE_S, expect, run
 from tls_support import Certificates, OpenSslServer, ssl, test_with_tls
 
 
@@ -97,9 +97,7 @@ class Tls(unittest.TestCase):
 
     def test_an_unknown_authority_is_reported(self):
         address = self.serve()
-        code, out, _ = run("tls", "doctor", address)
-        self.assertEqual(code, 2)
-        self.assertIn("add that authority to tls_ca", out)
+        expect(run("tls", "doctor", address), code=2, out="add that authority to tls_ca")
 
     def test_a_server_that_demands_a_certificate_is_reported(self):
         address = self.serve(demand=True)
@@ -211,8 +209,7 @@ tls_peer_names = "{{TargetCompID}}.example"
     def test_wrong_usage_is_one_line(self):
         for arguments in (("doctor", "nonsense"), ("doctor",), ("check",), ()):
             with self.subTest(arguments):
-                code, out, err = run("tls", *arguments)
-                self.assertEqual((code, out, err.count("\n")), (2, "", 1))
+                expect(run("tls", *arguments), code=2, out="", err_lines=1)
 
 
 if __name__ == "__main__":

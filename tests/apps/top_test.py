@@ -11,7 +11,7 @@ import tempfile
 import time
 import unittest
 
-from support import ENVIRONMENT, PATIENCE_S, PROGRAM, Server, free_port, run
+from support import ENVIRONMENT, PATIENCE_S, PROGRAM, FolderTest, Server, expect, free_port, run
 
 NAME = "FIX.4.4:NEXUSFIX->CLIENT"
 OTHER = "FIX.4.4:NEXUSFIX->SILENT"
@@ -105,11 +105,9 @@ class Terminal:
         self.tmux("kill-server")
 
 
-class WithEngine(unittest.TestCase):
+class WithEngine(FolderTest):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        super().setUp()
         self.socket = str(self.folder / "control.sock")
         self.http = free_port()
         self.port = 0
@@ -147,8 +145,7 @@ class WithEngine(unittest.TestCase):
 
 class Printed(WithEngine):
     def printed(self, *arguments):
-        code, out, err = self.once(*arguments)
-        self.assertEqual((code, err), (0, ""), out)
+        out, _ = expect(self.once(*arguments), err="")
         self.assertLessEqual(max(len(line) for line in out.splitlines()), 120)
         return out
 
@@ -200,17 +197,12 @@ class Printed(WithEngine):
         self.serve()
         by_http = ("--http", f"127.0.0.1:{self.http}", "--token-file", str(self.folder / "token"))
         self.assertIn(NAME, self.printed(*by_http))
-        code, out, err = self.once(*by_http, "--view", "messages", "--session", NAME)
-        self.assertEqual((code, err), (1, ""))
-        self.assertIn("user bob has the role viewer, and this needs operator", out)
+        expect(self.once(*by_http, "--view", "messages", "--session", NAME), code=1,
+               out="user bob has the role viewer, and this needs operator", err="")
 
     def test_says_what_is_missing(self):
-        code, out, err = self.once()
-        self.assertEqual((code, out), (3, ""))
-        self.assertIn("is an engine running", err)
-        code, out, err = self.once("--view", "messages")
-        self.assertEqual((code, out), (2, ""))
-        self.assertIn("--session NAME", err)
+        expect(self.once(), code=3, out="", err="is an engine running")
+        expect(self.once("--view", "messages"), code=2, out="", err="--session NAME")
         for wrong in (("--interval", "0.1"), ("--view", "other"), ("--window", "2s")):
             self.assertEqual(self.once(*wrong)[0], 2, wrong)
 

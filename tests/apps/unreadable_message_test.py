@@ -1,12 +1,10 @@
 """Messages whose BodyLength is wrong, or beyond every limit, sent to nfx serve by a socket again whenever they are requested: the
 number is given up after as many ResendRequests as configured, and the session goes on."""
-import pathlib
 import re
-import tempfile
 import unittest
 
 from peer import Peer
-from support import Server
+from support import FolderTest, Server
 
 ATTEMPTS = 3
 SERVE = ('[log]\ndirectory = "log"\n[[session]]\nsender_comp_id = "NEXUSFIX"\ntarget_comp_id = "CLIENT"\nlisten = "127.0.0.1:0"\n'
@@ -14,12 +12,7 @@ SERVE = ('[log]\ndirectory = "log"\n[[session]]\nsender_comp_id = "NEXUSFIX"\nta
 ORDER = [(11, "abc"), (55, "IBM"), (54, 1), (60, "20240102-12:00:00"), (38, 100), (40, 2), (44, "12.5")]
 
 
-class Unreadable(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
+class Unreadable(FolderTest):
     def serve(self, more=""):
         server = Server(self.folder, settings=SERVE + more)
         self.addCleanup(server.end)

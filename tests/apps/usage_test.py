@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import unittest
 
-from support import run
+from support import expect, run
 
 
 def commands(node, path=()):
@@ -48,11 +48,8 @@ class Usage(unittest.TestCase):
     def test_help_of_every_command_names_its_options_and_gives_an_example(self):
         for words, command in commands(table()):
             with self.subTest(command=" ".join(words)):
-                code, out, err = run(*words, "--help")
-                self.assertEqual((code, err), (0, ""))
-                self.assertIn("Usage: nfx " + " ".join(words), out)
-                self.assertIn(command["summary"], out)
-                self.assertIn("\nExamples:\n  ", out)
+                out, _ = expect(run(*words, "--help"),
+                                out=["Usage: nfx " + " ".join(words), command["summary"], "\nExamples:\n  "], err="")
                 for option in command["options"]:
                     self.assertIn("\n  " + ", ".join(option["names"]), out)
                     self.assertNotEqual(option["help"], "")
@@ -61,8 +58,7 @@ class Usage(unittest.TestCase):
 
     def test_help_of_the_program_names_every_command_with_an_example(self):
         for arguments in [["--help"], [], ["-h"], ["help"]]:
-            code, out, _ = run(*arguments)
-            self.assertEqual(code, 0)
+            out, _ = expect(run(*arguments))
             names = [command["name"] for command in table()["commands"]]
             self.assertIn("demo", names)
             examples = out[out.index("\nExamples:\n"):]
@@ -91,8 +87,7 @@ class Usage(unittest.TestCase):
                                 self.assertIn(word, known[path])
 
     def test_the_manual_page_has_every_command_and_option(self):
-        code, out, err = run("man")
-        self.assertEqual((code, err), (0, ""))
+        out, _ = expect(run("man"), err="")
         self.assertTrue(out.startswith(".TH NFX 1 "), out[:40])
         text = out.replace("\\-", "-")
         for words, command in commands(table()):
@@ -201,28 +196,23 @@ class Usage(unittest.TestCase):
         _, out, _ = run("serve", "--help")
         self.assertLessEqual(out.count("\n"), 60)
         self.assertIn("nfx config keys --text", " ".join(out.split()))
-        code, out, _ = run("config", "keys", "--text")
-        self.assertEqual(code, 0)
+        out, _ = expect(run("config", "keys", "--text"))
         for key in ["poll_threads", "max_message_size", "sender_comp_id", "heartbeat_interval_s", "retain_messages"]:
             self.assertIn(f"\n  {key} = ", out)
 
     def test_version_names_version_compiler_and_kernel(self):
-        code, out, _ = run("version")
-        self.assertEqual(code, 0)
+        out, _ = expect(run("version"))
         self.assertRegex(out, r"^nfx \d+\.\d+\.\d+\ncompiler  \S+ \d+\..*\nkernel    \w+  \(of scalar.*; NFX_ISA chooses\)\n$")
 
     def test_version_options_print_the_version_alone(self):
         for option in ["--version", "-V"]:
-            code, out, err = run(option)
-            self.assertEqual((code, err), (0, ""))
+            out, _ = expect(run(option), err="")
             self.assertRegex(out, r"^nfx \d+\.\d+\.\d+\n$")
 
     def test_the_instruction_set_can_be_chosen(self):
         _, out, _ = run("version")
         for name in re.search(r"\(of (.*);", out)[1].split(", "):
-            code, chosen, _ = run("version", environment={"NFX_ISA": name})
-            self.assertEqual(code, 0)
-            self.assertIn(f"\nkernel    {name}  ", chosen)
+            expect(run("version", environment={"NFX_ISA": name}), out=f"\nkernel    {name}  ")
 
     def test_an_unknown_instruction_set_names_those_there_are(self):
         self.assert_one_line(run("version", environment={"NFX_ISA": "mmx"}), "NFX_ISA=mmx", "scalar")
@@ -270,10 +260,7 @@ class Usage(unittest.TestCase):
         self.assert_one_line(run("serve", "/nowhere/engine.toml"), "/nowhere/engine.toml", "give the path")
 
     def test_a_good_configuration_is_reported_as_good(self):
-        code, out, err = self.check_config(SESSION)
-        self.assertEqual((code, err), (0, ""))
-        self.assertIn("ok, 1 session", out)
-        self.assertIn("acceptor FIX.4.4:A->B", out)
+        expect(self.check_config(SESSION), out=["ok, 1 session", "acceptor FIX.4.4:A->B"], err="")
 
     def test_a_configuration_error_names_file_line_and_fix(self):
         self.assert_one_line(self.check_config(SESSION + "heartbeat_intervall_s = 5\n"), "engine.toml:5:",
