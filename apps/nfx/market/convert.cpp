@@ -9,13 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/error_text.hpp"
 #include "command.hpp"
 #include "market/dbn_records.hpp"
 #include "market/event_columns.hpp"
 #include "market/itch_spreader.hpp"
 #include "market/market.hpp"
 #include "market/market_file.hpp"
-#include "base/error_text.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "output_file.hpp"
