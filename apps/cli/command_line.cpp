@@ -11,7 +11,7 @@
 #include "base/error_text.hpp"
 #include "base/suggest.hpp"
 #include "cli/describe.hpp"
-#include "observe/print.hpp"
+#include "log/print.hpp"
 
 namespace nfx::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "observe/print.hpp"
+#include "log/print.hpp"
 
 namespace nfx::cli {
 

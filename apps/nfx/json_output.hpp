@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "observe/print.hpp"
+#include "log/print.hpp"
 
 namespace nfx::app {
 

@@ -1,9 +1,9 @@
-// Output of a command: the types and functions of observe/print.hpp, and a text that is collected and written in large
+// Output of a command: the types and functions of log/print.hpp, and a text that is collected and written in large
 // pieces.
 // Thread: one owner. Cost: a write per 64 KiB or flush(). Errors: a failed write throws std::runtime_error.
 #pragma once
 
-#include "observe/print.hpp"
+#include "log/print.hpp"
 
 namespace nfx::app {
 

@@ -8,9 +8,9 @@
 
 #include "base/json_text.hpp"
 #include "fuzz_target.hpp"
+#include "log/message_text.hpp"
+#include "log/print.hpp"
 #include "nexusfix/wire/message_view.hpp"
-#include "observe/message_text.hpp"
-#include "observe/print.hpp"
 #include "text.hpp"
 #include "text_check.hpp"
 

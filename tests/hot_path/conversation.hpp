@@ -21,11 +21,11 @@
 #include "engine/message_tap.hpp"
 #include "engine/poll_loop_impl.hpp"
 #include "engine/session_stores.hpp"
+#include "log/event_log.hpp"
+#include "log/message_log.hpp"
 #include "nexusfix/dictionary/load.hpp"
 #include "nexusfix/wire/field_writer.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
-#include "observe/event_log.hpp"
-#include "observe/message_log.hpp"
 
 namespace nfx::test {
 

@@ -6,10 +6,10 @@
 
 #include "checks.hpp"
 #include "concurrent/snapshot_box.hpp"
+#include "log/event_log.hpp"
+#include "log/message_log.hpp"
 #include "nexusfix/base/latency_histogram.hpp"
 #include "nexusfix/concurrent/deferred_processor.hpp"
-#include "observe/event_log.hpp"
-#include "observe/message_log.hpp"
 #include "store/journal_flusher.hpp"
 #include "store/journal_store.hpp"
 #include "store/memory_message_store.hpp"

@@ -40,7 +40,7 @@ OS_CALL = re.compile(
 
 # What is printed passes one place, which escapes it. An assertion that fails prints what the compiler gave it.
 PRINT_FOLDERS = ("include", "src", "apps")
-PRINT_EXCEPTIONS = ("src/engine/observe/print.cpp", "src/fix/base/assert.cpp")
+PRINT_EXCEPTIONS = ("src/engine/log/print.cpp", "src/fix/base/assert.cpp")
 PRINT = re.compile(
     r"\bstd(out|err)\b|\bSTD(OUT|ERR)_FILENO\b|\bstd::w?(cout|cerr|clog)\b"
     r"|\b(v?printf|puts|putchar(_unlocked)?|perror|psignal|psiginfo|v?dprintf)\s*\("
@@ -168,7 +168,7 @@ class Checker:
         for number, line in enumerate(lines, 1):
             match = PRINT.search(without_comments(STRING.sub('""', line)))
             if match and "::dup2(" not in line:  # which redirects a stream
-                self.report(path, number, f"{match[0]}: print through observe/print.hpp, which escapes control characters")
+                self.report(path, number, f"{match[0]}: print through log/print.hpp, which escapes control characters")
 
     def check_any_file(self, path: pathlib.Path) -> None:
         lines = path.read_text().splitlines()

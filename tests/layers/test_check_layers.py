@@ -9,7 +9,7 @@ import unittest
 
 import check_layers
 
-LAYERS = "# lowest first\nfix/base:\nfix/wire: base\nfix/dictionary: base wire\nengine/store: base\nengine/engine: base wire store\nengine/observe: base\n"
+LAYERS = "# lowest first\nfix/base:\nfix/wire: base\nfix/dictionary: base wire\nengine/store: base\nengine/engine: base wire store\nengine/log: base\n"
 
 GOOD = {
     "layers.txt": LAYERS,
@@ -72,13 +72,13 @@ class CheckLayers(unittest.TestCase):
                           'std::fputs(name, stderr);', 'std::fwrite(name, 1, 2, stdout);',
                           '::write(STDERR_FILENO, name, 2);', '::write(1, name, 2);', 'std::perror(name);'):
             with self.subTest(statement):
-                self.assert_reports("apps/nfx/serve.cpp:2", "observe/print.hpp",
+                self.assert_reports("apps/nfx/serve.cpp:2", "log/print.hpp",
                                     apps__nfx__serve_DOT_cpp=f"\n{statement}\n")
-                self.assert_reports("src/engine/store/journal.cpp:1", "observe/print.hpp",
+                self.assert_reports("src/engine/store/journal.cpp:1", "log/print.hpp",
                                     src__engine__store__journal_DOT_cpp=f"{statement}\n")
 
     def test_the_one_place_itself_and_tests_may_print(self):
-        self.output_of(0, src__engine__observe__print_DOT_cpp="::write(STDOUT_FILENO, a, b);\n",
+        self.output_of(0, src__engine__log__print_DOT_cpp="::write(STDOUT_FILENO, a, b);\n",
                        tests__wire__scan_test_DOT_cpp="std::cout << name;\n",
                        apps__nfx__words_DOT_cpp='auto x = "stdout";  // of stderr\nstd::snprintf(a, b, c);\n')
 

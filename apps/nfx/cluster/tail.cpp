@@ -7,9 +7,9 @@
 #include "cluster/options.hpp"
 #include "cluster/session_reader.hpp"
 #include "command.hpp"
+#include "log/message_text.hpp"
 #include "market/stop_flag.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "observe/message_text.hpp"
 #include "output.hpp"
 #include "store/store_commands.hpp"
 

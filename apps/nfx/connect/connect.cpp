@@ -15,7 +15,7 @@
 #include "nexusfix/engine/observer.hpp"
 #include "nexusfix/engine/program.hpp"
 #include "nexusfix/gateway/gateway.hpp"
-#include "nexusfix/observe/line_log.hpp"
+#include "nexusfix/log/line_log.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 #include "text.hpp"
 

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <string>
 
-#include "observe/print.hpp"
+#include "log/print.hpp"
 
 namespace nfx::app::fabric {
 

@@ -14,10 +14,10 @@
 #include <string_view>
 #include <utility>
 
+#include "log/print.hpp"
 #include "market/dbn_layout.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/market/event.hpp"
-#include "observe/print.hpp"
 
 namespace nfx::app::market {
 

@@ -8,10 +8,10 @@
 #include <memory>
 #include <string>
 
+#include "log/print.hpp"
 #include "market/feed_description.hpp"
 #include "nexusfix/live/live_feed.hpp"
 #include "nexusfix/market/feed_books.hpp"
-#include "observe/print.hpp"
 
 namespace nfx::app::market {
 

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "base/clocks.hpp"
-#include "observe/print.hpp"
+#include "log/print.hpp"
 #include "placement/place_thread.hpp"
 #include "placement/thread_sampler.hpp"
 

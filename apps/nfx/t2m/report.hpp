@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "observe/print.hpp"
+#include "log/print.hpp"
 #include "t2m/run.hpp"
 
 namespace nfx::app::t2m {

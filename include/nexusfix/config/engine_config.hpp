@@ -16,7 +16,7 @@
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
 #include "nexusfix/dictionary/package_folder.hpp"
-#include "nexusfix/observe/log_format.hpp"
+#include "nexusfix/log/log_format.hpp"
 #include "nexusfix/placement/placement_request.hpp"
 #include "nexusfix/session/session_config.hpp"
 #include "nexusfix/store/store_options.hpp"

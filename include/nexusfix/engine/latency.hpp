@@ -126,7 +126,7 @@ struct LatencyReport {
   std::vector<ThreadLatency> threads;    // one for each poll thread
 };
 
-// The report in HdrHistogram's log format (nexusfix/observe/hdr_log.hpp): one line for each session and stage, tagged
+// The report in HdrHistogram's log format: one line for each session and stage, tagged
 // "FIX.4.4:A->B/in_application", and for each poll thread, tagged "nfx-poll-0/turn", where there is any latency.
 [[nodiscard]] std::string hdr_log_text(const LatencyReport& report);
 

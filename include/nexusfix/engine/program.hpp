@@ -12,7 +12,7 @@
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/engine/observer.hpp"
 #include "nexusfix/engine/run.hpp"
-#include "nexusfix/observe/line_log.hpp"
+#include "nexusfix/log/line_log.hpp"
 
 namespace nfx {
 

@@ -14,7 +14,7 @@
 #include <memory>
 
 #include "nexusfix/engine/engine.hpp"
-#include "nexusfix/observe/line_log.hpp"
+#include "nexusfix/log/line_log.hpp"
 
 namespace nfx {
 

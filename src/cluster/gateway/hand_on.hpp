@@ -13,7 +13,7 @@
 #include "engine/handed_on.hpp"
 #include "gateway/proxy.hpp"
 #include "nexusfix/engine/engine.hpp"
-#include "nexusfix/observe/line_log.hpp"
+#include "nexusfix/log/line_log.hpp"
 #include "nexusfix/session/token_bucket.hpp"
 
 namespace nfx::gateway {

@@ -8,7 +8,7 @@
 
 #include "base/enumerator_name.hpp"
 #include "nexusfix/engine/program.hpp"
-#include "nexusfix/observe/line_log.hpp"
+#include "nexusfix/log/line_log.hpp"
 
 namespace nfx::control {
 namespace {

@@ -16,7 +16,7 @@
 #include "control/placement_check.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/engine/program.hpp"
-#include "nexusfix/observe/line_log.hpp"
+#include "nexusfix/log/line_log.hpp"
 #include "nexusfix/placement/machine.hpp"
 #include "store/disk.hpp"
 

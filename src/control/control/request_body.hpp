@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "control/routes.hpp"
-#include "nexusfix/observe/log_format.hpp"
+#include "nexusfix/log/log_format.hpp"
 
 namespace nfx::control {
 

@@ -5,7 +5,7 @@
 #include <deque>
 #include <utility>
 
-#include "observe/message_text.hpp"
+#include "log/message_text.hpp"
 #include "store/journal_archive.hpp"
 
 namespace nfx::control {

@@ -16,7 +16,7 @@
 #include "control/store_view.hpp"
 #include "engine/engine_operations.hpp"
 #include "engine/metrics.hpp"
-#include "nexusfix/observe/log_format.hpp"
+#include "nexusfix/log/log_format.hpp"
 #include "placement/thread_sampler.hpp"
 
 namespace nfx::control {

@@ -19,10 +19,10 @@
 #include "engine/metrics.hpp"
 #include "engine/session_figures.hpp"
 #include "engine/thread_watch.hpp"
+#include "log/event_log.hpp"
+#include "log/message_log.hpp"
 #include "nexusfix/concurrent/worker_thread.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "observe/event_log.hpp"
-#include "observe/message_log.hpp"
 
 namespace nfx {
 

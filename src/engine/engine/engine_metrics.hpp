@@ -13,12 +13,12 @@
 #include "engine/handed_on.hpp"
 #include "engine/metrics.hpp"
 #include "engine/session_figures.hpp"
+#include "log/deferred_log.hpp"
 #include "nexusfix/base/counter_rows.hpp"
 #include "nexusfix/base/latency_histogram.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/engine/engine_counters.hpp"
 #include "nexusfix/engine/latency.hpp"
-#include "observe/deferred_log.hpp"
 #include "transport/transport_counters.hpp"
 
 namespace nfx {

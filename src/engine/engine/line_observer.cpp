@@ -8,7 +8,7 @@
 #include "base/clocks.hpp"
 #include "engine/metrics.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/observe/line_log.hpp"
+#include "nexusfix/log/line_log.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 
 namespace nfx {

@@ -15,9 +15,9 @@
 #include "engine/callback_failure.hpp"
 #include "engine/line_limits.hpp"
 #include "engine/message_tap.hpp"
+#include "log/event_log.hpp"
+#include "log/message_log.hpp"
 #include "nexusfix/engine/observer.hpp"
-#include "observe/event_log.hpp"
-#include "observe/message_log.hpp"
 
 namespace nfx {
 

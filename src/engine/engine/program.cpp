@@ -27,12 +27,12 @@
 #include "engine/reload_on_hangup.hpp"
 #include "engine/service_manager.hpp"
 #include "engine/start_checks.hpp"
+#include "log/print.hpp"
 #include "nexusfix/base/secret.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/placement/machine.hpp"
 #include "nexusfix/placement/plan.hpp"
-#include "observe/print.hpp"
 #include "store/journal_store.hpp"
 
 namespace nfx {

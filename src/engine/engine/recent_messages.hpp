@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "engine/session_command.hpp"
+#include "log/message_text.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/engine/session_handle.hpp"
-#include "observe/message_text.hpp"
 
 namespace nfx {
 

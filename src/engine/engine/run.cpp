@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/suggest.hpp"
+#include "log/print.hpp"
 #include "nexusfix/engine/program.hpp"
-#include "observe/print.hpp"
 #include "wire/scan.hpp"
 
 namespace nfx {

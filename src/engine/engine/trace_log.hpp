@@ -15,9 +15,9 @@
 #include <string_view>
 
 #include "engine/trace_sampler.hpp"
+#include "log/log_file.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "observe/log_file.hpp"
 
 namespace nfx {
 

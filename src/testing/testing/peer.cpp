@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "log/message_text.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
-#include "observe/message_text.hpp"
 #include "testing/network_parts.hpp"
 #include "testing/peer_parts.hpp"
 #include "wire/wrong_checksum.hpp"

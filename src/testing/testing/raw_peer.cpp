@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "log/message_text.hpp"
 #include "nexusfix/testing/network.hpp"
 #include "nexusfix/wire/field_writer.hpp"
 #include "nexusfix/wire/framer.hpp"
 #include "nexusfix/wire/message_view.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
-#include "observe/message_text.hpp"
 #include "wire/wrong_checksum.hpp"
 
 namespace nfx::testing {

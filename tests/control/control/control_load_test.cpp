@@ -27,7 +27,7 @@
 #include "nexusfix/control/client.hpp"
 #include "nexusfix/control/control.hpp"
 #include "nexusfix/engine/program.hpp"
-#include "nexusfix/observe/line_log.hpp"
+#include "nexusfix/log/line_log.hpp"
 #include "nexusfix/wire/field_writer.hpp"
 #include "temporary_folder.hpp"
 #include "transport/loopback.hpp"

@@ -17,7 +17,7 @@
 
 #include "control/controlled_program.hpp"
 #include "engine/engine_operations.hpp"
-#include "nexusfix/observe/line_log.hpp"
+#include "nexusfix/log/line_log.hpp"
 #include "transport/epoll_transport.hpp"
 
 namespace nfx {

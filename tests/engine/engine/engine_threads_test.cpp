@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "engine/session_stores.hpp"
+#include "log/log_folder.hpp"
 #include "nexusfix/engine/authenticator.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/engine/observer.hpp"
-#include "observe/log_folder.hpp"
 #include "store/journal_reader.hpp"
 #include "transport/tcp_testing.hpp"
 

@@ -15,7 +15,7 @@
 #include "config/config_text.hpp"
 #include "engine/engine_logs.hpp"
 #include "engine/loop_rig.hpp"
-#include "observe/log_folder.hpp"
+#include "log/log_folder.hpp"
 
 namespace nfx::test {
 namespace {

@@ -14,9 +14,9 @@
 #include "engine/engine_helpers.hpp"
 #include "engine/histogram_text.hpp"
 #include "engine/loop_rig.hpp"
+#include "log/log_folder.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/engine/observer.hpp"
-#include "observe/log_folder.hpp"
 #include "store/memory_disk.hpp"
 
 namespace nfx::test {

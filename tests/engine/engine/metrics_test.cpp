@@ -7,7 +7,7 @@
 
 #include "concurrent/snapshot_box.hpp"
 #include "histogram_text.hpp"
-#include "observe/log_folder.hpp"
+#include "log/log_folder.hpp"
 
 namespace nfx {
 namespace {

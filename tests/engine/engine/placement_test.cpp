@@ -17,7 +17,7 @@
 #include "engine/engine_operations.hpp"
 #include "engine/engine_placement.hpp"
 #include "nexusfix/engine/engine.hpp"
-#include "nexusfix/observe/line_log.hpp"
+#include "nexusfix/log/line_log.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
 
 namespace nfx {

@@ -10,7 +10,7 @@
 
 #include "engine/loop_rig.hpp"
 #include "engine/session_stores.hpp"
-#include "observe/log_folder.hpp"
+#include "log/log_folder.hpp"
 #include "store/forwarding_disk.hpp"
 
 namespace nfx::test {

@@ -16,7 +16,7 @@
 #include "engine/loop_rig.hpp"
 #include "engine/trace_log.hpp"
 #include "engine/trace_sampler.hpp"
-#include "observe/log_folder.hpp"
+#include "log/log_folder.hpp"
 
 namespace nfx::test {
 namespace {

@@ -1,5 +1,5 @@
 // Rotation, removal and errors of log files.
-#include "observe/log_file.hpp"
+#include "log/log_file.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

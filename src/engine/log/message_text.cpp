@@ -1,5 +1,5 @@
 // Makes a message readable and hides passwords, for logs that other people read.
-#include "observe/message_text.hpp"
+#include "log/message_text.hpp"
 
 #include <algorithm>
 #include <optional>

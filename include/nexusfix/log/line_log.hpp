@@ -12,7 +12,7 @@
 
 #include "nexusfix/base/counter_rows.hpp"
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/observe/log_format.hpp"
+#include "nexusfix/log/log_format.hpp"
 
 namespace nfx {
 

@@ -1,5 +1,5 @@
 // Log files that start anew each day and at a size limit, and are removed by count and age.
-#include "observe/log_file.hpp"
+#include "log/log_file.hpp"
 #include "base/private_files.hpp"
 #include "nexusfix/base/assert.hpp"
 

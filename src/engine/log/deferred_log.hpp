@@ -25,10 +25,10 @@
 #include <variant>
 #include <vector>
 
+#include "log/log_file.hpp"
 #include "nexusfix/base/counter_rows.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/concurrent/deferred_processor.hpp"
-#include "observe/log_file.hpp"
 
 namespace nfx {
 

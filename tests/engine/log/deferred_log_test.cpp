@@ -6,10 +6,10 @@
 #include <sstream>
 #include <thread>
 
+#include "log/event_log.hpp"
+#include "log/message_log.hpp"
 #include "log_folder.hpp"
 #include "nexusfix/concurrent/worker_thread.hpp"
-#include "observe/event_log.hpp"
-#include "observe/message_log.hpp"
 
 namespace nfx {
 namespace {

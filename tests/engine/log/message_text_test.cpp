@@ -1,5 +1,5 @@
 // Messages as text, with secrets hidden.
-#include "observe/message_text.hpp"
+#include "log/message_text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The only writes to standard output and standard error. Texts are written whole, across partial writes and signals.
-#include "observe/print.hpp"
+#include "log/print.hpp"
 
 #include <poll.h>
 #include <sys/ioctl.h>

@@ -1,5 +1,5 @@
 // Formats a line of the log as text and as JSON.
-#include "observe/log_entry.hpp"
+#include "log/log_entry.hpp"
 
 #include <string>
 #include <utility>

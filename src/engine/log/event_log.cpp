@@ -1,5 +1,5 @@
 // Events of sessions and of the engine as lines of a deferred log.
-#include "observe/event_log.hpp"
+#include "log/event_log.hpp"
 
 #include "base/printable.hpp"
 

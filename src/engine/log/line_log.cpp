@@ -1,5 +1,5 @@
 // The queue and the writer thread of a LineLog. A stalled reader of the output costs lines, never a poll thread's time.
-#include "nexusfix/observe/line_log.hpp"
+#include "nexusfix/log/line_log.hpp"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -17,9 +17,9 @@
 
 #include "base/clocks.hpp"
 #include "base/error_text.hpp"
+#include "log/log_entry.hpp"
+#include "log/print.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "observe/log_entry.hpp"
-#include "observe/print.hpp"
 
 namespace nfx {
 namespace {

@@ -1,5 +1,5 @@
 // Logging without waiting: threads copy records into queues, and a worker formats and writes them.
-#include "observe/deferred_log.hpp"
+#include "log/deferred_log.hpp"
 #include "base/printable.hpp"
 #include "nexusfix/base/assert.hpp"
 

@@ -2,8 +2,8 @@
 // Thread: any, no state. Cost: allocates; no part of a hot path. Errors: none; what a peer may have written is escaped.
 #pragma once
 
-#include "nexusfix/observe/line_log.hpp"
-#include "observe/print.hpp"
+#include "log/print.hpp"
+#include "nexusfix/log/line_log.hpp"
 
 namespace nfx {
 

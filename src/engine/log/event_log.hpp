@@ -11,7 +11,7 @@
 #include <mutex>
 #include <string_view>
 
-#include "observe/deferred_log.hpp"
+#include "log/deferred_log.hpp"
 
 namespace nfx {
 

@@ -1,5 +1,5 @@
 // The formats of a log line, and that nothing in it can end a line or a JSON string.
-#include "observe/log_entry.hpp"
+#include "log/log_entry.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Sent and received messages as lines of a deferred log.
-#include "observe/message_log.hpp"
+#include "log/message_log.hpp"
 
 #include <chrono>
 #include <iterator>

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "nexusfix/observe/log_format.hpp"
-#include "observe/deferred_log.hpp"
-#include "observe/message_text.hpp"
+#include "log/deferred_log.hpp"
+#include "log/message_text.hpp"
+#include "nexusfix/log/log_format.hpp"
 
 namespace nfx {
 

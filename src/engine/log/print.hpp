@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "base/printable.hpp"
-#include "nexusfix/observe/log_format.hpp"
+#include "nexusfix/log/log_format.hpp"
 
 namespace nfx {
 
