@@ -139,6 +139,16 @@ class ConfigInit(FolderTest):
                 self.assert_refused(run("serve", str(self.file), "--check"), part, store, "store_directory")
         self.assertEqual(sorted(os.listdir(self.folder)), ["closed", "engine.toml", "file"])
 
+    def test_the_check_reports_other_files_that_the_start_cannot_make(self):
+        (self.folder / "file").write_text("", encoding="utf-8")
+        written, _ = self.written("--defaults", *GIVEN, "--address", f"127.0.0.1:{free_port()}")
+        for content, part in [(written + '[log]\ndirectory = "file/log"\n', "file is not a folder"),
+                              (written.replace('"control.sock"', '"file"'), "file is not a socket"),
+                              (written.replace('"audit.log"', '"."'), "is a folder")]:
+            with self.subTest(part=part):
+                self.file.write_text(content, encoding="utf-8")
+                self.assert_refused(run("serve", str(self.file), "--check"), part)
+
     def test_wrong_options_ask_nothing(self):
         for options, part in [(["--side", "both"], "--side"), (["--versions", "FIX.9"], "FIX.9"),
                               (["--address", "venue"], "expected an address such as"), (["--durability", "much"], "--durability"),

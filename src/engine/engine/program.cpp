@@ -189,6 +189,22 @@ void check_store_folders(const EngineConfig& config) {
   }
 }
 
+// Throws ConfigError where the start could not make the log or the files of the control plane.
+void check_own_files(const EngineConfig& config) {
+  namespace fs = std::filesystem;
+  if (!config.log.directory.empty()) {
+    if (const std::string problem = folder_problem(config.log.directory); !problem.empty())
+      throw ConfigError("[log] directory \"" + config.log.directory + "\": " + problem +
+                        ": name a folder that the user of the engine may write, and check as that user");
+  }
+  std::error_code none;
+  if (const fs::file_status socket = fs::symlink_status(config.control.socket, none);
+      fs::exists(socket) && !fs::is_socket(socket))
+    throw ConfigError("[control] socket: " + config.control.socket + " is not a socket: remove it");
+  if (fs::is_directory(config.control.audit, none))
+    throw ConfigError("[control] audit: " + config.control.audit + " is a folder: name a file in it");
+}
+
 }  // namespace
 
 void occupy_standard_descriptors() noexcept {
@@ -217,6 +233,7 @@ void print_program(EngineConfig config, const std::string& file, std::string_vie
   require_parts(config);
   load_certificates(config);
   check_store_folders(config);
+  check_own_files(config);
   const std::vector<std::string> in_use = check_listen_addresses(config);
   SafeText out;
   out.add("{}: ok, {}\n", file, counted(config.sessions.size(), "session"));
