@@ -47,11 +47,13 @@ def bare_root(build, packages):
     if archive.exists():
         return archive, ""
     release = output("sh", "-c", ". /etc/os-release; echo $VERSION_CODENAME").strip()
-    made = run("mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(packages)}", release, archive,
+    begun = archive.with_suffix(".begun.tar")  # a run that is ended here leaves no archive to trust
+    made = run("mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(packages)}", release, begun,
                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if made.returncode != 0:
-        archive.unlink(missing_ok=True)
+        begun.unlink(missing_ok=True)
         return archive, (made.stdout.strip().splitlines() or ["no reason given"])[-1]
+    begun.rename(archive)
     return archive, ""
 
 
