@@ -5,9 +5,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
-#include <random>
 #include <system_error>
 
 namespace nfx::test {
@@ -21,15 +21,19 @@ inline sockaddr_in loopback(std::uint16_t port = 0) {
   return address;
 }
 
-// A free port, for a program that cannot choose one itself. It is below 32768: Linux assigns ports from there to 60999
-// to connections, and to listeners without a port, so another test could get it a moment later.
+// A free port, for a program that cannot choose one itself. Each process has 32 of its own, one after the other, so
+// that nobody gets the same one before the program listens. They are below 32768: Linux assigns ports from there to
+// 60999 to connections, and to listeners without a port.
 inline std::uint16_t free_port() {
-  std::random_device random;
-  std::uniform_int_distribution<int> ports{10'000, 32'767};
+  constexpr int first = 10'000, of_a_process = 32, processes = 711;
+  static std::atomic<int> given{0};
   int reason = 0;
-  for (int tries = 0; tries < 100; ++tries) {
+  for (int tries = 0; tries < 3 * of_a_process; ++tries) {
     const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const auto port = static_cast<std::uint16_t>(ports(random));
+    // After a round, those of another process.
+    const int owner = ::getpid() + tries / of_a_process;
+    const auto port =
+        static_cast<std::uint16_t>(first + owner % processes * of_a_process + given.fetch_add(1) % of_a_process);
     const sockaddr_in address = loopback(port);
     const bool found = fd >= 0 && ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
     reason = errno;
