@@ -3,6 +3,7 @@
 #include "config/quickfix_file.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <utility>
@@ -70,9 +71,15 @@ bool is_utf8(std::string_view text) {
                              : (first & 0xF8) == 0xF0        ? 4
                                                              : 0;
     if (size == 0 || size > text.size() - i) return false;
+    std::uint32_t character = first & (0xFFu >> size);
     for (std::size_t k = 1; k < size; ++k) {
-      if ((static_cast<unsigned char>(text[i + k]) & 0xC0) != 0x80) return false;
+      const auto next = static_cast<unsigned char>(text[i + k]);
+      if ((next & 0xC0) != 0x80) return false;
+      character = character << 6 | (next & 0x3Fu);
     }
+    // Neither longer than necessary, nor half of a pair of UTF-16, nor beyond Unicode.
+    if (size == 3 && (character < 0x800 || (character >= 0xD800 && character < 0xE000))) return false;
+    if (size == 4 && (character < 0x10000 || character > 0x10FFFF)) return false;
     i += size;
   }
   return true;
