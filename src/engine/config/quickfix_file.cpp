@@ -11,6 +11,7 @@
 #include "base/error_text.hpp"
 #include "base/suggest.hpp"
 #include "base/text.hpp"
+#include "base/utf8.hpp"
 
 namespace nfx::quickfix {
 namespace {
@@ -63,26 +64,8 @@ bool is_name_byte(char c) {
 }
 
 bool is_utf8(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const auto first = static_cast<unsigned char>(text[i]);
-    const std::size_t size = first < 0x80                    ? 1
-                             : first >= 0xC2 && first < 0xE0 ? 2
-                             : (first & 0xF0) == 0xE0        ? 3
-                             : (first & 0xF8) == 0xF0        ? 4
-                                                             : 0;
-    if (size == 0 || size > text.size() - i) return false;
-    std::uint32_t character = first & (0xFFu >> size);
-    for (std::size_t k = 1; k < size; ++k) {
-      const auto next = static_cast<unsigned char>(text[i + k]);
-      if ((next & 0xC0) != 0x80) return false;
-      character = character << 6 | (next & 0x3Fu);
-    }
-    // Neither longer than necessary, nor half of a pair of UTF-16, nor beyond Unicode.
-    if (size == 3 && (character < 0x800 || (character >= 0xD800 && character < 0xE000))) return false;
-    if (size == 4 && (character < 0x10000 || character > 0x10FFFF)) return false;
-    i += size;
-  }
-  return true;
+  while (const std::size_t size = utf8_character_size(text)) text.remove_prefix(size);
+  return text.empty();
 }
 
 class Reader {

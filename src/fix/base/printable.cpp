@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/utf8.hpp"
 #include "nexusfix/base/assert.hpp"
 
 namespace nfx {
@@ -19,21 +20,14 @@ constexpr bool is_format_control(unsigned first, unsigned second, unsigned third
 
 // The size of the well-formed UTF-8 character at the start, or 0. Control characters count as malformed.
 std::size_t character_size(std::string_view text) noexcept {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
-  const unsigned first = byte(0);
-  if (first < 0x20 || first == 0x7F) return 0;
-  if (first < 0x80) return 1;
-  const std::size_t size = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4) return 0;
-  for (std::size_t i = 1; i < size; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
+  const std::size_t size = utf8_character_size(text);
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  switch (size) {
+    case 1: return byte(0) < 0x20 || byte(0) == 0x7F ? 0 : 1;
+    case 2: return (byte(0) == 0xC2 && byte(1) < 0xA0) || is_format_control(byte(0), byte(1), 0) ? 0 : 2;
+    case 3: return is_format_control(byte(0), byte(1), byte(2)) ? 0 : 3;
+    default: return size;
   }
-  const unsigned second = byte(1);
-  const bool overlong = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
-  const bool surrogate = first == 0xED && second > 0x9F;
-  const bool beyond = first == 0xF4 && second > 0x8F;
-  const bool control = first == 0xC2 && second < 0xA0;
-  return overlong || surrogate || beyond || control || is_format_control(first, second, byte(2)) ? 0 : size;
 }
 
 void append_escaped(std::string& out, unsigned char byte) {

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/enumerator_name.hpp"
+#include "base/utf8.hpp"
 #include "nexusfix/base/assert.hpp"
 
 namespace nfx::market {
@@ -14,26 +15,6 @@ constexpr std::uint8_t op_continuation = 0, op_text = 1, op_binary = 2, op_close
 // The bytes that a receive may bring besides an unfinished message, and the longest header of a server's frame.
 constexpr std::size_t receive_space = 4096, header_most = 10;
 constexpr std::size_t control_most = 125;
-
-// The number of bytes of the UTF-8 character at the start of `text`; 0 for other bytes.
-std::size_t character_size(std::string_view text) noexcept {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  const std::size_t size = first >= 0xC2 && first <= 0xDF   ? 2
-                           : (first & 0xF0) == 0xE0         ? 3
-                           : first >= 0xF0 && first <= 0xF4 ? 4
-                                                            : 0;
-  if (size == 0 || text.size() < size) return 0;
-  // Neither longer than necessary, nor half of a surrogate pair, nor beyond U+10FFFF.
-  const unsigned least = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
-  const unsigned most = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
-  if (byte(1) < least || byte(1) > most) return 0;
-  for (std::size_t i = 2; i < size; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  return size;
-}
 
 bool is_ascii(const char* p) noexcept {  // 16 characters
   std::uint64_t words[2];
@@ -57,7 +38,7 @@ bool is_utf8(std::string_view text) noexcept {
       text.remove_prefix(8);
     }
     if (text.empty()) break;
-    const std::size_t size = character_size(text);
+    const std::size_t size = utf8_character_size(text);
     if (size == 0) return false;
     text.remove_prefix(size);
   }
