@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -206,12 +208,12 @@ Bad find_size_problem(const EngineConfig& engine, const SessionSettings& s) {
   return std::nullopt;
 }
 
-// Two sessions with the same identity.
-Bad find_double(const SessionConfig& c, const SessionConfig& o) {
-  if (std::tie(o.begin_string, o.sender_comp_id, o.target_comp_id, o.session_qualifier) !=
-      std::tie(c.begin_string, c.sender_comp_id, c.target_comp_id, c.session_qualifier)) {
+using Identity = std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>;
+
+// Two sessions with the same identity. `known` has those of the previous sessions.
+Bad find_double(std::set<Identity>& known, const SessionConfig& c) {
+  if (known.emplace(c.begin_string, c.sender_comp_id, c.target_comp_id, c.session_qualifier).second)
     return std::nullopt;
-  }
   return {{"target_comp_id", "the session " + identity(c) + " exists already: give each session different CompIDs"}};
 }
 
@@ -230,8 +232,9 @@ Bad find_own_problem(const EngineConfig& engine, const SessionSettings& s) {
   return find_size_problem(engine, s);
 }
 
-// `listening` contains the addresses of the previous sessions.
-std::optional<Problem> find_problem_of(const EngineConfig& engine, std::size_t i, ListenIndex& listening) {
+// `known` and `listening` contain the identities and addresses of the previous sessions.
+std::optional<Problem> find_problem_of(const EngineConfig& engine, std::size_t i, std::set<Identity>& known,
+                                       ListenIndex& listening) {
   NFX_ASSERT(i < engine.sessions.size());
   const auto problem = [i](Bad bad) {
     NFX_ASSERT(std::ranges::find(session_keys(), bad->first, &Key<SessionDraft>::name) != session_keys().end());
@@ -240,9 +243,7 @@ std::optional<Problem> find_problem_of(const EngineConfig& engine, std::size_t i
   };
   const SessionSettings& s = engine.sessions[i];
   if (auto bad = find_own_problem(engine, s)) return problem(std::move(bad));
-  for (std::size_t j = 0; j < i; ++j) {
-    if (auto bad = find_double(s.session, engine.sessions[j].session)) return problem(std::move(bad));
-  }
+  if (auto bad = find_double(known, s.session)) return problem(std::move(bad));
   if (auto bad = find_conflict(listening, s)) return problem(std::move(bad));
   listening.add(s);
   return std::nullopt;
@@ -417,9 +418,10 @@ std::optional<Problem> find_trace_problem(const EngineConfig& engine) {
 }
 
 std::optional<Problem> find_problem(const EngineConfig& engine) {
+  std::set<Identity> known;
   ListenIndex listening;
   for (std::size_t i = 0; i < engine.sessions.size(); ++i) {
-    if (auto problem = find_problem_of(engine, i, listening)) return problem;
+    if (auto problem = find_problem_of(engine, i, known, listening)) return problem;
     if (auto problem = find_replica_problem(engine, i)) return problem;
   }
   return std::nullopt;

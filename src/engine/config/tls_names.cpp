@@ -2,25 +2,35 @@
 #include "config/tls_names.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 #include "transport/tls_facts.hpp"
 
 namespace nfx {
 
-std::vector<std::string> handshake_peer_names(const EngineConfig& config, const SessionSettings& settings) {
-  if (settings.session.role == Role::initiator) return settings.tls.peer_names;
-  std::vector<std::string> names;
+HandshakeNames::HandshakeNames(const EngineConfig& config) {
+  using Address = decltype(by_address_)::key_type;
+  std::set<Address> any_name;
+  std::set<std::pair<Address, std::string_view>> known;  // thousands of sessions may share an address
   for (const SessionSettings& each : config.sessions) {
-    if (each.session.role != Role::acceptor || each.listen != settings.listen || !each.tls_enabled) continue;
+    if (each.session.role != Role::acceptor || !each.tls_enabled) continue;
+    const Address address{each.listen.host, each.listen.port};
     const bool any = each.tls.peer_names.empty() || std::ranges::any_of(each.tls.peer_names, [](const auto& name) {
                        return name.contains(comp_id_placeholder);
                      });
-    if (any) return {};
+    if (any) any_name.insert(address);
     for (const std::string& name : each.tls.peer_names) {
-      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+      if (known.emplace(address, name).second) by_address_[address].push_back(name);
     }
   }
-  return names;
+  for (const Address& address : any_name) by_address_.erase(address);
+}
+
+std::vector<std::string> HandshakeNames::of(const SessionSettings& settings) const {
+  if (settings.session.role == Role::initiator) return settings.tls.peer_names;
+  const auto found = by_address_.find({settings.listen.host, settings.listen.port});
+  return found == by_address_.end() ? std::vector<std::string>{} : found->second;
 }
 
 std::string peer_names_text(const SessionSettings& settings) {

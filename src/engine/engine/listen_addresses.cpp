@@ -9,9 +9,10 @@
 namespace nfx {
 
 ListenAddresses::ListenAddresses(const EngineConfig& config) : config_(config) {
+  const HandshakeNames names{config};
   for (const SessionSettings& settings : config.sessions) {
     if (settings.session.role != Role::acceptor) continue;
-    index_.add(settings, handshake_peer_names(config, settings));
+    index_.add(settings, names.of(settings));
     // As Admission::start() does.
     const bool listens = !settings.is_replicated() || (config.cluster.hands_on() && !settings.tls_enabled);
     if (listens) ++listening_[{settings.listen.host, settings.listen.port}];

@@ -27,7 +27,8 @@ void load_certificates(SessionSettings& settings, std::vector<std::string> hands
 }
 
 void load_certificates(EngineConfig& config) {
-  for (SessionSettings& settings : config.sessions) load_certificates(settings, handshake_peer_names(config, settings));
+  const HandshakeNames names{config};
+  for (SessionSettings& settings : config.sessions) load_certificates(settings, names.of(settings));
 }
 
 std::vector<std::string> check_listen_addresses(const EngineConfig& config) {

@@ -333,6 +333,12 @@ class PosixDisk final : public Disk {
   }
 
   std::string boot_id() override {
+    static const std::string id = read_boot_id();
+    return id;
+  }
+
+ private:
+  std::string read_boot_id() {
     const auto file = open("/proc/sys/kernel/random/boot_id", OpenMode::read);
     if (!file) return {};
     char text[64];
@@ -342,7 +348,6 @@ class PosixDisk final : public Disk {
     return id;
   }
 
- private:
   static DiskResult<std::unique_ptr<SharedMemory>> map_twice(Descriptor file, const fs::path& path, std::size_t size,
                                                              bool fresh) {
     NFX_ASSERT(size >= 2 * page_size && size % page_size == 0);  // the second view begins at a page

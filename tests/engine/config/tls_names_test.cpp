@@ -25,24 +25,24 @@ SessionSettings acceptor(const std::string& peer, std::vector<std::string> names
 TEST(TlsNames, of_sessions_with_one_address_are_all_asked_for_by_its_handshake) {
   EngineConfig config;
   config.sessions = {acceptor("C1", {"c1", "desk"}), acceptor("C2", {"c2", "desk"}), acceptor("C3", {"c3"}, 9001)};
-  EXPECT_EQ(handshake_peer_names(config, config.sessions[1]), (std::vector<std::string>{"c1", "desk", "c2"}));
-  EXPECT_EQ(handshake_peer_names(config, config.sessions[2]), (std::vector<std::string>{"c3"}));
+  EXPECT_EQ(HandshakeNames{config}.of(config.sessions[1]), (std::vector<std::string>{"c1", "desk", "c2"}));
+  EXPECT_EQ(HandshakeNames{config}.of(config.sessions[2]), (std::vector<std::string>{"c3"}));
   EXPECT_NO_THROW(check_config(config));
 }
 
 TEST(TlsNames, are_not_asked_for_in_the_handshake_where_one_session_takes_any_or_one_for_each_comp_id) {
   EngineConfig config;
   config.sessions = {acceptor("C1", {"c1"}), acceptor("C2", {})};
-  EXPECT_TRUE(handshake_peer_names(config, config.sessions[0]).empty());
+  EXPECT_TRUE(HandshakeNames{config}.of(config.sessions[0]).empty());
   config.sessions[1].tls.peer_names = {"{TargetCompID}.example"};
-  EXPECT_TRUE(handshake_peer_names(config, config.sessions[0]).empty());
+  EXPECT_TRUE(HandshakeNames{config}.of(config.sessions[0]).empty());
 }
 
 TEST(TlsNames, of_a_session_added_later_are_those_that_its_address_began_with) {
   EngineConfig config;
   config.sessions = {acceptor("C1", {"c1"}), acceptor("C2", {"c2"})};
   ListenIndex listening;
-  for (const SessionSettings& each : config.sessions) listening.add(each, handshake_peer_names(config, each));
+  for (const SessionSettings& each : config.sessions) listening.add(each, HandshakeNames{config}.of(each));
   const auto check = [&](const SessionSettings& added) { check_session(config, listening, added); };
   EXPECT_NO_THROW(check(acceptor("C3", {"c2"})));
   EXPECT_THROW(check(acceptor("C3", {"c3"})), ConfigError);
