@@ -244,10 +244,10 @@ void SessionDriver::logout(std::string_view text) noexcept {
   NFX_REQUIRE(loop_.loop_thread.is_this());
   if (in_callback_) return;
   enabled_ = false;
+  reconnect_.cancel();
   const bool not_recorded = unkept();
   if (not_recorded) ends_because_ = EndReason::store;
   if (connection_.connecting || not_recorded) return drop_connection();
-  reconnect_.cancel();
   rearm();
   step(0, [&](Actions& out) { session_.logout(text, loop_.now(), out); });
 }
@@ -419,7 +419,6 @@ void SessionDriver::begin_removal(std::string_view text) noexcept {
   if (std::exchange(removing_, true)) return;
   removed_by_request_ = true;
   logout(text);
-  reconnect_.cancel();
   if (!connection_.exists()) loop_.leaving.add(index_);
 }
 

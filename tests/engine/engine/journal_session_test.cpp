@@ -239,6 +239,23 @@ TEST_F(JournalSession, logs_out_when_the_disk_stays_full_and_logs_on_again_when_
   EXPECT_TRUE(report("after"));
 }
 
+TEST_F(JournalSession, does_not_connect_after_a_logout_that_the_disk_had_no_room_for) {
+  rig.venue.config.sessions = {with_journal(initiator(), Durability::interval, "venue")};
+  rig.trader.config.sessions = {acceptor()};
+  open_trader();
+  open_venue(Durability::interval);
+  turn(6);
+  ASSERT_NO_FATAL_FAILURE(fill_disk());
+  for (int i = 0; i < 4000 && rig.venue.application.at(0).logouts.empty(); ++i) {
+    static_cast<void>(order(std::to_string(i)));
+    turn_for(50ms);
+  }
+  rig.venue.session().logout({});
+  disk.fill(MemoryDisk::never);
+  turn_for(60s);
+  EXPECT_FALSE(rig.venue.session().logged_on());
+}
+
 TEST_F(JournalSession, logs_out_at_once_on_a_full_disk_when_told_to) {
   SessionSettings impatient = with_journal(acceptor(), Durability::interval, "venue");
   impatient.journal.full_timeout = 0s;
