@@ -170,7 +170,11 @@ struct Connection {
   SendGate out;
   Inbound in;
   MonotonicTime connect_deadline = MonotonicTime::max();
-  PeerName peer;  // of an acceptor
+  PeerName peer;                            // of an acceptor
+  std::size_t logon_end = 0;                // of the output's memory, where our Logons were
+  ConnectionId challenger = no_connection;  // has sent a second Logon, and waits while this peer has time to answer
+  MonotonicTime challenge_at = MonotonicTime::max();
+  MonotonicTime next_challenge{};  // a second Logon before this is refused without a TestRequest
 };
 static_assert(std::is_trivially_copyable_v<Connection>);
 

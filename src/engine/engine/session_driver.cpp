@@ -222,8 +222,7 @@ void SessionDriver::carry_out(const Action& action) {
 void SessionDriver::begin_up() {
   NFX_ASSERT(connected());
   reconnect_.logged_on();
-  up_ = true;
-  clear_logon();
+  connection_.out.clear_sent(std::exchange(connection_.logon_end, 0));
   logged_on_since_ = loop_.now().utc;
   submit_state_.logged_on.store(true, std::memory_order_release);
   cancel_at_ = MonotonicTime::max();
@@ -236,8 +235,7 @@ void SessionDriver::begin_up() {
 }
 
 void SessionDriver::logged_out(const Action& action) {
-  const bool was_up = std::exchange(up_, false);
-  logged_on_since_ = UtcTime{};
+  const bool was_up = std::exchange(logged_on_since_, std::nullopt).has_value();
   note_end(end_reason_of(action, was_up), action.text);
   submit_state_.logged_on.store(false, std::memory_order_release);
   log_event("logged out", action.text);
@@ -283,7 +281,7 @@ void SessionDriver::disconnect(const Action& action) {
                                      .text = action.text,
                                      .session = &config()});
     if (!connection.exists()) return;  // the application has dropped it just now
-    if (!up_) note_end(EndReason::logon_refused, action.text);
+    if (!up()) note_end(EndReason::logon_refused, action.text);
   }
   flush_last_words();
   close_connection();

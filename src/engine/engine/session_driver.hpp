@@ -141,7 +141,7 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   // Messages, from the Receiver.
   [[nodiscard]] Inbound& inbound() noexcept { return connection_.in; }
   [[nodiscard]] ConnectionMemory& memory() noexcept { return memory_; }
-  [[nodiscard]] bool up() const noexcept { return up_; }
+  [[nodiscard]] bool up() const noexcept { return logged_on_since_.has_value(); }
   [[nodiscard]] bool is_timed() const noexcept { return meter_.on(); }
   // The receive time of the last read.
   void arrived(UtcTime stamp) noexcept { meter_.received(loop_.now().utc - stamp); }
@@ -346,15 +346,16 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   void connect_timed_out();
   void schedule_reconnect() noexcept;
   // Our Logon has the password of an initiator: a Logon was encoded just now, or has been sent.
-  void note_logon() noexcept { logon_end_ = std::max(logon_end_, is_initiator() ? connection_.out.end() : 0); }
-  void clear_logon() noexcept { connection_.out.clear_sent(std::exchange(logon_end_, std::size_t{0})); }
+  void note_logon() noexcept {
+    if (is_initiator()) connection_.logon_end = std::max(connection_.logon_end, connection_.out.end());
+  }
 
   // Timers.
   // The earliest time at which something is due.
   [[nodiscard]] MonotonicTime next_event() const noexcept {
     return std::min({session_.next_deadline(), reconnect_.at(), connection_.connect_deadline, schedule_at_,
                      connection_.in.parked.until(), cancel_at_, connection_.out.reader_deadline(), full_until_,
-                     leave_at_, challenge_at_});
+                     leave_at_, connection_.challenge_at});
   }
   void cancel_when_due();
   void cut_when_due();  // a peer that does not read
@@ -395,8 +396,8 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   const std::size_t longest_received_;  // that is delivered, and stored where that is wanted
   const std::size_t journal_room_;      // bytes of the journal below which a message waits to be received
   SessionCounters counts_;
-  // The times of the events that carried the last messages, and of the Logon of this session; the epoch: none.
-  UtcTime last_in_{}, last_out_{}, logged_on_since_{};
+  UtcTime last_in_{}, last_out_{};          // the events that carried the last messages; the epoch: none
+  std::optional<UtcTime> logged_on_since_;  // on_logon was called, and on_logout not yet
   bool in_hours_ = true;  // as of apply_schedule(): its schedule allows a Logon
   SessionEnd last_end_;
   EndReason ends_because_ = EndReason::none;  // of the connection that is open, where this side ends it
@@ -407,8 +408,6 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
 
   ConnectionMemory memory_;
   Connection connection_{memory_};
-  std::size_t logon_end_ = 0;  // of the output's memory, where our Logons were
-
   Draft* open_draft_ = nullptr;  // begun in the output's room, and neither sent nor given up
 
   bool enabled_ = true;
@@ -417,7 +416,6 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   bool store_trouble_ = false;         // reported, until the store is good again
   bool full_too_long_ = false;         // full_until_ has passed
   bool in_callback_ = false;           // in a callback that lends bytes which acting on the session would move
-  bool up_ = false;                    // on_logon was called, and on_logout not yet
   bool drained_ = false;               // it is not enabled because the engine drains
   bool removing_ = false;              // it goes when its connection has ended
   bool removed_by_request_ = false;    // for its sequence numbers, should it be added again
@@ -436,10 +434,6 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   const bool from_template_;
   MonotonicTime leave_at_ = MonotonicTime::max();
   MonotonicTime gone_at_ = MonotonicTime::max();
-
-  ConnectionId challenger_ = no_connection;
-  MonotonicTime challenge_at_ = MonotonicTime::max();
-  MonotonicTime next_challenge_{};  // a second Logon before this is refused without a TestRequest
 };
 
 template <class Event>
@@ -470,7 +464,7 @@ inline void SessionDriver::step_received(const MessageView& message, std::string
 inline void SessionDriver::observe(Direction direction, std::string_view message) noexcept {
   in_callback_ = true;
   try {
-    loop_.reports.message(*this, number_, direction, message, loop_.now(), up_);
+    loop_.reports.message(*this, number_, direction, message, loop_.now(), up());
   } catch (...) {
     callback_threw("on_traffic");
   }

@@ -96,15 +96,12 @@ void SessionDriver::detach() noexcept {
   NFX_ASSERT(connection_.exists());
   NFX_ASSERT(loop_.owners.find(connection_.id).kind == ConnectionOwner::Kind::none);
   NFX_ASSERT(session_.phase() == Phase::disconnected);
-  if (!connection_.connecting) ++counts_.disconnects;
-  connection_ = Connection{memory_};
-  clear_logon();
+  const Connection ended = std::exchange(connection_, Connection{memory_});
+  if (!ended.connecting) ++counts_.disconnects;
+  connection_.out.clear_sent(ended.logon_end);
   if (removing_) loop_.leaving.add(index_);
   gone();
-  if (challenger_ != no_connection) {
-    challenge_at_ = MonotonicTime::max();
-    loop_.admission->try_again(std::exchange(challenger_, no_connection));
-  }
+  if (ended.challenger != no_connection) loop_.admission->try_again(ended.challenger);
   schedule_reconnect();
 }
 
@@ -167,7 +164,7 @@ void SessionDriver::on_timer() {
   cancel_when_due();
   if (leave_at_ <= time) [[unlikely]]
     leave_when_idle();
-  if (challenge_at_ <= time) [[unlikely]]
+  if (connection_.challenge_at <= time) [[unlikely]]
     check_challenge();
   if (schedule_at_ <= time) apply_schedule();
   if (connection_.in.parked.until() <= time) loop_.receiver->resume(*this);
@@ -292,30 +289,28 @@ void SessionDriver::drop_connection() noexcept {
 bool SessionDriver::may_be_challenged() const noexcept {
   const std::chrono::seconds time_to_answer = settings_.session.takeover_timeout;
   const bool can_answer = session_.logged_on() && !connection_.in.parked.held();
-  return time_to_answer.count() != 0 && can_answer && challenger_ == no_connection &&
-         loop_.now().monotonic >= next_challenge_ && loop_.now().monotonic - session_.last_received() >= time_to_answer;
+  return time_to_answer.count() != 0 && can_answer && connection_.challenger == no_connection &&
+         loop_.now().monotonic >= connection_.next_challenge &&
+         loop_.now().monotonic - session_.last_received() >= time_to_answer;
 }
 
 bool SessionDriver::challenge(ConnectionId challenger, std::string_view peer) {
   const std::chrono::seconds time_to_answer = settings_.session.takeover_timeout;
-  next_challenge_ = loop_.now().monotonic + time_to_answer;
+  connection_.next_challenge = loop_.now().monotonic + time_to_answer;
   report_notice(Notice::second_logon, SeqNum{}, peer);
   step(0, [&](Actions& out) { session_.probe(time_to_answer, loop_.now(), out); });
   if (!session_.probing()) return false;
-  challenger_ = challenger;
-  challenge_at_ = loop_.now().monotonic + challenge_check;
+  connection_.challenger = challenger;
+  connection_.challenge_at = loop_.now().monotonic + challenge_check;
   rearm();
   return true;
 }
 
 void SessionDriver::check_challenge() {
-  challenge_at_ = MonotonicTime::max();
-  if (challenger_ == no_connection) return;
-  if (session_.probing()) {
-    challenge_at_ = loop_.now().monotonic + challenge_check;
-    return;
-  }
-  loop_.admission->challenge_failed(std::exchange(challenger_, no_connection), config());
+  NFX_ASSERT(connection_.challenger != no_connection);
+  const bool answered = !session_.probing();
+  connection_.challenge_at = answered ? MonotonicTime::max() : loop_.now().monotonic + challenge_check;
+  if (answered) loop_.admission->challenge_failed(std::exchange(connection_.challenger, no_connection), config());
 }
 
 // The store.
@@ -554,7 +549,7 @@ void SessionDriver::change(SessionSettings& wanted, SessionConfig& rules) {
 
 SessionTimes SessionDriver::times() const noexcept {
   const auto when = [](UtcTime time) { return time == UtcTime{} ? std::nullopt : std::optional{time}; };
-  return {.logged_on_since = when(logged_on_since_),
+  return {.logged_on_since = logged_on_since_,
           .last_in = when(last_in_),
           .last_out = when(last_out_),
           .unhandled_since = when(connection_.in.unhandled.held() ? connection_.in.unhandled.since().utc : UtcTime{}),
