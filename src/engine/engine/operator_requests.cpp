@@ -72,10 +72,10 @@ CommandOutcome OperatorRequests::carry_out(SessionDriver& session, const Session
   switch (command.kind) {
     case SessionCommandKind::show: return {.status = CommandStatus::done};
     case SessionCommandKind::set:
-      if (!session.can_set_numbers()) return store_refuses;
+      if (!session.can_record_numbers()) return store_refuses;
       return outcome_of(session.set_numbers(command.numbers, line_of(command)));
     case SessionCommandKind::reset:
-      if (!session.can_set_numbers()) return store_refuses;
+      if (!session.can_record_numbers()) return store_refuses;
       return outcome_of(session.reset_numbers());
     case SessionCommandKind::logout: return outcome_of(session.log_out(command.text));
     case SessionCommandKind::logon:
@@ -89,7 +89,7 @@ CommandOutcome OperatorRequests::carry_out(SessionDriver& session, const Session
       return {.status = CommandStatus::done};
     case SessionCommandKind::test_request: return outcome_of(session.test_peer());
     case SessionCommandKind::resend:
-      if (!session.can_set_numbers()) return store_refuses;
+      if (!session.can_record_numbers()) return store_refuses;
       return outcome_of(session.request_again(command.from));
     case SessionCommandKind::hold:
     case SessionCommandKind::release: return outcome_of(session.hold_sending(command.kind == SessionCommandKind::hold));

@@ -87,7 +87,7 @@ MonotonicTime SessionDriver::may_receive_at(const MessageView& message) noexcept
     case StoreCondition::failed: return {};  // the session ends
     case StoreCondition::busy: return loop_.now().monotonic + ring_check;
     case StoreCondition::full:
-      if (!store_trouble_) loop_.check_stores_soon();
+      if (!store_watch_.in_trouble()) loop_.check_stores_soon();
       // A Logout has been sent: its answer is not answered.
       return session_.phase() == Phase::logout_sent ? MonotonicTime{} : loop_.now().monotonic + disk_check;
   }
@@ -357,7 +357,7 @@ void SessionDriver::abandon() noexcept {
   NFX_ASSERT(!in_callback_ && !enabled_);
   loop_.failed.erase(index_);
   if (!connection_.exists()) return;
-  if (connection_.connecting || unkept()) return drop_connection();
+  if (connection_.connecting || !can_record_numbers()) return drop_connection();
   step(0, [&](Actions& out) { session_.abandon("internal error", loop_.now(), out); });
 }
 
@@ -409,7 +409,7 @@ std::optional<SendError> SessionDriver::cannot_send(std::size_t size) noexcept {
     case StoreCondition::good:
     case StoreCondition::busy: return SendError::would_block;
     case StoreCondition::full:
-      if (!store_trouble_) loop_.check_stores_soon();
+      if (!store_watch_.in_trouble()) loop_.check_stores_soon();
       return SendError::store_full;
     case StoreCondition::failed: return SendError::store_failed;
   }

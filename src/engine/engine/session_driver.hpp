@@ -34,6 +34,7 @@
 #include "engine/session_end.hpp"
 #include "engine/session_figures.hpp"
 #include "engine/session_meter.hpp"
+#include "engine/store_watch.hpp"
 #include "engine/submissions.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/config/engine_config.hpp"
@@ -244,7 +245,12 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
 
   // Operators.
   [[nodiscard]] bool has_numbers(const NextNumbers& expected) const noexcept { return session_.has_numbers(expected); }
-  [[nodiscard]] bool can_set_numbers() const noexcept { return journal_ == nullptr || can_record_numbers(); }
+  // Whether the journal can record the number of another message; true without one.
+  [[nodiscard]] bool can_record_numbers() const noexcept {
+    if (journal_ == nullptr) return true;
+    const StoreCondition condition = journal_->condition();
+    return condition < StoreCondition::full || (condition == StoreCondition::full && journal_->has_reserve());
+  }
   OperatorResult set_numbers(const NextNumbers& numbers, std::string_view reason);
   OperatorResult reset_numbers();
   OperatorResult test_peer();
@@ -354,7 +360,7 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   // The earliest time at which something is due.
   [[nodiscard]] MonotonicTime next_event() const noexcept {
     return std::min({session_.next_deadline(), reconnect_.at(), connection_.connect_deadline, schedule_at_,
-                     connection_.in.parked.until(), cancel_at_, connection_.out.reader_deadline(), full_until_,
+                     connection_.in.parked.until(), cancel_at_, connection_.out.reader_deadline(), store_watch_.at(),
                      leave_at_, connection_.challenge_at});
   }
   void cancel_when_due();
@@ -367,10 +373,6 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   void leave() noexcept;
 
   // The store.
-  // Whether the number of another message can be recorded.
-  [[nodiscard]] bool can_record_numbers() const noexcept;
-  [[nodiscard]] bool unkept() const noexcept { return journal_ != nullptr && !can_record_numbers(); }
-  void find_store_good();
   void record_asked_reset() noexcept;
 
   [[nodiscard]] SessionTimes times() const noexcept;
@@ -413,20 +415,17 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   bool enabled_ = true;
   bool callback_failed_ = false;       // it is not enabled because of that; logon() ends both
   bool reset_recorded_ = false;        // that a reset was asked for and is not answered
-  bool store_trouble_ = false;         // reported, until the store is good again
-  bool full_too_long_ = false;         // full_until_ has passed
   bool in_callback_ = false;           // in a callback that lends bytes which acting on the session would move
   bool drained_ = false;               // it is not enabled because the engine drains
   bool removing_ = false;              // it goes when its connection has ended
   bool removed_by_request_ = false;    // for its sequence numbers, should it be added again
-  std::uint64_t records_refused_ = 0;  // by the journal, as far as reported
 
   SubmitState submit_state_;
 
   Reconnect reconnect_;
   MonotonicTime schedule_at_ = MonotonicTime::max();
   MonotonicTime cancel_at_ = MonotonicTime::max();
-  MonotonicTime full_until_ = MonotonicTime::max();  // how long it waits for space on its disk
+  StoreWatch store_watch_;
   std::string cancel_reason_;
 
   // For a session that a template made: it is removed from memory at this time unless it is connected; it lost its last
@@ -516,8 +515,8 @@ inline void SessionDriver::execute(const Actions& actions) {
     record_asked_reset();
   NFX_ASSERT(store_.next_inbound() == session_.next_inbound());
   NFX_ASSERT(store_.next_outbound() == session_.next_outbound());
-  if (journal_ != nullptr &&
-      (journal_->condition() >= StoreCondition::full || store_.counts().refused != records_refused_)) [[unlikely]]
+  if (journal_ != nullptr && (journal_->condition() >= StoreCondition::full ||
+                              store_watch_.has_refused_more(store_.counts().refused))) [[unlikely]]
     check_store();
   if (session_.next_deadline() < loop_.deadlines.due(index_)) rearm();
 }

@@ -168,7 +168,7 @@ void SessionDriver::on_timer() {
     check_challenge();
   if (schedule_at_ <= time) apply_schedule();
   if (connection_.in.parked.until() <= time) loop_.receiver->resume(*this);
-  if (full_until_ <= time) check_store();
+  if (store_watch_.at() <= time) check_store();
   cut_when_due();
   if (connection_.connect_deadline <= time) {
     connect_timed_out();
@@ -242,7 +242,7 @@ void SessionDriver::logout(std::string_view text) noexcept {
   if (in_callback_) return;
   enabled_ = false;
   reconnect_.cancel();
-  const bool not_recorded = unkept();
+  const bool not_recorded = !can_record_numbers();
   if (not_recorded) ends_because_ = EndReason::store;
   if (connection_.connecting || not_recorded) return drop_connection();
   rearm();
@@ -318,38 +318,27 @@ void SessionDriver::check_challenge() {
 // Before a connection: whether the journal takes messages.
 bool SessionDriver::store_is_good() {
   if (journal_ != nullptr) check_store();
-  return !store_trouble_;
+  return !store_watch_.in_trouble();
 }
 
-// A full disk stops a session's messages: none is sent, and none is read that needs an answer. Its connection stays for
-// full_timeout while heartbeats can still be recorded; then it logs out. If an encoded message could not be recorded,
-// the connection ends before it leaves, because its number would be used again.
 void SessionDriver::check_store() {
   NFX_ASSERT(journal_ != nullptr);
-  const JournalStore& journal = *journal_;
-  const StoreCondition condition = journal.condition();
-  const std::uint64_t refused = store_.counts().refused;
-  NFX_ASSERT(refused >= records_refused_);
-  const bool lost = refused != std::exchange(records_refused_, refused);
-  if (condition < StoreCondition::full && !lost) return find_store_good();
-  const bool failed = condition == StoreCondition::failed;  // for good, so there is nothing to wait for
-  const bool begins = !std::exchange(store_trouble_, true);
-  if (begins || failed) {
-    full_until_ = failed ? MonotonicTime::max() : loop_.now().monotonic + settings_.journal.full_timeout;
+  const bool was_in_trouble = store_watch_.in_trouble();
+  const StoreVerdict verdict = store_watch_.check(
+      {.condition = journal_->condition(), .has_reserve = journal_->has_reserve(), .refused = store_.counts().refused},
+      loop_.now().monotonic, settings_.journal.full_timeout);
+  if (was_in_trouble != store_watch_.in_trouble()) {
     rearm();
+    if (was_in_trouble) return report_notice(Notice::store_recovered, SeqNum{}, {});
+    report_notice(Notice::store_trouble, SeqNum{}, journal_->condition_text());
   }
-  if (begins) report_notice(Notice::store_trouble, SeqNum{}, journal.condition_text());
-  if (lost || failed || full_until_ <= loop_.now().monotonic || full_too_long_ || !journal.has_reserve())
-    ends_because_ = EndReason::store;
-  if (lost || failed) return drop_connection();
-  if (full_until_ <= loop_.now().monotonic) {
-    full_until_ = MonotonicTime::max();
-    full_too_long_ = true;
-  }
-  if ((full_too_long_ || !journal.has_reserve()) && session_.logged_on())
+  if (verdict == StoreVerdict::goes_on) return;
+  ends_because_ = EndReason::store;
+  if (verdict == StoreVerdict::drops) return drop_connection();
+  if (session_.logged_on())
     step(0, [&](Actions& out) { session_.logout("the message store takes no more", loop_.now(), out); });
   // The answer to a Logout may follow many messages, and the number of each is recorded.
-  if (journal.has_reserve() || !connection_.exists()) return;
+  if (journal_->has_reserve() || !connection_.exists()) return;
   flush_last_words();
   drop_connection();
 }
@@ -358,24 +347,6 @@ void SessionDriver::check_store() {
 void SessionDriver::record_asked_reset() noexcept {
   reset_recorded_ = session_.reset_asked();
   if (reset_recorded_) store_.record_asked_reset(loop_.now().utc);
-}
-
-void SessionDriver::find_store_good() {
-  if (!std::exchange(store_trouble_, false)) return;
-  full_too_long_ = false;
-  full_until_ = MonotonicTime::max();
-  rearm();
-  report_notice(Notice::store_recovered, SeqNum{}, {});
-}
-
-bool SessionDriver::can_record_numbers() const noexcept {
-  switch (journal_->condition()) {
-    case StoreCondition::good:
-    case StoreCondition::busy: return true;
-    case StoreCondition::full: return journal_->has_reserve();
-    case StoreCondition::failed: return false;
-  }
-  return false;
 }
 
 // Changes that opening the journal made.

@@ -256,17 +256,6 @@ TEST_F(JournalSession, does_not_connect_after_a_logout_that_the_disk_had_no_room
   EXPECT_FALSE(rig.venue.session().logged_on());
 }
 
-TEST_F(JournalSession, logs_out_at_once_on_a_full_disk_when_told_to) {
-  SessionSettings impatient = with_journal(acceptor(), Durability::interval, "venue");
-  impatient.journal.full_timeout = 0s;
-  rig.venue.config.sessions = {impatient};
-  start(Durability::interval);
-  fill_disk();
-  turn(10);
-  EXPECT_FALSE(rig.venue.session().logged_on());
-  EXPECT_EQ(rig.trader.application.at(0).logouts.size(), 1u);
-}
-
 TEST_F(JournalSession, has_the_same_numbers_in_session_and_store_after_an_end_in_order_on_a_full_disk) {
   start(Durability::interval);
   ASSERT_NO_FATAL_FAILURE(end_in_order_on_a_full_disk());
@@ -294,16 +283,6 @@ TEST_F(JournalSession, ends_the_session_once_when_a_sync_fails) {
   const auto sent = report("b");
   ASSERT_FALSE(sent);
   EXPECT_EQ(sent.error(), SendError::store_failed);
-}
-
-TEST_F(JournalSession, whose_store_has_failed_is_due_no_more_when_its_time_for_a_full_disk_has_passed) {
-  start(Durability::interval);
-  disk.fail_sync_after(0);
-  ASSERT_TRUE(report("a"));
-  turn_for(1s);
-  ASSERT_FALSE(rig.venue.session().logged_on());
-  turn_for(rig.venue.config.sessions[0].journal.full_timeout);
-  EXPECT_GT(rig.venue.loop->until_next_deadline(), Duration::zero()) << "the poll thread would never sleep again";
 }
 
 TEST_F(JournalSession, keeps_the_peer_waiting_while_the_ring_is_full_and_loses_nothing) {

@@ -1,10 +1,11 @@
-// Which address is tried next and when, and what a schedule wants at a moment.
+// Which address is tried next and when, what a schedule wants at a moment, and what a full disk ends.
 #include <gtest/gtest.h>
 
 #include <vector>
 
 #include "engine/reconnect.hpp"
 #include "engine/session_time.hpp"
+#include "engine/store_watch.hpp"
 #include "nexusfix/config/engine_config.hpp"
 
 namespace nfx {
@@ -125,6 +126,22 @@ TEST(SessionTime, is_looked_at_again_at_the_boundary_and_at_least_once_a_minute)
   EXPECT_EQ(next_schedule_check(schedule, {at(1000, 17h - 5s), now}), now + 5s);
   EXPECT_EQ(next_schedule_check(schedule, {at(1000, 12h), now}), now + 1min);
   EXPECT_EQ(next_schedule_check(Schedule{ScheduleConfig{}}, {at(1000, 12h), now}), MonotonicTime::max());
+}
+
+TEST(StoreWatch, waits_for_a_full_disk_logs_out_when_the_time_is_over_and_drops_what_has_no_number) {
+  StoreWatch watch;
+  const MonotonicTime now{100h};
+  const auto check = [&](StoreState state, Duration later = {}) { return watch.check(state, now + later, 30s); };
+  EXPECT_EQ(check({.condition = StoreCondition::full}), StoreVerdict::goes_on);
+  EXPECT_EQ(watch.at(), now + 30s);
+  EXPECT_EQ(check({.condition = StoreCondition::full}, 30s), StoreVerdict::logs_out);
+  EXPECT_EQ(watch.at(), MonotonicTime::max());
+  EXPECT_EQ(check({}), StoreVerdict::goes_on);
+  EXPECT_FALSE(watch.in_trouble());
+  EXPECT_EQ(check({.condition = StoreCondition::full, .has_reserve = false}), StoreVerdict::logs_out);
+  EXPECT_EQ(check({.refused = 1}), StoreVerdict::drops);
+  EXPECT_EQ(check({.condition = StoreCondition::failed, .refused = 1}), StoreVerdict::drops);
+  EXPECT_EQ(watch.at(), MonotonicTime::max()) << "the poll thread would never sleep again";
 }
 
 }  // namespace
