@@ -34,6 +34,7 @@
 #include "engine/session_end.hpp"
 #include "engine/session_figures.hpp"
 #include "engine/session_meter.hpp"
+#include "engine/session_time.hpp"
 #include "engine/store_watch.hpp"
 #include "engine/submissions.hpp"
 #include "nexusfix/base/assert.hpp"
@@ -195,7 +196,7 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   void place_at(std::uint32_t index) noexcept {
     NFX_ASSERT(index_ == no_place);
     index_ = index;
-    in_hours_ = may_connect_now();
+    hours_.open = may_connect_now();
   }
   [[nodiscard]] std::uint32_t index() const noexcept { return index_; }
   // Begins to exist, so that it connects where its time has come.
@@ -359,7 +360,7 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   // Timers.
   // The earliest time at which something is due.
   [[nodiscard]] MonotonicTime next_event() const noexcept {
-    return std::min({session_.next_deadline(), reconnect_.at(), connection_.connect_deadline, schedule_at_,
+    return std::min({session_.next_deadline(), reconnect_.at(), connection_.connect_deadline, hours_.check_at,
                      connection_.in.parked.until(), cancel_at_, connection_.out.reader_deadline(), store_watch_.at(),
                      leave_at_, connection_.challenge_at});
   }
@@ -400,7 +401,6 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   SessionCounters counts_;
   UtcTime last_in_{}, last_out_{};          // the events that carried the last messages; the epoch: none
   std::optional<UtcTime> logged_on_since_;  // on_logon was called, and on_logout not yet
-  bool in_hours_ = true;  // as of apply_schedule(): its schedule allows a Logon
   SessionEnd last_end_;
   EndReason ends_because_ = EndReason::none;  // of the connection that is open, where this side ends it
   LineLimits line_limits_;
@@ -423,7 +423,7 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   SubmitState submit_state_;
 
   Reconnect reconnect_;
-  MonotonicTime schedule_at_ = MonotonicTime::max();
+  SessionTime hours_;  // as of apply_schedule()
   MonotonicTime cancel_at_ = MonotonicTime::max();
   StoreWatch store_watch_;
   std::string cancel_reason_;

@@ -5,7 +5,6 @@
 #include "config/live_keys.hpp"
 #include "engine/admission.hpp"
 #include "engine/receiver.hpp"
-#include "engine/session_time.hpp"
 
 namespace nfx {
 
@@ -166,7 +165,7 @@ void SessionDriver::on_timer() {
     leave_when_idle();
   if (connection_.challenge_at <= time) [[unlikely]]
     check_challenge();
-  if (schedule_at_ <= time) apply_schedule();
+  if (hours_.check_at <= time) apply_schedule();
   if (connection_.in.parked.until() <= time) loop_.receiver->resume(*this);
   if (store_watch_.at() <= time) check_store();
   cut_when_due();
@@ -212,26 +211,22 @@ void SessionDriver::apply_schedule() {
   const auto& schedule = settings_.schedule;
   if (!schedule) return;
   start_over_when_due();
-  const SessionTime time = session_time(*schedule, store_.creation_time(), loop_.now().utc);
-  in_hours_ = time.open;
-  const Connection& connection = connection_;
-  if (connection.exists() && !connection.connecting) {
-    if (time.over && session_.logged_on()) {
+  hours_ = session_time(*schedule, store_.creation_time(), loop_.now());
+  if (connected()) {
+    if (hours_.over && session_.logged_on()) {
       report_notice(Notice::schedule, SeqNum{}, "the session's time is over");
       ends_because_ = EndReason::schedule;
       step(0, [&](Actions& out) { session_.logout("the session's time is over", loop_.now(), out); });
-    } else if (!time.over && is_initiator() && time.starts_over && session_.logged_on()) {
+    } else if (!hours_.over && is_initiator() && hours_.starts_over && session_.logged_on()) {
       // A reset within the session: the initiator requests it on the open connection.
       step(0, [&](Actions& out) { session_.reset_sequence_numbers(loop_.now(), out); });
       note_logon();
     }
-  } else if (time.open && is_initiator() && enabled_ && !loop_.stopping && !connection.exists() &&
+  } else if (hours_.open && is_initiator() && enabled_ && !loop_.stopping && !connection_.exists() &&
              reconnect_.at() == MonotonicTime::max()) {
     reconnect_.forget_failures();
     begin_connect();
   }
-  schedule_at_ = next_schedule_check(*schedule, loop_.now());
-  NFX_ASSERT(schedule_at_ > loop_.now().monotonic);
   rearm();
 }
 
@@ -524,7 +519,7 @@ SessionTimes SessionDriver::times() const noexcept {
           .last_in = when(last_in_),
           .last_out = when(last_out_),
           .unhandled_since = when(connection_.in.unhandled.held() ? connection_.in.unhandled.since().utc : UtcTime{}),
-          .in_hours = in_hours_};
+          .in_hours = hours_.open};
 }
 
 void SessionDriver::fill(SessionStatus& into) const {

@@ -12,20 +12,14 @@ bool another_session(const Schedule& schedule, UtcTime since, UtcTime now) {
   return !set_back && !schedule.same_session(since, now);
 }
 
-SessionTime session_time(const Schedule& schedule, UtcTime since, UtcTime now) {
-  SessionTime time;
-  time.open = schedule.logon_allowed(now);
-  time.starts_over = another_session(schedule, since, now);
-  time.over = !time.open || (time.starts_over && schedule.session_at(since) != schedule.session_at(now));
+SessionTime session_time(const Schedule& schedule, UtcTime since, Instant now) {
+  SessionTime time{.open = schedule.logon_allowed(now.utc), .starts_over = another_session(schedule, since, now.utc)};
+  time.over = !time.open || (time.starts_over && schedule.session_at(since) != schedule.session_at(now.utc));
+  if (const UtcTime boundary = schedule.next_boundary(now.utc); boundary != UtcTime::max())
+    time.check_at = now.monotonic + std::min(schedule_check, Duration{boundary - now.utc});
   NFX_ASSERT(time.open || time.over);
+  NFX_ASSERT(time.check_at > now.monotonic);  // the next check is not due immediately
   return time;
-}
-
-MonotonicTime next_schedule_check(const Schedule& schedule, Instant now) {
-  const UtcTime boundary = schedule.next_boundary(now.utc);
-  if (boundary == UtcTime::max()) return MonotonicTime::max();
-  NFX_ASSERT(boundary > now.utc);  // the next check is not due immediately
-  return now.monotonic + std::min(schedule_check, Duration{boundary - now.utc});
 }
 
 }  // namespace nfx

@@ -11,20 +11,18 @@ namespace nfx {
 inline constexpr Duration schedule_check{std::chrono::minutes{1}};
 
 struct SessionTime {
-  bool open = false;         // it may log on
+  bool open = true;          // it may log on
   bool starts_over = false;  // a boundary that resets the sequence numbers has passed since their epoch began
   bool over = false;         // a connection of it has to end
+  MonotonicTime check_at = MonotonicTime::max();  // when the next check is due
 };
 
 // `since`: when the sequence-number epoch began.
-[[nodiscard]] SessionTime session_time(const Schedule& schedule, UtcTime since, UtcTime now);
+[[nodiscard]] SessionTime session_time(const Schedule& schedule, UtcTime since, Instant now);
 
 // Whether a boundary that resets the sequence numbers is between `since` and `now`. A clock that is set back to before
 // the boundary that began the epoch does not begin another, except where it was wrong by half a day or more at that
 // time.
 [[nodiscard]] bool another_session(const Schedule& schedule, UtcTime since, UtcTime now);
-
-// When the next check is due.
-[[nodiscard]] MonotonicTime next_schedule_check(const Schedule& schedule, Instant now);
 
 }  // namespace nfx

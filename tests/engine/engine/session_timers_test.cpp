@@ -95,20 +95,20 @@ Schedule day_schedule() {
 constexpr UtcTime at(int day, Duration time) { return UtcTime{24h * day + time}; }
 
 TEST(SessionTime, within_the_time_of_its_numbering_a_session_is_open_and_goes_on) {
-  const SessionTime time = session_time(day_schedule(), at(1000, 8h), at(1000, 12h));
+  const SessionTime time = session_time(day_schedule(), at(1000, 8h), {at(1000, 12h), MonotonicTime{100h}});
   EXPECT_TRUE(time.open);
   EXPECT_FALSE(time.starts_over);
   EXPECT_FALSE(time.over);
 }
 
 TEST(SessionTime, outside_its_time_a_session_is_over) {
-  const SessionTime time = session_time(day_schedule(), at(1000, 8h), at(1000, 18h));
+  const SessionTime time = session_time(day_schedule(), at(1000, 8h), {at(1000, 18h), MonotonicTime{100h}});
   EXPECT_FALSE(time.open);
   EXPECT_TRUE(time.over);
 }
 
 TEST(SessionTime, a_connection_of_yesterday_is_over_although_the_session_is_open) {
-  const SessionTime time = session_time(day_schedule(), at(1000, 9h), at(1001, 9h));
+  const SessionTime time = session_time(day_schedule(), at(1000, 9h), {at(1001, 9h), MonotonicTime{100h}});
   EXPECT_TRUE(time.open);
   EXPECT_TRUE(time.starts_over);
   EXPECT_TRUE(time.over);
@@ -121,11 +121,13 @@ TEST(SessionTime, a_clock_set_back_a_little_begins_no_other_session_and_one_wron
 }
 
 TEST(SessionTime, is_looked_at_again_at_the_boundary_and_at_least_once_a_minute) {
-  const Schedule schedule = day_schedule();
   const MonotonicTime now{100h};
-  EXPECT_EQ(next_schedule_check(schedule, {at(1000, 17h - 5s), now}), now + 5s);
-  EXPECT_EQ(next_schedule_check(schedule, {at(1000, 12h), now}), now + 1min);
-  EXPECT_EQ(next_schedule_check(Schedule{ScheduleConfig{}}, {at(1000, 12h), now}), MonotonicTime::max());
+  const auto checked_at = [&](const Schedule& schedule, UtcTime utc) {
+    return session_time(schedule, at(1000, 8h), {utc, now}).check_at;
+  };
+  EXPECT_EQ(checked_at(day_schedule(), at(1000, 17h - 5s)), now + 5s);
+  EXPECT_EQ(checked_at(day_schedule(), at(1000, 12h)), now + 1min);
+  EXPECT_EQ(checked_at(Schedule{ScheduleConfig{}}, at(1000, 12h)), MonotonicTime::max());
 }
 
 TEST(StoreWatch, waits_for_a_full_disk_logs_out_when_the_time_is_over_and_drops_what_has_no_number) {
