@@ -381,8 +381,7 @@ SessionDriver* Admission::begin_session(LoopCommand& command) {
   }
   NFX_ASSERT(command.session->name() == command.name);
   SessionDriver& session = sessions_.begin_to_exist(std::move(command.session));
-  session.report_corrections();
-  session.await_logon(loop_.config.pending_logon_timeout);
+  session.begin();
   return &session;
 }
 

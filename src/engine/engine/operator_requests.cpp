@@ -76,7 +76,7 @@ CommandOutcome OperatorRequests::carry_out(SessionDriver& session, const Session
       return outcome_of(session.set_numbers(command.numbers, line_of(command)));
     case SessionCommandKind::reset:
       if (!session.can_record_numbers()) return store_refuses;
-      return outcome_of(session.reset_numbers());
+      return outcome_of(session.request(&Session::reset_numbers));
     case SessionCommandKind::logout: return outcome_of(session.log_out(command.text));
     case SessionCommandKind::logon:
     case SessionCommandKind::enable:
@@ -87,10 +87,10 @@ CommandOutcome OperatorRequests::carry_out(SessionDriver& session, const Session
       if (!session.connection().exists()) return {.status = CommandStatus::nothing_to_do};
       session.drop_connection();
       return {.status = CommandStatus::done};
-    case SessionCommandKind::test_request: return outcome_of(session.test_peer());
+    case SessionCommandKind::test_request: return outcome_of(session.request(&Session::test_peer));
     case SessionCommandKind::resend:
       if (!session.can_record_numbers()) return store_refuses;
-      return outcome_of(session.request_again(command.from));
+      return outcome_of(session.request(&Session::request_again, command.from));
     case SessionCommandKind::hold:
     case SessionCommandKind::release: return outcome_of(session.hold_sending(command.kind == SessionCommandKind::hold));
     case SessionCommandKind::remove:
@@ -134,7 +134,21 @@ void OperatorRequests::journal(std::size_t number, JournalStatus& into) const {
   into.status = session == nullptr    ? CommandStatus::no_such_session
                 : session->removing() ? CommandStatus::being_removed
                                       : CommandStatus::done;
-  if (into.status == CommandStatus::done) session->fill(into);
+  if (into.status != CommandStatus::done) return;
+  into.session = session->name();
+  const JournalStore* const journal = session->journal();
+  into.exists = journal != nullptr;
+  if (journal == nullptr) return;
+  into.folder = journal->folder();
+  into.durability = journal->durability();
+  into.condition = journal->condition();
+  if (into.condition != StoreCondition::good) into.condition_text = journal->condition_text();
+  into.oldest = journal->oldest_kept();
+  into.last = journal->last_kept();
+  into.stored_bytes = journal->stored_bytes();
+  into.position = journal->position();
+  into.durable = journal->durable();
+  into.counters = journal->counters();
 }
 
 CommandStatus OperatorRequests::attach(MessageTap& tap) {

@@ -21,22 +21,6 @@ namespace {
   return std::min({max_message_size, of_ring, settings.is_replicated() ? of_frame : max_message_size});
 }
 
-std::string_view callback_of(const Action& action) noexcept {
-  switch (action.kind) {
-    case ActionKind::deliver: return "on_message";
-    case ActionKind::deliver_reject: return "on_reject";
-    case ActionKind::logged_on: return "on_logon";
-    case ActionKind::send:
-    case ActionKind::reset_store:
-    case ActionKind::session_message:
-    case ActionKind::logged_out:
-    case ActionKind::replay:
-    case ActionKind::disconnect:
-    case ActionKind::notice: break;
-  }
-  return "callback";  // each of these catches its own
-}
-
 }  // namespace
 
 SessionDriver::SessionDriver(LoopContext& loop, SessionDriverOptions options)
@@ -98,13 +82,20 @@ void SessionDriver::on_queued_message(const MessageView& message, std::string_vi
   step_received(message, bytes, [&](Actions& out) { session_.on_queued_message(message, loop_.now(), out); });
 }
 
+// A step for a message that is not delivered although its number may count as received.
+template <class Event>
+void SessionDriver::step_undelivered(Event&& event) {
+  const SeqNum expected = session_.next_inbound();
+  step(0, event);
+  const bool ends = settings_.too_large_message == TooLargeMessage::logout && session_.logged_on();
+  if (ends && session_.next_inbound() != expected) logout("message too large");
+}
+
 void SessionDriver::on_garbled(WireError error, std::string_view bytes) {
   ++counts_.garbled;
   LengthText text;
   const std::string_view length = text.of(error, bytes, {.bytes = loop_.config.max_message_size});
-  const SeqNum expected = session_.next_inbound();
-  step(0, [&](Actions& out) { session_.on_garbled(error, bytes, length, loop_.now(), out); });
-  end_where_chosen(expected);
+  step_undelivered([&](Actions& out) { session_.on_garbled(error, bytes, length, loop_.now(), out); });
 }
 
 // Before a connection ends: a message that is not whole, because its length is wrong or beyond the limit.
@@ -119,9 +110,7 @@ void SessionDriver::on_garbled(WireError error, std::string_view bytes) {
   LengthText text;
   const std::string_view length =
       text.of(WireError::body_length_mismatch, bytes, {.bytes = loop_.config.max_message_size});
-  const SeqNum expected = session_.next_inbound();
-  step(0, [&](Actions& out) { session_.on_incomplete(bytes, length, loop_.now(), out); });
-  end_where_chosen(expected);
+  step_undelivered([&](Actions& out) { session_.on_incomplete(bytes, length, loop_.now(), out); });
 }
 
 void SessionDriver::cut(EndReason reason) {
@@ -131,15 +120,7 @@ void SessionDriver::cut(EndReason reason) {
 
 void SessionDriver::on_too_large(const MessageView& head, std::string_view limit) {
   ++counts_.messages_in;
-  const SeqNum expected = session_.next_inbound();
-  step(0, [&](Actions& out) { session_.on_too_large(head, limit, loop_.now(), out); });
-  end_where_chosen(expected);
-}
-
-// The number of a message that was not delivered counts as received.
-void SessionDriver::end_where_chosen(SeqNum expected) {
-  if (session_.next_inbound() == expected) return;
-  if (settings_.too_large_message == TooLargeMessage::logout && session_.logged_on()) logout("message too large");
+  step_undelivered([&](Actions& out) { session_.on_too_large(head, limit, loop_.now(), out); });
 }
 
 bool SessionDriver::ignores_check_sum(const MessageView& message) noexcept {
@@ -349,7 +330,10 @@ void SessionDriver::report_omitted(bool all) noexcept {
 }
 
 [[gnu::cold, gnu::noinline]] void SessionDriver::callback_threw(const Action& action) noexcept {
-  callback_threw(callback_of(action));
+  callback_threw(action.kind == ActionKind::deliver          ? "on_message"
+                 : action.kind == ActionKind::deliver_reject ? "on_reject"
+                 : action.kind == ActionKind::logged_on      ? "on_logon"
+                                                             : "callback");  // each of the others catches its own
   abandon();
 }
 

@@ -24,7 +24,6 @@
 
 #include "base/call_trace.hpp"
 #include "engine/connection.hpp"
-#include "engine/journal_status.hpp"
 #include "engine/latency_ledger.hpp"
 #include "engine/line_limits.hpp"
 #include "engine/loop_context.hpp"
@@ -103,9 +102,7 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   void drop_connection() noexcept override;
 
   // Identity.
-  [[nodiscard]] std::size_t number() const noexcept { return number_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  [[nodiscard]] const std::string& listen_name() const noexcept { return listen_name_; }
   [[nodiscard]] const SessionSettings& settings() const noexcept { return settings_; }
   [[nodiscard]] const Connection& connection() const noexcept { return connection_; }
   [[nodiscard]] const Reconnect& reconnect() const noexcept { return reconnect_; }
@@ -125,8 +122,6 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   [[nodiscard]] SubmitState& submit_state() noexcept { return submit_state_; }
   void fill(SessionStatus& into) const;
   void fill(SessionFigures& into) const;
-  // The state of its journal. Copies texts into the memory that `into` has reserved.
-  void fill(JournalStatus& into) const;
 
   // Events of its connection.
   // Takes the memory that a connection needs, or throws. Before attach().
@@ -199,7 +194,8 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
     hours_.open = may_connect_now();
   }
   [[nodiscard]] std::uint32_t index() const noexcept { return index_; }
-  // Begins to exist, so that it connects where its time has come.
+  // Begins to exist, so that it connects where its time has come. One of a template leaves again after a time, should
+  // the Logon that it was made for have gone meanwhile.
   void begin();
   void report_corrections();  // what opening the journal has changed
   void check_store();
@@ -218,18 +214,12 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
 
   // The end of its existence.
   void begin_removal(std::string_view text) noexcept;
-  // One of a template: how long it waits for the Logon that it was made for, should that have gone meanwhile.
-  void await_logon(Duration time);
   // Since when it has had no connection and may leave memory; nothing: it stays.
   [[nodiscard]] std::optional<MonotonicTime> idle_since() const noexcept;
-  void make_room() noexcept {  // for another one
-    loop_.count(&PollLoopCounters::dynamic_idle);
-    removing_ = true;
-  }
+  void leave(std::uint64_t PollLoopCounters::* why) noexcept;  // memory, which is counted
   void discard_if_new() {
     if (from_template_ && counts_.logons == 0 && journal_ != nullptr) journal_->discard_if_new();
   }
-  void stop();  // of all
 
   // Logons.
   [[nodiscard]] bool logon_rate_allows() noexcept { return logon_rate_.ready(loop_.now().monotonic); }
@@ -253,9 +243,11 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
     return condition < StoreCondition::full || (condition == StoreCondition::full && journal_->has_reserve());
   }
   OperatorResult set_numbers(const NextNumbers& numbers, std::string_view reason);
-  OperatorResult reset_numbers();
-  OperatorResult test_peer();
-  OperatorResult request_again(SeqNum from);
+  // What the session itself carries out, in a step.
+  template <class Request, class... Arguments>
+  OperatorResult request(Request what, Arguments... with) {
+    return step(0, [&](Actions& out) { return (session_.*what)(with..., loop_.now(), out); });
+  }
   OperatorResult hold_sending(bool hold) noexcept { return session_.hold_sending(hold); }
   // False: already logged out.
   [[nodiscard]] bool log_out(std::string_view text);
@@ -302,8 +294,9 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   [[nodiscard]] Handled deliver_timed(const MessageView& message, SeqNum seq);
   void not_handled(const MessageView& message, SeqNum seq, Handled result);
   void carry_out(const Action& action);
+  template <class Event>
+  void step_undelivered(Event&& event);
   void note_incomplete();
-  void end_where_chosen(SeqNum expected);
   void begin_up();
   void logged_out(const Action& action);
   void disconnect(const Action& action);
@@ -350,7 +343,6 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   void close_connection() noexcept;
   void detach() noexcept;  // it has ended, and the session has been notified
   void begin_connect();
-  void connect_timed_out();
   void schedule_reconnect() noexcept;
   // Our Logon has the password of an initiator: a Logon was encoded just now, or has been sent.
   void note_logon() noexcept {
@@ -371,15 +363,16 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   void apply_schedule();
   // A template's session has no connection any more.
   void gone() noexcept;
-  void leave() noexcept;
 
   // The store.
   void record_asked_reset() noexcept;
 
   [[nodiscard]] SessionTimes times() const noexcept;
-  // A logout by the application is remembered as its decision; a callback's failure is not one.
-  [[nodiscard]] bool has_decisions() const noexcept {
-    return (!enabled_ && !callback_failed_) || session_.sending_held();
+  // One of a template that has no connection. A logout by the application is remembered as its decision; a callback's
+  // failure is not one.
+  [[nodiscard]] bool may_leave() const noexcept {
+    const bool has_decisions = (!enabled_ && !callback_failed_) || session_.sending_held();
+    return from_template_ && !removing_ && !connection_.exists() && !has_decisions;
   }
 
   LoopContext& loop_;
@@ -387,7 +380,6 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   std::uint32_t revision_ = 0;  // of them: how often that was
   const std::size_t number_;
   const std::string name_ = identity(settings_.session);
-  const std::string listen_name_ = to_string(settings_.listen);
   std::uint32_t index_ = no_place;  // in the table
   Session session_;
   SessionStore store_;
@@ -413,12 +405,12 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   Draft* open_draft_ = nullptr;  // begun in the output's room, and neither sent nor given up
 
   bool enabled_ = true;
-  bool callback_failed_ = false;       // it is not enabled because of that; logon() ends both
-  bool reset_recorded_ = false;        // that a reset was asked for and is not answered
-  bool in_callback_ = false;           // in a callback that lends bytes which acting on the session would move
-  bool drained_ = false;               // it is not enabled because the engine drains
-  bool removing_ = false;              // it goes when its connection has ended
-  bool removed_by_request_ = false;    // for its sequence numbers, should it be added again
+  bool callback_failed_ = false;     // it is not enabled because of that; logon() ends both
+  bool reset_recorded_ = false;      // that a reset was asked for and is not answered
+  bool in_callback_ = false;         // in a callback that lends bytes which acting on the session would move
+  bool drained_ = false;             // it is not enabled because the engine drains
+  bool removing_ = false;            // it goes when its connection has ended
+  bool removed_by_request_ = false;  // for its sequence numbers, should it be added again
 
   SubmitState submit_state_;
 

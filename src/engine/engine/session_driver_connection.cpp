@@ -11,18 +11,13 @@ namespace nfx {
 void SessionDriver::on_connect() {
   NFX_ASSERT(connection_.connecting);
   const ConnectionId id = connection_.id;
-  // The session's time ended while it was connecting.
-  if (!may_connect_now()) {
-    close_connection();
-    return detach();
-  }
+  if (!may_connect_now()) return drop_connection();  // the session's time ended while it was connecting
   try {
     prepare_connection();
   } catch (const std::exception& error) {
     report_notice(Notice::connect_failed, SeqNum{}, error.what());
-    if (connection_.id != id) return;
-    close_connection();
-    return detach();
+    if (connection_.id == id) drop_connection();
+    return;
   }
   attach(id);
 }
@@ -124,14 +119,6 @@ void SessionDriver::begin_connect() {
   rearm();
 }
 
-void SessionDriver::connect_timed_out() {
-  NFX_ASSERT(connection_.connecting);
-  report_notice(Notice::connect_failed, SeqNum{}, "no connection within connect_timeout_s");
-  if (!connection_.exists()) return;  // the application has dropped it just now
-  close_connection();
-  detach();
-}
-
 // Which address comes next, and when.
 void SessionDriver::schedule_reconnect() noexcept {
   if (is_initiator()) {
@@ -170,7 +157,8 @@ void SessionDriver::on_timer() {
   if (store_watch_.at() <= time) check_store();
   cut_when_due();
   if (connection_.connect_deadline <= time) {
-    connect_timed_out();
+    report_notice(Notice::connect_failed, SeqNum{}, "no connection within connect_timeout_s");
+    drop_connection();
   } else if (reconnect_.at() <= time && !connection_.exists()) {
     begin_connect();
   } else {
@@ -246,14 +234,8 @@ void SessionDriver::logout(std::string_view text) noexcept {
 
 void SessionDriver::logon() noexcept {
   NFX_REQUIRE(loop_.loop_thread.is_this());
-  if (in_callback_) return;
-  callback_failed_ = false;
-  if (std::exchange(enabled_, true) || is_acceptor()) return;
   // A connection whose Logout is still under way is followed by the next one when it ends.
-  if (connection_.exists()) return;
-  reconnect_.connect_at(loop_.now().monotonic);
-  apply_schedule();
-  rearm();
+  if (!in_callback_ && !enabled_) static_cast<void>(enable(true));
 }
 
 void SessionDriver::reset_sequence_numbers() noexcept {
@@ -361,14 +343,10 @@ void SessionDriver::begin_as(AddedSession as) noexcept {
 }
 
 void SessionDriver::begin() {
+  if (from_template_) leave_at_ = loop_.now().monotonic + loop_.config.pending_logon_timeout;
+  rearm();
   if (settings_.schedule) return apply_schedule();
   if (is_initiator()) begin_connect();
-}
-
-void SessionDriver::await_logon(Duration time) {
-  leave_at_ = loop_.now().monotonic + time;
-  if (settings_.schedule) apply_schedule();
-  rearm();
 }
 
 void SessionDriver::stay_out(bool draining) noexcept {
@@ -383,17 +361,8 @@ void SessionDriver::begin_removal(std::string_view text) noexcept {
   if (!connection_.exists()) loop_.leaving.add(index_);
 }
 
-void SessionDriver::stop() {
-  reconnect_.cancel();
-  if (connection_.connecting) {
-    close_connection();
-    detach();
-  } else {
-    logout({});
-  }
-}
-
-void SessionDriver::leave() noexcept {
+void SessionDriver::leave(std::uint64_t PollLoopCounters::* why) noexcept {
+  loop_.count(why);
   removing_ = true;
   enabled_ = false;
   loop_.leaving.add(index_);
@@ -405,8 +374,7 @@ void SessionDriver::gone() noexcept {
   if (!from_template_ || removing_) return;
   gone_at_ = loop_.now().monotonic;
   if (counts_.logons == 0) {
-    loop_.count(&PollLoopCounters::dynamic_failed);
-    leave();
+    leave(&PollLoopCounters::dynamic_failed);
   } else if (journal_ != nullptr && loop_.config.dynamic_session_idle.count() != 0) {
     leave_at_ = loop_.now().monotonic + loop_.config.dynamic_session_idle;
   }
@@ -415,20 +383,16 @@ void SessionDriver::gone() noexcept {
 void SessionDriver::leave_when_idle() {
   NFX_ASSERT(from_template_);
   leave_at_ = MonotonicTime::max();
-  if (connection_.exists() || removing_ || has_decisions()) return;
-  if (cancel_at_ != MonotonicTime::max()) {
+  if (!may_leave()) return;
+  if (cancel_at_ != MonotonicTime::max())
     leave_at_ = cancel_at_;
-    return;
-  }
-  loop_.count(counts_.logons == 0 ? &PollLoopCounters::dynamic_failed : &PollLoopCounters::dynamic_idle);
-  leave();
+  else
+    leave(counts_.logons == 0 ? &PollLoopCounters::dynamic_failed : &PollLoopCounters::dynamic_idle);
 }
 
 // One without a journal loses its sequence numbers and may leave only after dynamic_session_idle.
 std::optional<MonotonicTime> SessionDriver::idle_since() const noexcept {
-  const bool idle = from_template_ && !has_decisions() && !removing_ && !connection_.exists() &&
-                    gone_at_ != MonotonicTime::max() && cancel_at_ == MonotonicTime::max();
-  if (!idle) return std::nullopt;
+  if (!may_leave() || gone_at_ == MonotonicTime::max() || cancel_at_ != MonotonicTime::max()) return std::nullopt;
   if (journal_ == nullptr && loop_.now().monotonic - gone_at_ < loop_.config.dynamic_session_idle) return std::nullopt;
   return gone_at_;
 }
@@ -448,18 +412,6 @@ OperatorResult SessionDriver::set_numbers(const NextNumbers& numbers, std::strin
     if (numbers.out) record(false, *numbers.out);
     return result;
   });
-}
-
-OperatorResult SessionDriver::reset_numbers() {
-  return step(0, [&](Actions& out) { return session_.reset_numbers(loop_.now(), out); });
-}
-
-OperatorResult SessionDriver::test_peer() {
-  return step(0, [&](Actions& out) { return session_.test_peer(loop_.now(), out); });
-}
-
-OperatorResult SessionDriver::request_again(SeqNum from) {
-  return step(0, [&](Actions& out) { return session_.request_again(from, loop_.now(), out); });
 }
 
 // The end of a drain does not undo it.
@@ -561,22 +513,6 @@ void SessionDriver::fill(SessionFigures& into) const {
   if (journal_ == nullptr) return;
   into.journal = journal_->counters();
   into.store_condition = journal_->condition();
-}
-
-void SessionDriver::fill(JournalStatus& into) const {
-  into.session = name_;
-  into.exists = journal_ != nullptr;
-  if (journal_ == nullptr) return;
-  into.folder = journal_->folder();
-  into.durability = journal_->durability();
-  into.condition = journal_->condition();
-  if (into.condition != StoreCondition::good) into.condition_text = journal_->condition_text();
-  into.oldest = journal_->oldest_kept();
-  into.last = journal_->last_kept();
-  into.stored_bytes = journal_->stored_bytes();
-  into.position = journal_->position();
-  into.durable = journal_->durable();
-  into.counters = journal_->counters();
 }
 
 }  // namespace nfx

@@ -10,9 +10,9 @@
 namespace nfx {
 namespace {
 
-SessionKey key_of(const SessionDriver& session) noexcept {
+SessionKey key_of(const SessionDriver& session, const std::string& listen) noexcept {
   const SessionConfig& config = session.settings().session;
-  return {session.listen_name(), config.begin_string, config.sender_comp_id, config.target_comp_id};
+  return {listen, config.begin_string, config.sender_comp_id, config.target_comp_id};
 }
 
 }  // namespace
@@ -38,7 +38,7 @@ void SessionTable::start() {
 
 SessionDriver& SessionTable::place(std::unique_ptr<SessionDriver> session) {
   NFX_REQUIRE(session != nullptr);
-  NFX_ASSERT(find(session->number()) == nullptr);
+  NFX_ASSERT(find(session->id()) == nullptr);
   const auto free = std::ranges::find_if(sessions_, [](const auto& each) { return each == nullptr; });
   const auto index = static_cast<std::uint32_t>(free - sessions_.begin());
   if (free == sessions_.end()) sessions_.emplace_back();
@@ -46,13 +46,13 @@ SessionDriver& SessionTable::place(std::unique_ptr<SessionDriver> session) {
   sessions_[index] = std::move(session);
   SessionDriver& added = *sessions_[index];
   added.place_at(index);
-  if (added.number() < place_of_.size()) {
-    place_of_[added.number()] = index;
+  if (added.id() < place_of_.size()) {
+    place_of_[added.id()] = index;
   } else {
-    index_.add(added.number(), index);
+    index_.add(added.id(), index);
   }
-  if (added.is_acceptor()) index_.add(key_of(added), index);
-  NFX_ASSERT(find(added.number()) == &added);
+  if (added.is_acceptor()) index_.add(key_of(added, to_string(added.settings().listen)), index);
+  NFX_ASSERT(find(added.id()) == &added);
   return added;
 }
 
@@ -104,14 +104,13 @@ std::size_t SessionTable::add(SessionSettings settings, AddedSession as) {
 void SessionTable::add_made(LoopCommand& command) {
   SessionDriver& session = begin_to_exist(std::move(command.session));
   std::erase(removed_, session.name());
-  session.report_corrections();
   try {
     loop_.admission->listen(session.settings());
   } catch (const ConfigError& error) {
     // Another program has taken the address since it was checked. A replicated one stays, since its gateway owns it.
     session.report_notice(Notice::connect_failed, SeqNum{}, error.what());
     if (!session.settings().is_replicated()) {
-      commands_.not_added(session.number(), error.what());
+      commands_.not_added(session.id(), error.what());
       session.begin_removal({});
     }
   }
@@ -133,6 +132,7 @@ SessionDriver& SessionTable::begin_to_exist(std::unique_ptr<SessionDriver> made)
   } catch (...) {
     session.callback_threw("on_added");
   }
+  session.report_corrections();
   return session;
 }
 
@@ -156,7 +156,7 @@ bool SessionTable::evict_idle_session() {
     if (since && (oldest == nullptr || *since < *oldest->idle_since())) oldest = &each;
   });
   if (oldest == nullptr) return false;
-  oldest->make_room();
+  oldest->leave(&PollLoopCounters::dynamic_idle);
   retire(*oldest);
   return true;
 }
@@ -208,12 +208,12 @@ void SessionTable::retire(SessionDriver& session) {
     list->erase(index);
   if (gone_) gone_(session);
   const std::string name = session.name();
-  if (session.number() < place_of_.size()) {
-    place_of_[session.number()] = no_place;
+  if (session.id() < place_of_.size()) {
+    place_of_[session.id()] = no_place;
   } else {
-    index_.remove(session.number());
+    index_.remove(session.id());
   }
-  if (session.is_acceptor()) index_.remove(key_of(session));
+  if (session.is_acceptor()) index_.remove(key_of(session, to_string(session.settings().listen)));
   sessions_[index].reset();
   commands_.release(name);  // from now on it may be added again, and waits for its journal to be closed
 }
@@ -261,7 +261,7 @@ void SessionTable::end_failed() noexcept {
 
 void SessionTable::stop() {
   for_each([this](SessionDriver& session) {
-    session.stop();
+    session.logout({});
     if (!session.logged_on()) submitted_.drop_kept(session);
   });
 }

@@ -38,7 +38,7 @@ void SubmissionSender::send(std::span<const char> record) {
     loop_.count(&PollLoopCounters::submit_unsent);
     return complete(submission, std::unexpected(SendError::not_logged_on));
   }
-  NFX_ASSERT(session->number() == submission.header.session);
+  NFX_ASSERT(session->id() == submission.header.session);
   if (const auto fault = submission.header.fault) [[unlikely]]
     return settle(*session, submission, record.size(), std::unexpected(*fault));
   // It does not wait for the release: it would be sent at an unexpected time.
@@ -110,7 +110,7 @@ void SubmissionSender::remove(SessionDriver& session) {
   drop_kept(session);
   keeping_.erase(session.index());
   kept_[session.index()].reset();
-  queue_.remove(session.number());
+  queue_.remove(session.id());
 }
 
 void SubmissionSender::drop_kept(SessionDriver& session) {

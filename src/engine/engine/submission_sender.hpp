@@ -25,7 +25,7 @@ class SubmissionSender {
   [[nodiscard]] const Submissions& queue() const noexcept { return queue_; }
 
   // A session that other threads may name from now on. From any thread.
-  void add(SessionDriver& session) { queue_.add(session.number(), session.config(), session.submit_state()); }
+  void add(SessionDriver& session) { queue_.add(session.id(), session.config(), session.submit_state()); }
   // It ends: what is held for it is dropped.
   void remove(SessionDriver& session);
   void drop_kept(SessionDriver& session);

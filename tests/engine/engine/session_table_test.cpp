@@ -82,7 +82,7 @@ class SessionTableTest : public ::testing::Test {
 TEST_F(SessionTableTest, finds_sessions_by_place_by_number_and_by_the_names_in_a_logon) {
   config.sessions = {acceptor("other thread"), acceptor("A"), initiator("C")};
   config.sessions[0].poll_thread = 1;
-  const std::size_t later = add(acceptor("B")).number();
+  const std::size_t later = add(acceptor("B")).id();
   EXPECT_EQ(table().find(std::size_t{0}), nullptr);
   ASSERT_NE(table().find(1), nullptr);
   ASSERT_NE(table().find(2), nullptr);
@@ -97,7 +97,7 @@ TEST_F(SessionTableTest, finds_sessions_by_place_by_number_and_by_the_names_in_a
 TEST_F(SessionTableTest, a_place_is_used_again_and_a_removed_session_is_not_found_any_more) {
   SessionDriver& first = add(acceptor("A"));
   const std::uint32_t place = first.index();
-  const std::size_t number = first.number();
+  const std::size_t number = first.id();
   add(acceptor("B"));
   remove(first);
   EXPECT_EQ(table().find(number), nullptr);
@@ -108,7 +108,7 @@ TEST_F(SessionTableTest, a_place_is_used_again_and_a_removed_session_is_not_foun
   EXPECT_EQ(table().places(), 2U);
   SessionDriver& next = add(acceptor("A"));
   EXPECT_EQ(next.index(), place);
-  EXPECT_NE(next.number(), number);
+  EXPECT_NE(next.id(), number);
   EXPECT_EQ(table().find(key("A")), &next);
 }
 
