@@ -7,7 +7,7 @@
 // Thread: made on any thread, then the poll thread's. Cost: memory for one connection is allocated here, once; no
 // allocation, lock or throw between a message's bytes and its answer's, once the session has logged on. Errors: the
 // constructor throws StoreError when the store cannot be opened. What happens to each message is in this header, what
-// else a step does in session_driver.cpp, and connection, timers and store in session_driver_connection.cpp.
+// else a step does and the store in session_driver.cpp, and when it connects in session_driver_connection.cpp.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// The connection of a session from the first connect to the next, its timers, its store, and what operators request.
+// When a session connects and logs out, and how its connections end: for the network, the schedule, the program, a
+// second Logon and operators.
 #include <algorithm>
 #include <utility>
 
@@ -290,51 +291,6 @@ void SessionDriver::check_challenge() {
   if (answered) loop_.admission->challenge_failed(std::exchange(connection_.challenger, no_connection), config());
 }
 
-// The store.
-
-// Before a connection: whether the journal takes messages.
-bool SessionDriver::store_is_good() {
-  if (journal_ != nullptr) check_store();
-  return !store_watch_.in_trouble();
-}
-
-void SessionDriver::check_store() {
-  NFX_ASSERT(journal_ != nullptr);
-  const bool was_in_trouble = store_watch_.in_trouble();
-  const StoreVerdict verdict = store_watch_.check(
-      {.condition = journal_->condition(), .has_reserve = journal_->has_reserve(), .refused = store_.counts().refused},
-      loop_.now().monotonic, settings_.journal.full_timeout);
-  if (was_in_trouble != store_watch_.in_trouble()) {
-    rearm();
-    if (was_in_trouble) return report_notice(Notice::store_recovered, SeqNum{}, {});
-    report_notice(Notice::store_trouble, SeqNum{}, journal_->condition_text());
-  }
-  if (verdict == StoreVerdict::goes_on) return;
-  ends_because_ = EndReason::store;
-  if (verdict == StoreVerdict::drops) return drop_connection();
-  if (session_.logged_on())
-    step(0, [&](Actions& out) { session_.logout("the message store takes no more", loop_.now(), out); });
-  // The answer to a Logout may follow many messages, and the number of each is recorded.
-  if (journal_->has_reserve() || !connection_.exists()) return;
-  flush_last_words();
-  drop_connection();
-}
-
-// The next process requests the reset again, until a record follows the answer.
-void SessionDriver::record_asked_reset() noexcept {
-  reset_recorded_ = session_.reset_asked();
-  if (reset_recorded_) store_.record_asked_reset(loop_.now().utc);
-}
-
-// Changes that opening the journal made.
-void SessionDriver::report_corrections() {
-  if (journal_ == nullptr) return;
-  for (const std::string& line : journal_->recovery().corrected) {
-    log_event("message store", line);
-    loop_.store_alert(name_ + ": " + line);
-  }
-}
-
 // The beginning and the end.
 
 void SessionDriver::begin_as(AddedSession as) noexcept {
@@ -399,21 +355,6 @@ std::optional<MonotonicTime> SessionDriver::idle_since() const noexcept {
 
 // Operators.
 
-// The records state that a person has set the sequence numbers, and who; execute() finds them recorded.
-OperatorResult SessionDriver::set_numbers(const NextNumbers& numbers, std::string_view reason) {
-  return step(0, [&](Actions& out) {
-    const OperatorResult result = session_.set_numbers(numbers, loop_.now(), out);
-    if (result != OperatorResult::done) return result;
-    const auto record = [&](bool inbound, SeqNum seq) {
-      static_cast<void>(store_.set_number({inbound, seq, RecordFlag::by_operator, reason}, loop_.now().utc));
-    };
-    // A ResendRequest for what is expected again has its own number, which execute() records.
-    if (numbers.in) record(true, *numbers.in);
-    if (numbers.out) record(false, *numbers.out);
-    return result;
-  });
-}
-
 // The end of a drain does not undo it.
 bool SessionDriver::log_out(std::string_view text) {
   if (!std::exchange(drained_, false) && !enabled_ && !connection_.exists()) return false;
@@ -461,58 +402,6 @@ void SessionDriver::change(SessionSettings& wanted, SessionConfig& rules) {
   if (other_addresses) reconnect_.addresses_changed();
   if (settings_.slow_consumer == SlowConsumer::refuse) connection_.out.clear_deadline();
   rearm();
-}
-
-// Information for other threads.
-
-SessionTimes SessionDriver::times() const noexcept {
-  const auto when = [](UtcTime time) { return time == UtcTime{} ? std::nullopt : std::optional{time}; };
-  return {.logged_on_since = logged_on_since_,
-          .last_in = when(last_in_),
-          .last_out = when(last_out_),
-          .unhandled_since = when(connection_.in.unhandled.held() ? connection_.in.unhandled.since().utc : UtcTime{}),
-          .in_hours = hours_.open};
-}
-
-void SessionDriver::fill(SessionStatus& into) const {
-  into.number = number_;
-  into.name = name_;
-  into.role = config().role;
-  into.phase = session_.phase();
-  into.enabled = enabled_;
-  into.sending_held = session_.sending_held();
-  into.connected = connected();
-  into.from_template = from_template_;
-  into.removing = removing_;
-  into.peer = connection_.peer.view();
-  into.revision = revision_;
-  into.next_in = next_inbound();
-  into.next_out = next_outbound();
-  into.gap_open = session_.gap_open();
-  into.queued = session_.queued();
-  into.resending = session_.replaying();
-  into.pending_bytes = connection_.out.pending();
-  into.heartbeat_s = static_cast<std::uint32_t>(session_.heartbeat_interval().count());
-  into.times = times();
-  into.last_end = last_end_;
-  into.counters = counts_;
-  into.has_journal = journal_ != nullptr;
-  into.store = journal_ != nullptr ? journal_->condition() : StoreCondition::good;
-}
-
-void SessionDriver::fill(SessionFigures& into) const {
-  into.identity = name_;
-  into.counters = counts_;
-  into.logged_on = logged_on();
-  into.times = times();
-  into.ended = last_end_.at();
-  into.end_reason = last_end_.reason();
-  into.next_inbound = next_inbound();
-  into.next_outbound = next_outbound();
-  into.journal.reset();
-  if (journal_ == nullptr) return;
-  into.journal = journal_->counters();
-  into.store_condition = journal_->condition();
 }
 
 }  // namespace nfx
