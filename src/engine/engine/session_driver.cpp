@@ -316,8 +316,7 @@ void SessionDriver::report_omitted(bool all) noexcept {
 [[gnu::cold, gnu::noinline]] void SessionDriver::callback_threw(std::string_view callback) noexcept {
   const CallbackFailure failure{callback};
   ++counts_.callback_exceptions;
-  enabled_ = false;
-  callback_failed_ = true;
+  keep_out(KeptOut::failed);
   ends_because_ = EndReason::callback_threw;
   reconnect_.cancel();
   loop_.failed.add(index_);
@@ -338,7 +337,7 @@ void SessionDriver::report_omitted(bool all) noexcept {
 }
 
 void SessionDriver::abandon() noexcept {
-  NFX_ASSERT(!in_callback_ && !enabled_);
+  NFX_ASSERT(!in_callback_ && !enabled());
   loop_.failed.erase(index_);
   if (!connection_.exists()) return;
   if (connection_.connecting || !can_record_numbers()) return drop_connection();
@@ -596,7 +595,7 @@ void SessionDriver::fill(SessionStatus& into) const {
   into.name = name_;
   into.role = config().role;
   into.phase = session_.phase();
-  into.enabled = enabled_;
+  into.enabled = enabled();
   into.sending_held = session_.sending_held();
   into.connected = connected();
   into.from_template = from_template_;

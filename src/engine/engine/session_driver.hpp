@@ -110,7 +110,7 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   [[nodiscard]] bool is_acceptor() const noexcept { return settings_.session.role == Role::acceptor; }
   [[nodiscard]] bool is_initiator() const noexcept { return settings_.session.role == Role::initiator; }
   [[nodiscard]] bool from_template() const noexcept { return from_template_; }
-  [[nodiscard]] bool enabled() const noexcept { return enabled_; }
+  [[nodiscard]] bool enabled() const noexcept { return kept_out_ == KeptOut::no; }
   [[nodiscard]] bool removing() const noexcept { return removing_; }
   [[nodiscard]] bool removed_by_request() const noexcept { return removed_by_request_; }
   [[nodiscard]] bool sending_held() const noexcept { return session_.sending_held(); }
@@ -255,9 +255,10 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   [[nodiscard]] bool disable();
   void drain(std::string_view text);
   void end_drain() {
-    if (drained_) static_cast<void>(enable(true));
+    if (kept_out_ == KeptOut::drained) static_cast<void>(enable(true));
   }
-  void stay_out(bool draining) noexcept;  // it was added while the loop drains or stops
+  // It was added while the loop drains or stops.
+  void stay_out(bool draining) noexcept { keep_out(draining ? KeptOut::drained : KeptOut::decided); }
   [[nodiscard]] std::uint32_t revision() const noexcept { return revision_; }
   // Swaps the settings that may change at any time (config/live_keys.hpp) with `wanted` and `rules`.
   void change(SessionSettings& wanted, SessionConfig& rules);
@@ -269,6 +270,9 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   static constexpr std::size_t longest_replicated = 128 * 1024;  // of a frame
   static constexpr std::size_t header_room = 512;  // the session's own fields, with CompIDs of common length
   static constexpr Duration challenge_check{std::chrono::milliseconds{100}};  // while a TestRequest is unanswered
+
+  // Why it begins and accepts no connection: somebody has decided so, one of its callbacks threw, or the engine drains.
+  enum class KeptOut : std::uint8_t { no, decided, failed, drained };
 
   // ThrottleAction::delay: messages may have to wait, and so may everything after them.
   [[nodiscard]] bool delays() const noexcept {
@@ -301,6 +305,9 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   void logged_out(const Action& action);
   void disconnect(const Action& action);
   void note(const Action& action);
+  void keep_out(KeptOut why) noexcept {
+    if (enabled()) kept_out_ = why;
+  }
   [[nodiscard]] EndReason end_reason_of(const Action& action, bool was_up) const noexcept;
   void note_end(EndReason reason, std::string_view text) noexcept {
     last_end_ = SessionEnd{loop_.now().utc, reason, text};
@@ -371,7 +378,7 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   // One of a template that has no connection. A logout by the application is remembered as its decision; a callback's
   // failure is not one.
   [[nodiscard]] bool may_leave() const noexcept {
-    const bool has_decisions = (!enabled_ && !callback_failed_) || session_.sending_held();
+    const bool has_decisions = (!enabled() && kept_out_ != KeptOut::failed) || session_.sending_held();
     return from_template_ && !removing_ && !connection_.exists() && !has_decisions;
   }
 
@@ -404,11 +411,9 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   Connection connection_{memory_};
   Draft* open_draft_ = nullptr;  // begun in the output's room, and neither sent nor given up
 
-  bool enabled_ = true;
-  bool callback_failed_ = false;     // it is not enabled because of that; logon() ends both
+  KeptOut kept_out_ = KeptOut::no;
   bool reset_recorded_ = false;      // that a reset was asked for and is not answered
   bool in_callback_ = false;         // in a callback that lends bytes which acting on the session would move
-  bool drained_ = false;             // it is not enabled because the engine drains
   bool removing_ = false;            // it goes when its connection has ended
   bool removed_by_request_ = false;  // for its sequence numbers, should it be added again
 

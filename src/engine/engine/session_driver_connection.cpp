@@ -124,7 +124,7 @@ void SessionDriver::begin_connect() {
 void SessionDriver::schedule_reconnect() noexcept {
   if (is_initiator()) {
     reconnect_.next_endpoint(settings_, loop_.now().monotonic);
-    if (enabled_ && !loop_.stopping && may_connect_now())
+    if (enabled() && !loop_.stopping && may_connect_now())
       reconnect_.schedule(settings_, loop_.now().monotonic, loop_.jitter);
   }
   rearm();
@@ -211,7 +211,7 @@ void SessionDriver::apply_schedule() {
       step(0, [&](Actions& out) { session_.reset_sequence_numbers(loop_.now(), out); });
       note_logon();
     }
-  } else if (hours_.open && is_initiator() && enabled_ && !loop_.stopping && !connection_.exists() &&
+  } else if (hours_.open && is_initiator() && enabled() && !loop_.stopping && !connection_.exists() &&
              reconnect_.at() == MonotonicTime::max()) {
     reconnect_.forget_failures();
     begin_connect();
@@ -224,7 +224,7 @@ void SessionDriver::apply_schedule() {
 void SessionDriver::logout(std::string_view text) noexcept {
   NFX_REQUIRE(loop_.loop_thread.is_this());
   if (in_callback_) return;
-  enabled_ = false;
+  keep_out(KeptOut::decided);
   reconnect_.cancel();
   const bool not_recorded = !can_record_numbers();
   if (not_recorded) ends_because_ = EndReason::store;
@@ -236,7 +236,7 @@ void SessionDriver::logout(std::string_view text) noexcept {
 void SessionDriver::logon() noexcept {
   NFX_REQUIRE(loop_.loop_thread.is_this());
   // A connection whose Logout is still under way is followed by the next one when it ends.
-  if (!in_callback_ && !enabled_) static_cast<void>(enable(true));
+  if (!in_callback_ && !enabled()) static_cast<void>(enable(true));
 }
 
 void SessionDriver::reset_sequence_numbers() noexcept {
@@ -294,7 +294,7 @@ void SessionDriver::check_challenge() {
 // The beginning and the end.
 
 void SessionDriver::begin_as(AddedSession as) noexcept {
-  enabled_ = as.enabled;
+  if (!as.enabled) keep_out(KeptOut::decided);
   static_cast<void>(session_.hold_sending(as.sending_held));
 }
 
@@ -303,11 +303,6 @@ void SessionDriver::begin() {
   rearm();
   if (settings_.schedule) return apply_schedule();
   if (is_initiator()) begin_connect();
-}
-
-void SessionDriver::stay_out(bool draining) noexcept {
-  drained_ = draining && enabled_;
-  enabled_ = false;
 }
 
 void SessionDriver::begin_removal(std::string_view text) noexcept {
@@ -320,7 +315,7 @@ void SessionDriver::begin_removal(std::string_view text) noexcept {
 void SessionDriver::leave(std::uint64_t PollLoopCounters::* why) noexcept {
   loop_.count(why);
   removing_ = true;
-  enabled_ = false;
+  keep_out(KeptOut::decided);
   loop_.leaving.add(index_);
 }
 
@@ -357,15 +352,14 @@ std::optional<MonotonicTime> SessionDriver::idle_since() const noexcept {
 
 // The end of a drain does not undo it.
 bool SessionDriver::log_out(std::string_view text) {
-  if (!std::exchange(drained_, false) && !enabled_ && !connection_.exists()) return false;
+  if (!enabled() && kept_out_ != KeptOut::drained && !connection_.exists()) return false;
+  kept_out_ = KeptOut::decided;
   logout(text);
   return true;
 }
 
 bool SessionDriver::enable(bool connect_now) {
-  const bool was_enabled = std::exchange(enabled_, true);
-  callback_failed_ = false;
-  drained_ = false;
+  const bool was_enabled = std::exchange(kept_out_, KeptOut::no) == KeptOut::no;
   const bool connects = is_initiator() && !connection_.exists();
   if (connects && connect_now) {
     if (may_connect_now()) reconnect_.connect_at(loop_.now().monotonic);
@@ -380,8 +374,8 @@ bool SessionDriver::enable(bool connect_now) {
 }
 
 bool SessionDriver::disable() {
-  if (std::exchange(drained_, false)) return true;
-  if (!std::exchange(enabled_, false)) return false;
+  if (!enabled() && kept_out_ != KeptOut::drained) return false;
+  kept_out_ = KeptOut::decided;
   reconnect_.cancel();
   if (connection_.connecting) drop_connection();
   rearm();
@@ -389,8 +383,8 @@ bool SessionDriver::disable() {
 }
 
 void SessionDriver::drain(std::string_view text) {
-  if (!enabled_ || removing_) return;
-  drained_ = true;
+  if (!enabled() || removing_) return;
+  kept_out_ = KeptOut::drained;
   logout(text);
 }
 
