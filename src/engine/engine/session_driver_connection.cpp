@@ -302,7 +302,7 @@ void SessionDriver::begin() {
   if (from_template_) leave_at_ = loop_.now().monotonic + loop_.config.pending_logon_timeout;
   rearm();
   if (settings_.schedule) return apply_schedule();
-  if (is_initiator()) begin_connect();
+  if (is_initiator() && enabled()) begin_connect();
 }
 
 void SessionDriver::begin_removal(std::string_view text) noexcept {

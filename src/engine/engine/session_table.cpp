@@ -114,11 +114,8 @@ void SessionTable::add_made(LoopCommand& command) {
       session.begin_removal({});
     }
   }
-  if (loop_.stopping || loop_.draining) {
-    session.stay_out(loop_.draining);
-  } else if (session.enabled()) {
-    session.begin();
-  }
+  if (loop_.stopping || loop_.draining) session.stay_out(loop_.draining);
+  session.begin();  // its schedule counts too while it is disabled
 }
 
 SessionDriver& SessionTable::begin_to_exist(std::unique_ptr<SessionDriver> made) {

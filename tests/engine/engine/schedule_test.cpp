@@ -62,6 +62,22 @@ TEST_F(Scheduled, session_is_logged_out_at_its_end_and_does_not_come_back) {
   EXPECT_EQ(rig.trader.application.at().logons, 1U);
 }
 
+TEST_F(Scheduled, acceptor_that_is_enabled_after_it_was_added_is_logged_out_at_its_end) {
+  rig.venue.config.max_dynamic_sessions = 1;
+  rig.venue.start();
+  SessionSettings settings = acceptor("OTHER");
+  settings.schedule = daily("11:00:00", "12:05:00");
+  const std::size_t added = rig.venue.loop->add(settings, {.enabled = false});
+  rig.turn();
+  rig.venue.session(added).logon();
+  rig.trader.config.sessions = {initiator("OTHER")};
+  rig.trader.start();
+  rig.pass(1s);
+  ASSERT_TRUE(rig.venue.session(added).logged_on());
+  rig.pass(5min);
+  EXPECT_FALSE(rig.venue.session(added).logged_on());
+}
+
 TEST_F(Scheduled, acceptor_refuses_a_logon_outside_its_time) {
   rig.venue.config.sessions[0].schedule = daily("13:00:00", "14:00:00");
   rig.venue.start();
