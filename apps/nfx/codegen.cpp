@@ -145,7 +145,7 @@ cli::Command codegen_command() {
                    .kind = cli::Kind::file},
                   {.names = "--out",
                    .target = &arguments.out,
-                   .help = "The folder to write to; headers of an earlier run are replaced",
+                   .help = "Output folder; headers of an earlier run are replaced",
                    .required = true,
                    .kind = cli::Kind::folder},
                   {.names = "--transport",

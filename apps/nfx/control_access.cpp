@@ -133,7 +133,7 @@ std::vector<cli::Option> address_options(ControlOptions& options) {
        .kind = cli::Kind::file},
       {.names = "--http",
        .target = &options.http,
-       .help = "Use HTTP instead, at this address, its [control] http",
+       .help = "Use HTTP at this address, the engine's [control] http, instead of the socket",
        .value = "HOST:PORT",
        .excludes = {"--socket"}},
       {.names = "--token-file",
@@ -158,14 +158,14 @@ std::vector<cli::Option> address_options(ControlOptions& options) {
        .needs = {"--tls-certificate"}},
       {.names = "--tls-name",
        .target = &options.tls_name,
-       .help = "Name that the engine's certificate has to have. Without it, the host of --http",
+       .help = "Name that the engine's certificate must have (default: the host of --http)",
        .value = "NAME",
        .needs = {"--tls-certificate"}}};
 }
 
 std::vector<cli::Option> control_options(ControlOptions& options) {
   std::vector<cli::Option> all = address_options(options);
-  all.push_back({.names = "--json", .target = &options.json, .help = "Print the answer as the API gives it"});
+  all.push_back({.names = "--json", .target = &options.json, .help = "Print the API's answer, in JSON"});
   return all;
 }
 

@@ -107,19 +107,20 @@ std::vector<cli::Option> with(std::vector<cli::Option> first, StreamOptions& opt
 std::vector<cli::Command> operator_commands() {
   return {
       {.name = "drain",
-       .summary = "Has a gateway give its sessions to the others, until --undo",
+       .summary = "Move a gateway's sessions to the others until --undo",
        .run = run_drain,
-       .options = with({{.names = "GATEWAY", .target = &drain_options.name, .help = "Session name", .required = true},
-                        {.names = "--undo",
-                         .target = &drain_options.undo,
-                         .help = "End draining: the gateway may have sessions again"}},
-                       drain_options),
+       .options =
+           with({{.names = "GATEWAY", .target = &drain_options.name, .help = "Name of the gateway", .required = true},
+                 {.names = "--undo",
+                  .target = &drain_options.undo,
+                  .help = "End draining: the gateway may own sessions again"}},
+                drain_options),
        .details = "Every gateway reads the settings once a second. A session that moves logs out, and logs on at its "
                   "next gateway with the same sequence numbers.",
        .examples = {{.line = "nfx cluster drain a", .about = "before its machine is maintained"},
                     {.line = "nfx cluster drain a --undo"}}},
       {.name = "move",
-       .summary = "Has a session continue on a gateway, while that is alive, until --undo",
+       .summary = "Move a session to a gateway until --undo; it stays there while the gateway is alive",
        .run = run_move,
        .options =
            with({{.names = "SESSION", .target = &move_options.name, .help = "Session name", .required = true},
@@ -132,7 +133,7 @@ std::vector<cli::Command> operator_commands() {
        .examples = {{.line = "nfx cluster move DESK-VENUE --to b"},
                     {.line = "nfx cluster move DESK-VENUE --undo", .about = "it stays where it is"}}},
       {.name = "settings",
-       .summary = "Shows what drain and move have set",
+       .summary = "Show the settings of drain and move",
        .run = run_settings,
        .options = options_of(settings_options),
        .examples = {{.line = "nfx cluster settings --url tls://10.0.0.1"}}}};

@@ -29,7 +29,7 @@ nats::NatsStream open_stream(const StreamOptions& options) {
 }
 
 std::vector<cli::Option> options_of(StreamOptions& options) {
-  return {{.names = "--url", .target = &options.url, .help = "Servers, with commas between them", .value = "URL"},
+  return {{.names = "--url", .target = &options.url, .help = "Servers, separated by commas", .value = "URL"},
           {.names = "--stream", .target = &options.stream, .help = "Stream name", .value = "NAME"},
           {.names = "--credentials",
            .target = &options.credentials,

@@ -187,7 +187,7 @@ cli::Command tail_command() {
   list.push_back({.names = "--json", .target = &options.json, .help = "One JSON object for each line"});
   return {
       .name = "tail",
-      .summary = "Show what owners of a session have stored, each record once and in order",
+      .summary = "Show the stored records of a session, each once and in order",
       .run = [] { return run_tail(options); },
       .options = std::move(list),
       .details =

@@ -139,7 +139,7 @@ cli::Command up_command() {
             .default_text = "a temporary one, removed at the end"},
            {.names = "--port",
             .target = &options.port,
-            .help = "Of the first server; the others, then those between servers, follow. 0: free ones",
+            .help = "Port of the first server; the other ports follow it. 0: free ports",
             .range = cli::Range{0, 65535}},
            {.names = "--server",
             .target = &options.server,

@@ -413,7 +413,7 @@ cli::Command connect_command() {
                    .kind = cli::Kind::file},
                   {.names = "--session",
                    .target = &options.session,
-                   .help = "Which [[session]] of the file, counted from 1; needed when several are initiators",
+                   .help = "Number of the [[session]] in the file, from 1; required if several are initiators",
                    .range = {{1}}},
                   {.names = "--wait",
                    .target = &options.wait_s,

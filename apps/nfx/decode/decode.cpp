@@ -212,8 +212,8 @@ cli::Command decode_command() {
             .separator = ','},
            {.names = "--validate",
             .target = &options.validate,
-            .help = "Also report the first thing in each message that its dictionary does not allow; exit code "
-                    "1 if any message is malformed or invalid"},
+            .help = "Also report the first violation of its dictionary in each message; exit code 1 if any message is "
+                    "malformed or invalid"},
            {.names = "--one-line",
             .target = &options.one_line,
             .help = "One line per message",
@@ -222,7 +222,7 @@ cli::Command decode_command() {
             .target = &options.json,
             .help = "One JSON object per message and line",
             .excludes = {"--summary"}},
-           {.names = "--summary", .target = &options.summary, .help = "Only how many messages there are of each type"},
+           {.names = "--summary", .target = &options.summary, .help = "Print only the number of messages of each type"},
            color_option(options.color),
            {.names = "--show-secrets",
             .target = &options.show_secrets,

@@ -83,7 +83,7 @@ cli::Command learn_command() {
   static LearnOptions options;
   return {
       .name = "learn",
-      .summary = "Write an overlay with what a log has and the dictionary does not",
+      .summary = "Write an overlay with everything in a log that the dictionary lacks",
       .run = [] { return learn_dictionary(options); },
       .options = {{.names = "LOG",
                    .target = &options.log,

@@ -93,20 +93,21 @@ cli::Command command(std::string_view name, std::string_view summary, int (*run)
 }  // namespace
 
 cli::Command engine_command() {
-  cli::Command health_command = command("health", "Show by the exit code whether the engine is live and ready", health,
+  cli::Command health_command = command("health", "Exit with code 0 if the engine is live and ready", health,
                                         health_options, "nfx engine health --ready && echo ready");
   health_command.options.push_back(
-      {.names = "--live", .target = &health_live, .help = "Only whether all poll threads answer"});
-  health_command.options.push_back({.names = "--ready",
-                                    .target = &health_ready,
-                                    .help = "Only whether it accepts Logons: not while it drains or stops",
-                                    .excludes = {"--live"}});
+      {.names = "--live", .target = &health_live, .help = "Check only that all poll threads answer"});
+  health_command.options.push_back(
+      {.names = "--ready",
+       .target = &health_ready,
+       .help = "Check only that it accepts Logons, which it does not while it drains or stops",
+       .excludes = {"--live"}});
   health_command.exit_codes = "0 yes; 1 no, with the reason on standard error; 2 wrong usage; 3 no engine answered";
   cli::Command placement = command("verify-placement", "Compare what the threads do with the plan of [placement]",
                                    verify_placement, placement_options, "nfx engine verify-placement");
   placement.exit_codes = "0 as planned, or no plan; 1 not as planned; 2 wrong usage; 3 no engine answered";
   cli::Command drain = command(
-      "drain", "Log all sessions out and take no Logon until end-drain; the process continues",
+      "drain", "Log all sessions out and refuse Logons until end-drain; the process continues",
       [] {
         return change(drain_options, "/v1/engine/drain", drain_text.empty() ? "" : Json{{"text", drain_text}}.dump());
       },
@@ -127,30 +128,30 @@ cli::Command engine_command() {
       "A session that is logged on continues: a change that it cannot make meanwhile is listed, and made by a "
       "reload once it has no connection. What needs a restart is listed too. docs/control.md has the keys.";
   cli::Command log_level_command = command(
-      "log-level", "Set the least level of the lines that the program prints, until the next start",
+      "log-level", "Set the lowest level of the lines that the program prints, until the next start",
       [] { return change(log_level_options, "/v1/engine/log-level", Json{{"level", log_level}}.dump()); },
       log_level_options, "nfx engine log-level warning");
   log_level_command.options.push_back({.names = "LEVEL",
                                        .target = &log_level,
-                                       .help = "error, warning, notice, or info, which is all lines",
+                                       .help = "error, warning, notice, or info (all lines)",
                                        .required = true,
                                        .one_of = {"error", "warning", "notice", "info"}});
   return {
       .name = "engine",
-      .summary = "Show and steer a running engine: threads, drain, stop",
+      .summary = "Show and control a running engine: threads, drain, stop",
       .commands = {command(
                        "show", "Show the engine: version, process, threads, state",
                        [] { return ask_and_show(show_options, {.target = "/v1/engine"}, append_members); },
                        show_options, "nfx engine show", true),
                    command(
-                       "threads", "Show where the threads run and should run, and how the kernel has run them",
+                       "threads", "Show where threads run and should run, and how the kernel scheduled them",
                        [] { return ask_and_show(threads_options, {.target = "/v1/threads"}, append_threads); },
                        threads_options, "nfx engine threads", true),
                    std::move(placement),
                    std::move(health_command),
                    std::move(drain),
                    command(
-                       "end-drain", "Take Logons again, and enable the sessions that drain has disabled",
+                       "end-drain", "Accept Logons again, and enable the sessions that drain has disabled",
                        [] { return change(end_drain_options, "/v1/engine/end-drain"); }, end_drain_options,
                        "nfx engine end-drain"),
                    command(
@@ -160,7 +161,7 @@ cli::Command engine_command() {
                    std::move(reload),
                    std::move(log_level_command),
                    {.name = "openapi",
-                    .summary = "Print the description of the API in OpenAPI 3.1, of which clients are generated",
+                    .summary = "Print the OpenAPI 3.1 description of the API, to generate clients from",
                     .run =
                         [] {
                           print(SafeText::lines(control::openapi()));

@@ -156,7 +156,7 @@ cli::Command bench_command() {
                    .one_of = {"spin", "yield", "block"}},
                   {.names = "--load",
                    .target = &bench_options.noisy,
-                   .help = "Noisy processes on this host meanwhile",
+                   .help = "Noisy processes on this host during the measurement",
                    .range = {{0, 64}},
                    .default_text = "0"},
                   {.names = "--noise",

@@ -148,7 +148,7 @@ cli::Command simulate_command() {
   static SimulateOptions options;
   return {
       .name = "simulate",
-      .summary = "Compute what each published technique gives on many cards, and where its factor comes from",
+      .summary = "Compute the gain of each published technique on many cards, and where it comes from",
       .run = [] { return simulate_ladder(options); },
       .options =
           {{.names = "--groups", .target = &options.groups, .help = "Groups of cards", .range = {{1, 64}}},
@@ -173,13 +173,12 @@ cli::Command simulate_command() {
             .target = &options.queue,
             .help = "Pages that a card takes before it is full",
             .range = {{1, 4096}}},
-           cost("--answer-ns", options.machine.answer_ns, "From the end of a page to its completion"),
+           cost("--answer-ns", options.machine.answer_ns, "Time from the end of a page to its completion"),
            cost("--poll-ns", options.costs.poll_ns, "Cost of reading one completion queue", 1),
            cost("--completion-ns", options.costs.completion_ns, "Cost of each completion"),
            cost("--post-ns", options.costs.post_ns, "Cost of posting a page that the card takes"),
            cost("--refused-post-ns", options.costs.refused_post_ns, "Cost of posting to a card that is full"),
-           cost("--shared-line-ns", options.costs.shared_line_ns,
-                "Time until memory that another thread wrote is here"),
+           cost("--shared-line-ns", options.costs.shared_line_ns, "Time to read memory that another thread wrote"),
            cost("--connect-ns", options.costs.connect_ns, "Cost of a card's first page"),
            {.names = "--unpinned-factor",
             .target = &options.costs.unpinned_factor,

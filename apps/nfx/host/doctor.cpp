@@ -93,7 +93,7 @@ cli::Command doctor_command() {
                   topology_option(options.place),
                   {.names = "--all",
                    .target = &options.everything,
-                   .help = "Also checks that passed, that only report, or that do not apply to this machine"},
+                   .help = "Also show checks that passed, only report, or do not apply to this machine"},
                   format_option(options.format)},
       .details =
           "With a configuration the checks are about the CPUs of its plan's busy-polling threads, without one "
@@ -114,7 +114,7 @@ cli::Command explain_command() {
           .run = [] { return id.empty() ? list_checks() : explain(id); },
           .options = {{.names = "ID",
                        .target = &id,
-                       .help = "The check, isolation.isolcpus for example",
+                       .help = "Name of the check, for example isolation.isolcpus",
                        .default_text = "a list of all of them"}},
           .exit_codes = "0 done, 1 failed, 2 no such check",
           .examples = {{.line = "nfx host explain isolation.isolcpus"}}};

@@ -36,7 +36,7 @@ cli::Option state_option(std::string& state) {
 }
 
 cli::Option format_option(std::string& format, std::vector<std::string_view> forms) {
-  return {.names = "--format", .target = &format, .help = "Form of the output", .one_of = std::move(forms)};
+  return {.names = "--format", .target = &format, .help = "Output format", .one_of = std::move(forms)};
 }
 
 Situation look(const Place& place) {

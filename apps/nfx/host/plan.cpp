@@ -35,7 +35,7 @@ cli::Command plan_command() {
   static PlanOptions options;
   return {
       .name = "plan",
-      .summary = "Show which thread runs where, why, and what is wrong with that",
+      .summary = "Show which thread runs where and why, and warn about problems",
       .run = [] { return show_plan(options); },
       .options = {config_argument(options.place, true),
                   topology_option(options.place),

@@ -150,7 +150,10 @@ cli::Command book_command() {
             .help = "At this time of receipt: 2023-12-25T17:00:00.5Z, 20231225-17:00:00.5, or nanoseconds; in an ITCH "
                     "file also 09:30:00.5 in New York",
             .value = "TIME"},
-           {.names = "--depth", .target = &options.depth, .help = "Levels shown of each side", .value = "N"}}),
+           {.names = "--depth",
+            .target = &options.depth,
+            .help = "Number of levels shown on each side",
+            .value = "N"}}),
       .details =
           R"(Every record by order is applied; a book is stale when an event does not fit it, for example the cancellation of an order that was never added. Such events are counted on standard error.
 The JSON document has the number of changes of the best prices at the ends of events, and the SHA-256 of all of them, so that two programs can be compared. Its prices are rounded down to the whole part: -0.25 is -1.750000000.)",

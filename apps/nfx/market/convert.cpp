@@ -276,7 +276,7 @@ cli::Command convert_command() {
       .run = [] { return run(options); },
       .options = with_file_options(
           options.file,
-          {{.names = "--to", .target = &options.to, .help = "Form of the output", .one_of = {"csv", "columns", "itch"}},
+          {{.names = "--to", .target = &options.to, .help = "Output format", .one_of = {"csv", "columns", "itch"}},
            {.names = "--out",
             .target = &options.out,
             .help = "File to write, -: standard output; for columns a folder",

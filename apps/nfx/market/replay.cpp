@@ -249,7 +249,7 @@ cli::Command replay_command() {
   static ReplayCommandOptions options;
   return {
       .name = "replay",
-      .summary = "Show what a recording has and where it ends, or send its datagrams again",
+      .summary = "Show what a recording contains and where it ends, or send its datagrams again",
       .run = [] { return run(options); },
       .options =
           {{.names = "RECORDING",
@@ -279,7 +279,7 @@ cli::Command replay_command() {
             .value = "[NAME=]ADDRESS"},
            {.names = "--speed",
             .target = &options.speed,
-            .help = "real: as far apart as they were received; a factor; or max",
+            .help = "Speed: real (the recorded intervals), a factor, or max",
             .needs = {"--to"}},
            {.names = "--ring-directory",
             .target = &options.ring_directory,

@@ -277,13 +277,13 @@ cli::Command stats_command() {
       .name = "stats",
       .summary = "Show messages by kind, rates and bursts, gaps, trades and spreads of a recording",
       .run = [] { return run(options); },
-      .options = with_file_options(options.file,
-                                   {json_option(options.json),
-                                    {.names = "--report",
-                                     .target = &options.report,
-                                     .help = "Also write an HTML page with tables and charts, which loads nothing else",
-                                     .value = "FILE",
-                                     .kind = cli::Kind::file}}),
+      .options =
+          with_file_options(options.file, {json_option(options.json),
+                                           {.names = "--report",
+                                            .target = &options.report,
+                                            .help = "Also write a self-contained HTML page with tables and charts",
+                                            .value = "FILE",
+                                            .kind = cli::Kind::file}}),
       .details =
           R"(Rates and gaps are of times of receipt, without the messages of snapshots, in windows of 1 s, 100 ms, 10 ms and 1 ms that begin at multiples of their length; the five worst seconds are listed, and the worst of each shorter window. Gaps are the longest times without a message. A spread counts at the end of an event with both sides, weighted by the time until it changes.
 Of DBN records that are not by order it shows the types, and for each instrument how many there are, their times, and what the trades or bars sum up to.

@@ -143,7 +143,7 @@ int run_row() {
 std::vector<cli::Option> options_for(const SessionCommandRow& row, Options& options) {
   std::vector<cli::Option> all{{.names = "SESSION",
                                 .target = &options.session,
-                                .help = "Name as 'nfx session list' shows it, or number",
+                                .help = "Name or number, as 'nfx session list' shows them",
                                 .required = true}};
   const auto number = [&all](std::string_view names, auto& target, std::string_view help, bool required = false) {
     all.push_back({.names = names, .target = &target, .help = help, .value = "NUMBER", .required = required});
@@ -155,11 +155,11 @@ std::vector<cli::Option> options_for(const SessionCommandRow& row, Options& opti
   if (row.takes(CommandArguments::from))
     number("--from", options.from, "Sequence number of the first message to be resent", true);
   if (row.takes(CommandArguments::expected)) {
-    number("--expect-in", options.expect_in, "Refuse where the session's next in is another one");
-    number("--expect-out", options.expect_out, "Refuse where the session's next out is another one");
+    number("--expect-in", options.expect_in, "Refuse unless the session's next in is this number");
+    number("--expect-out", options.expect_out, "Refuse unless the session's next out is this number");
     all.push_back({.names = "--force",
                    .target = &options.force,
-                   .help = "Whatever the sequence numbers are now",
+                   .help = "Set the numbers without --expect-in and --expect-out",
                    .excludes = {"--expect-in", "--expect-out"}});
   }
   if (row.takes(CommandArguments::text))
@@ -216,48 +216,49 @@ cli::Command session_command() {
   of_list.push_back(watch_option(list_options));
   std::vector<cli::Option> of_add{{.names = "FILE",
                                    .target = &add_file,
-                                   .help = "One [[session]] as in the configuration file, perhaps with [defaults]",
+                                   .help = "File with one [[session]] and, if needed, [defaults]",
                                    .required = true,
                                    .kind = cli::Kind::file}};
   for (cli::Option& each : control_options(add_options)) of_add.push_back(std::move(each));
   std::vector<cli::Option> of_change{{.names = "SESSION",
                                       .target = &change_session,
-                                      .help = "Name as 'nfx session list' shows it, or number",
+                                      .help = "Name or number, as 'nfx session list' shows them",
                                       .required = true},
                                      {.names = "FILE",
                                       .target = &change_file,
-                                      .help = "One [[session]] as in the configuration file, perhaps with [defaults]",
+                                      .help = "File with one [[session]] and, if needed, [defaults]",
                                       .required = true,
                                       .kind = cli::Kind::file}};
   for (cli::Option& each : control_options(change_options)) of_change.push_back(std::move(each));
   cli::Command session{
       .name = "session",
-      .summary = "Show and steer the sessions of a running engine",
-      .commands =
-          {{.name = "list",
-            .summary = "List all sessions with their state and sequence numbers",
-            .run = list,
-            .options = std::move(of_list),
-            .exit_codes = control_exit_codes,
-            .examples = {{.line = "nfx session list", .about = "all sessions of the engine on this host"}}},
-           {.name = "add",
-            .summary = "Add a session until the next start, from a part of a configuration file",
-            .run = add,
-            .options = std::move(of_add),
-            .details = "It is checked as at a start; what is wrong is printed with its line in FILE, as "
-                       "config:LINE:COLUMN. Relative paths are relative to the engine's configuration. Write it "
-                       "into that file too, for the next start.",
-            .exit_codes = control_exit_codes,
-            .examples = {{.line = "nfx session add new-desk.toml"}}},
-           {.name = "change",
-            .summary = "Give a session other settings until the next start, from a part of a configuration file",
-            .run = change,
-            .options = std::move(of_change),
-            .details = "Prints each key that differs, old and new. Where all of them can change while the session is "
-                       "logged on (docs/control.md lists those), they change; otherwise nothing does before the "
-                       "session has no connection. Write it into the configuration file too, for the next start.",
-            .exit_codes = control_exit_codes,
-            .examples = {{.line = "nfx session change 'FIX.4.4:DESK->VENUE' desk.toml"}}}},
+      .summary = "Show and control the sessions of a running engine",
+      .commands = {{.name = "list",
+                    .summary = "List all sessions with their state and sequence numbers",
+                    .run = list,
+                    .options = std::move(of_list),
+                    .exit_codes = control_exit_codes,
+                    .examples = {{.line = "nfx session list", .about = "all sessions of the engine on this host"}}},
+                   {.name = "add",
+                    .summary = "Add a session until the next start, from a part of a configuration file",
+                    .run = add,
+                    .options = std::move(of_add),
+                    .details =
+                        "It is checked as at a start; what is wrong is printed with its line in FILE, as "
+                        "config:LINE:COLUMN. Relative paths are relative to the engine's configuration. Write it "
+                        "into that file too, for the next start.",
+                    .exit_codes = control_exit_codes,
+                    .examples = {{.line = "nfx session add new-desk.toml"}}},
+                   {.name = "change",
+                    .summary = "Change a session's settings until the next start, from a part of a configuration file",
+                    .run = change,
+                    .options = std::move(of_change),
+                    .details =
+                        "Prints each key that differs, old and new. Where all of them can change while the session is "
+                        "logged on (docs/control.md lists those), they change; otherwise nothing does before the "
+                        "session has no connection. Write it into the configuration file too, for the next start.",
+                    .exit_codes = control_exit_codes,
+                    .examples = {{.line = "nfx session change 'FIX.4.4:DESK->VENUE' desk.toml"}}}},
       .details =
           "The engine needs [control] in its configuration, and you a role there: docs/control.md. Each command is "
           "carried out by the session's poll thread between two messages, is recorded in the audit log, and prints the "

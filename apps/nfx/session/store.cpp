@@ -102,7 +102,7 @@ cli::Command store_command(std::string_view name, std::string_view summary, int 
   cli::Command made = control_command(name, summary, run, options.control, example);
   made.options.insert(made.options.begin(), {.names = "SESSION",
                                              .target = &options.session,
-                                             .help = "Name as 'nfx session list' shows it, or number",
+                                             .help = "Name or number, as 'nfx session list' shows them",
                                              .required = true});
   return made;
 }
@@ -128,7 +128,7 @@ cli::Command session_store_command() {
       },
       tail_options, "nfx session store tail 'FIX.4.4:DESK->VENUE' -n 3");
   tail_command.options.push_back(
-      {.names = "-n,--last", .target = &tail_options.last, .help = "Most messages to show", .range = {{1, 64}}});
+      {.names = "-n,--last", .target = &tail_options.last, .help = "Maximum number of messages", .range = {{1, 64}}});
   return {
       .name = "store",
       .summary = "Show and check a session's journal while the engine has it open",

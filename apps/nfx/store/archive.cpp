@@ -8,7 +8,7 @@ namespace nfx::app::store {
 cli::Option archive_option(std::string& archive) {
   return {.names = "--archive",
           .target = &archive,
-          .help = "A segment that a reset has archived, by its name in 'nfx store ls'; all: all of them",
+          .help = "Archived segment, named as in 'nfx store ls'; all: all of them",
           .value = "NAME"};
 }
 

@@ -109,7 +109,7 @@ cli::Command export_command() {
             .kind = cli::Kind::file},
            {.names = "--format",
             .target = &options.format,
-            .help = "Form of the file",
+            .help = "File format",
             .one_of = {"fixlog", "text", "json"}},
            {.names = "--from-number", .target = &options.first, .help = "Only messages from this sequence number on"},
            {.names = "--to-number",

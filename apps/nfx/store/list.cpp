@@ -157,7 +157,7 @@ cli::Command ls_command() {
       .run = [] { return list(options); },
       .options = with(place_options(options.place),
                       {ring_directory_option(options.place),
-                       format_option(options.format, "Form of the output; json: one object per session and line")}),
+                       format_option(options.format, "Output format; json: one object per session and line")}),
       .details =
           R"(States: open in process PID, clean (closed in order), killed (not closed), new (nothing written yet), damaged (something before the last commit cannot be read; exit code 1), other version (written by a release of NexusFIX with another format; exit code 1).
 Of a killed session it also counts what only the ring in shared memory has, and changes nothing: the next opening writes that to the files. Where store_ring_directory is configured, name it with --ring-directory.

@@ -99,11 +99,11 @@ cli::Command rings_command() {
   static RingOptions options;
   return {
       .name = "rings",
-      .summary = "List what killed processes left in shared memory, and remove it",
+      .summary = "List and remove rings that killed processes left in shared memory",
       .run = [] { return show_rings(options); },
       .options = {ring_directory_option(options.place),
                   {.names = "--remove", .target = &options.remove, .help = "Remove rings that are no longer needed"},
-                  format_option(options.format, "Form of the output; json: one object per ring and line")},
+                  format_option(options.format, "Output format; json: one object per ring and line")},
       .details =
           R"(States: held (a process has it open), needed (it has what the journal's files lack, and the session's next opening takes it from here), written (everything in it is in the files), orphaned (the folder of its session is gone), useless (of another boot of the machine, or never finished), unknown (it does not name its session).
 The size is the memory that a ring takes now, and what it takes at most: pages that were never written take none.

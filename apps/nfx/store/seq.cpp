@@ -170,7 +170,7 @@ int set_numbers(const SeqOptions& options) {
   return exit_done;
 }
 
-constexpr std::string_view format_help = "Form of the output; json: one object per session and line";
+constexpr std::string_view format_help = "Output format; json: one object per session and line";
 
 cli::Command show_command() {
   static SeqOptions options;
@@ -190,7 +190,7 @@ cli::Command explain_command() {
       .options = with(place_options(options.place), {format_option(options.format, format_help),
                                                      {.names = "--last",
                                                       .target = &options.last,
-                                                      .help = "At most this many entries",
+                                                      .help = "Maximum number of entries",
                                                       .range = {{1, 1'000'000}}}}),
       .details =
           "Normal activity is summarised. Listed individually: opened, closed and killed, resets, sequence numbers "
@@ -206,23 +206,24 @@ cli::Command set_command() {
       .name = "set",
       .summary = "Set the sequence numbers of a session whose engine is stopped",
       .run = [] { return set_numbers(options); },
-      .options = with(place_options(options.place), {ring_directory_option(options.place),
-                                                     {.names = "--next-in",
-                                                      .target = &options.next_in,
-                                                      .help = "The sequence number expected next from the peer",
-                                                      .range = {{1, 9e18}}},
-                                                     {.names = "--next-out",
-                                                      .target = &options.next_out,
-                                                      .help = "The sequence number of the next message sent",
-                                                      .range = {{1, 9e18}}},
-                                                     {.names = "--new-session",
-                                                      .target = &options.new_session,
-                                                      .help = "The session begins now: its messages before are no "
-                                                              "longer resent, and a number that is not given is 1"},
-                                                     {.names = "--reason",
-                                                      .target = &options.reason,
-                                                      .help = "Reason, which is stored in the journal",
-                                                      .required = true}}),
+      .options = with(
+          place_options(options.place),
+          {ring_directory_option(options.place),
+           {.names = "--next-in",
+            .target = &options.next_in,
+            .help = "The sequence number expected next from the peer",
+            .range = {{1, 9e18}}},
+           {.names = "--next-out",
+            .target = &options.next_out,
+            .help = "The sequence number of the next message sent",
+            .range = {{1, 9e18}}},
+           {.names = "--new-session",
+            .target = &options.new_session,
+            .help = "Begin a new session: earlier messages are not resent, and a number that is not given becomes 1"},
+           {.names = "--reason",
+            .target = &options.reason,
+            .help = "Reason, which is stored in the journal",
+            .required = true}}),
       .details =
           "Refused while a process has the session open. What is set is a record like all others: nothing is "
           "overwritten, and 'nfx store seq explain' shows the change and its reason.\n\n"

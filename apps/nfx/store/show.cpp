@@ -235,7 +235,7 @@ cli::Command tail_command() {
                                                  .range = {{0, 1'000'000}}},
                                                 {.names = "-f,--follow",
                                                  .target = &options.follow,
-                                                 .help = "Continue with what is sent, until Ctrl-C or SIGTERM"}}),
+                                                 .help = "Continue with new messages until Ctrl-C or SIGTERM"}}),
       .details =
           "Following reads the files ten times a second, or less often when that would use more than a twentieth "
           "of a core. Sessions whose first journal is created later are not seen.",

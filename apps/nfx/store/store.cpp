@@ -254,7 +254,7 @@ cli::Command store_command() {
   using namespace store;
   return {
       .name = "store",
-      .summary = "Show, check, repair and move what sessions have stored: messages and sequence numbers",
+      .summary = "Show, check, repair and move the stored messages and sequence numbers of sessions",
       .commands = {ls_command(), cat_command(), tail_command(), verify_command(), repair_command(), seq_command(),
                    export_command(), import_command(), rings_command()},
       .details =

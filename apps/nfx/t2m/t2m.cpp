@@ -48,12 +48,12 @@ std::vector<cli::Option> message_options(Options& options) {
   return {
       {.names = "--feed",
        .target = &options.feed,
-       .help = "Of the messages: NASDAQ ITCH over MoldUDP64; DBN in datagrams; ws: book tickers by websocket; fix: the "
+       .help = "Feed: NASDAQ ITCH over MoldUDP64; DBN in datagrams; ws: book tickers by websocket; fix: the "
                "demonstration's venue, by the session that takes the orders",
        .one_of = {feed_kinds.begin(), feed_kinds.end()}},
       {.names = "--load",
        .target = &options.load,
-       .help = "When messages come: independently of each other, with bursts, or as far apart as those of a recording",
+       .help = "Arrival of messages: independent of each other, in bursts, or at the intervals of a recording",
        .one_of = {load_kinds.begin(), load_kinds.end()}},
       {.names = "--rate",
        .target = &messages.rate_per_s,
@@ -61,17 +61,17 @@ std::vector<cli::Option> message_options(Options& options) {
        .range = {{1, 2'000'000}}},
       {.names = "--burst",
        .target = &messages.burst,
-       .help = "Messages of a burst; about one arrival of fifty is one",
+       .help = "Messages per burst; about one arrival in fifty is a burst",
        .range = {{1, 10'000}}},
       {.names = "--recording",
        .target = &messages.recording,
-       .help = "DBN file of which --load recorded takes the times",
+       .help = "DBN file whose times --load recorded uses",
        .kind = cli::Kind::existing_file},
       {.names = "--messages",
        .target = &messages.messages,
        .help = "Messages to measure, after those that build the books",
        .range = {{100, 5'000'000}}},
-      {.names = "--seed", .target = &messages.seed, .help = "Chooses the market"},
+      {.names = "--seed", .target = &messages.seed, .help = "Random seed of the market"},
   };
 }
 
@@ -97,7 +97,7 @@ void write_files(const Options& options, std::span<const RunResult> runs) {
 std::vector<cli::Option> file_options(Options& options) {
   return {{.names = "--report",
            .target = &options.report_file,
-           .help = "Also write an HTML page with charts, which loads nothing else",
+           .help = "Also write a self-contained HTML page with charts",
            .kind = cli::Kind::file},
           {.names = "--json",
            .target = &options.json_file,
@@ -122,21 +122,21 @@ cli::Command run_row() {
   static Options options;
   return {
       .name = "run",
-      .summary = "One publisher, one receiver, and where the time of each message goes",
+      .summary = "Measure one publisher and one receiver, and show where the time of each message goes",
       .run = [] { return run_command(options); },
       .options = joined(
           std::vector<cli::Option>{
               {.names = "--names", .target = &options.run.messages.names, .help = "Instruments", .range = {{1, 1000}}},
               {.names = "--mode",
                .target = &options.mode,
-               .help = "What the receiver does while nothing comes",
+               .help = "What the receiver does while no data arrives",
                .one_of = {wait_modes.begin(), wait_modes.end()}},
               {.names = "--pin",
                .target = &options.run.pin,
-               .help = "Place the receiver's thread, and it alone, as a plan for this machine does"},
+               .help = "Pin only the receiver's thread, as a plan for this machine would"},
               {.names = "--isolate",
                .target = &options.run.isolate,
-               .help = "... and keep everything else off its CPU while it runs; needs root"},
+               .help = "As --pin, and keep everything else off its CPU while it runs; needs root"},
               {.names = "--noise",
                .target = &options.run.noise,
                .help = "Start this many processes that use all the CPU time they get",
@@ -147,18 +147,18 @@ cli::Command run_row() {
                .help = "Quote the first name at the demonstration's venue, by FIX, from the same thread"},
               {.names = "--record",
                .target = &options.run.record,
-               .help = "Record everything that is received to this folder: 'nfx t2m replay' has the same books and "
-                       "orders of it",
+               .help = "Record everything received to this folder; 'nfx t2m replay' makes the same books and orders "
+                       "from it",
                .kind = cli::Kind::folder},
               {.names = "--slow-model-every",
                .target = &options.run.slow_model_every,
-               .help = "A model that takes 50 us once in N messages",
+               .help = "Use a model that takes 50 us for one message in N",
                .value = "N",
                .default_text = "never"}},
           message_options(options),
           std::vector<cli::Option>{{.names = "--slowest",
                                     .target = &options.slowest,
-                                    .help = "How many of the slowest messages are shown; --json has 100",
+                                    .help = "Number of slowest messages shown; --json has 100",
                                     .range = {{0, 100}}}},
           file_options(options)),
       .details =
@@ -184,7 +184,7 @@ cli::Command replay_row() {
   static std::string recording;
   return {
       .name = "replay",
-      .summary = "The books and orders of a run that was recorded, by the same code",
+      .summary = "Make the books and orders of a recorded run again, with the same code",
       .run = [] { return replay_command(recording); },
       .options = {{.names = "RECORDING",
                    .target = &recording,
@@ -284,20 +284,23 @@ cli::Command compare_row() {
   }();
   return {
       .name = "compare",
-      .summary = "Busy-polling, pinned, isolated; alone and with noisy processes; one name and four",
+      .summary =
+          "Compare busy-polling, pinned and isolated receivers, with and without noisy processes, for one name and "
+          "four",
       .run = [] { return compare_command(options); },
-      .options = joined(
-          message_options(options.common),
-          std::vector<cli::Option>{
-              {.names = "--runs", .target = &options.runs, .help = "Of each condition, in turns", .range = {{1, 100}}},
-              {.names = "--noise",
-               .target = &options.noise,
-               .help = "Noisy processes of the second half; 0 leaves it out",
-               .range = {{0, 1024}}},
-              {.names = "--no-isolate",
-               .target = &options.no_isolate,
-               .help = "Change nothing on this host: leave the isolated rows out"}},
-          file_options(options.common)),
+      .options = joined(message_options(options.common),
+                        std::vector<cli::Option>{{.names = "--runs",
+                                                  .target = &options.runs,
+                                                  .help = "Runs of each condition, interleaved",
+                                                  .range = {{1, 100}}},
+                                                 {.names = "--noise",
+                                                  .target = &options.noise,
+                                                  .help = "Noisy processes in the second half; 0: without that half",
+                                                  .range = {{0, 1024}}},
+                                                 {.names = "--no-isolate",
+                                                  .target = &options.no_isolate,
+                                                  .help = "Change nothing on this host: leave the isolated rows out"}},
+                        file_options(options.common)),
       .details =
           "Each percentile is the median of the runs' own. Isolation needs root; without it these rows are left out. "
           "It does "

@@ -169,7 +169,7 @@ cli::Command doctor_command() {
                    .required = true},
                   {.names = "--name",
                    .target = &options.tls.server_name,
-                   .help = "The name its certificate has to contain",
+                   .help = "Name that the server's certificate must contain",
                    .default_text = "the host of SERVER"},
                   {.names = "--timeout",
                    .target = &options.timeout_s,

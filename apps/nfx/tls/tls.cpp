@@ -116,7 +116,7 @@ std::vector<cli::Option> file_options(TlsOptions& options, std::string& format) 
     };
     std::visit(add, row.member);
   }
-  list.push_back({.names = "--format", .target = &format, .help = "Form of the output", .one_of = {"text", "json"}});
+  list.push_back({.names = "--format", .target = &format, .help = "Output format", .one_of = {"text", "json"}});
   return list;
 }
 

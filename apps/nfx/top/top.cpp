@@ -117,19 +117,17 @@ cli::Command top_command() {
   all.push_back(
       {.names = "--once",
        .target = &options.once,
-       .help = "Print one frame as text after one interval, and end. Without a terminal on standard output always"});
+       .help = "Print one frame as text after one interval, and end; the default if standard output is no terminal"});
   all.push_back({.names = "--view",
                  .target = &options.view,
-                 .help = "View to begin with",
+                 .help = "First view",
                  .one_of = {view_names.begin(), view_names.end()}});
-  all.push_back({.names = "--session",
-                 .target = &options.session,
-                 .help = "The session whose messages to show",
-                 .value = "NAME"});
+  all.push_back(
+      {.names = "--session", .target = &options.session, .help = "Session whose messages are shown", .value = "NAME"});
   all.push_back({.names = "--filter", .target = &options.filter, .help = "Show only rows with this text"});
   all.push_back({.names = "--window",
                  .target = &options.window,
-                 .help = "Window of the latencies",
+                 .help = "Time window of the latencies",
                  .one_of = {"1s", "10s", "1min", "1day", "start"}});
   all.push_back({.names = "--dictionary",
                  .target = &options.dictionaries,

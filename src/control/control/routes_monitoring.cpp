@@ -288,7 +288,7 @@ std::vector<Route> monitoring_routes() {
       route("GET", "/metrics", "get_metrics", Role::viewer, "All metrics, in the OpenMetrics text format.", pages,
             show_metrics, {.refusals = {"TimedOut"}}),
       route("GET", "/v1/threads", "get_threads", Role::viewer,
-            "Where the threads run and, with [placement], should run, and how the kernel has run each thread of the "
+            "Where threads run and, with [placement], should run, and how the kernel scheduled each thread of the "
             "process.",
             answers<Threads>("The threads."), threads),
       route("GET", "/v1/placement", "get_placement", Role::viewer,
@@ -301,7 +301,7 @@ std::vector<Route> monitoring_routes() {
             "The slowest hundred moments of a window, slowest first, each with its cause.",
             answers<Slowest>("The moments."), show_slowest, {.query = std::span{latency_query}.first(2)}),
       route("GET", "/v1/openapi.json", "get_description", Role::viewer,
-            "This description of the API, in OpenAPI 3.1: what clients are generated from.", object, description),
+            "This description of the API in OpenAPI 3.1, to generate clients from.", object, description),
   };
 }
 

@@ -330,15 +330,15 @@ std::vector<Route> session_routes() {
       route("GET", "/v1/sessions", "list_sessions", Role::viewer, "All sessions.",
             answers<SessionList>("The sessions."), list),
       route("POST", "/v1/sessions", "add_session", Role::operator_,
-            "Adds a session: one [[session]] as in the configuration file, checked as there. Until the next start.",
+            "Add a session until the next start: one [[session]] as in the configuration file, checked as there.",
             answers<SessionResult>("The session that was added.", true), add,
             {.body = config_schema,
              .body_example = config_example,
              .refusals = {"NotAdded", "BadConfiguration"},
              .on_worker = true}),
       route("POST", "/v1/sessions/{session}/change", "change_session", Role::operator_,
-            "Gives the session the settings of one [[session]] as in the configuration file, checked as there. Until "
-            "the next start.",
+            "Change a session until the next start to the settings of one [[session]] as in the configuration file, "
+            "checked as there.",
             answers<ReloadReport>("What has changed, and what is left."), change_settings,
             {.body = config_schema,
              .body_example = config_example,
@@ -353,7 +353,7 @@ std::vector<Route> session_routes() {
             "The session's journal: folder, durability, messages, files, counters.", answers<StoreView>("The journal."),
             show_store, {.refusals = {"NoJournal"}, .on_worker = true}),
       route("GET", "/v1/sessions/{session}/store/verify", "verify_store", Role::operator_,
-            "Reads a part of the journal's files and checks every checksum, message and sequence number: one segment, "
+            "Read a part of the journal's files and check every checksum, message and sequence number: one segment, "
             "and further ones up to 16 MiB. Repeat with from until it is complete.",
             answers<StoreVerification>("What this part of the journal is like."), check_store,
             {.query = verify_query, .refusals = {"NoJournal"}, .on_worker = true, .reads = "store"}),
