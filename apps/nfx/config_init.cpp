@@ -326,53 +326,53 @@ int init(const InitOptions& options) {
 cli::Command config_init_command() {
   static InitOptions options;
   Answers& given = options.given;
-  return {
-      .name = "init",
-      .summary = "Write a commented configuration from a few answers",
-      .run = [] { return init(options); },
-      .options =
-          {{.names = "--side",
-            .target = &given.side,
-            .help = "Role of this engine: an acceptor listens, an initiator connects",
-            .one_of = names_of<Role>()},
-           {.names = "--versions",
-            .target = &given.versions,
-            .help = "FIX versions, one session each: FIX.4.2,FIX.5.0SP2; at most one of FIX 5.0 or later",
-            .value = "LIST"},
-           {.names = "--sender", .target = &given.sender, .help = "Our CompID", .value = "COMPID"},
-           {.names = "--target", .target = &given.target, .help = "The peer's CompID", .value = "COMPID"},
-           {.names = "--address",
-            .target = &given.address,
-            .help = "Address to listen on, or of the peer",
-            .value = "HOST:PORT"},
-           {.names = "--store",
-            .target = &given.store,
-            .help = "Folder of the journals, or 'memory' for no journals. Relative to the file",
-            .value = "DIR",
-            .kind = cli::Kind::folder},
-           {.names = "--durability",
-            .target = &given.durability,
-            .help = "When the journals are synced to the disk",
-            .one_of = durabilities_of_one_host()},
-           {.names = "--placement", .target = &given.placement, .help = "Pin threads to CPUs", .one_of = yes_or_no()},
-           {.names = "--defaults",
-            .target = &options.defaults,
-            .help = "Take the defaults without asking; the CompIDs are VENUE and CLIENT"},
-           {.names = "--output",
-            .target = &options.output,
-            .help = "Write to this file, which must not exist; - is standard output",
-            .kind = cli::Kind::file},
-           {.names = "--force", .target = &options.force, .help = "Overwrite the file of --output"}},
-      .details =
-          "Prints a question on standard error for what no option answers; an empty line takes the answer in "
-          "brackets.\n"
-          "Every key in the result has its meaning, type and default as a comment, as 'nfx config keys' "
-          "lists them. For a file below /etc the folder of the journals is /var/lib/nexusfix/store, where the service "
-          "may write. Only its owner can read it; below /etc its group too, which is the service's. [control] has a "
-          "socket next to the file, or the service's, where 'nfx top' finds it. Sessions of a cluster need [cluster], "
-          "which is not written: docs/cluster.md.",
-      .examples = {{.line = "nfx config init --output engine.toml", .about = "answer questions, then serve"},
-                   {.line = "nfx config init --defaults --sender VENUE --target CLIENT --output venue.toml"}}};
+  return {.name = "init",
+          .summary = "Write a commented configuration from a few answers",
+          .run = [] { return init(options); },
+          .options = {{.names = "--side",
+                       .target = &given.side,
+                       .help = "Role of this engine: an acceptor listens, an initiator connects",
+                       .one_of = names_of<Role>()},
+                      {.names = "--versions",
+                       .target = &given.versions,
+                       .help = "FIX versions, one session each: FIX.4.2,FIX.5.0SP2; at most one of FIX 5.0 or later",
+                       .value = "LIST"},
+                      {.names = "--sender", .target = &given.sender, .help = "Our CompID", .value = "COMPID"},
+                      {.names = "--target", .target = &given.target, .help = "The peer's CompID", .value = "COMPID"},
+                      {.names = "--address",
+                       .target = &given.address,
+                       .help = "Address to listen on, or of the peer",
+                       .value = "HOST:PORT"},
+                      {.names = "--store",
+                       .target = &given.store,
+                       .help = "Folder of the journals, or 'memory' for no journals. Relative to the file",
+                       .value = "DIR",
+                       .kind = cli::Kind::folder},
+                      {.names = "--durability",
+                       .target = &given.durability,
+                       .help = "When the journals are synced to the disk",
+                       .one_of = durabilities_of_one_host()},
+                      {.names = "--placement",
+                       .target = &given.placement,
+                       .help = "Pin threads to CPUs",
+                       .one_of = yes_or_no()},
+                      {.names = "--defaults",
+                       .target = &options.defaults,
+                       .help = "Take the defaults without asking; the CompIDs are VENUE and CLIENT"},
+                      {.names = "--output",
+                       .target = &options.output,
+                       .help = "Write to this file, which must not exist; - is standard output",
+                       .kind = cli::Kind::file},
+                      {.names = "--force", .target = &options.force, .help = "Overwrite the file of --output"}},
+          .details =
+              "Asks on standard error for each answer that no option gives; an empty line takes the answer in "
+              "brackets.\nEvery key in the result has its meaning, type and default as a comment, as 'nfx config keys' "
+              "lists them. For a file below /etc the folder of the journals is /var/lib/nexusfix/store, where the "
+              "service may write. Only its owner can read it; below /etc its group too, which is the service's. "
+              "[control] has a socket next to the file, or the service's, where 'nfx top' finds it. Sessions of a "
+              "cluster need [cluster], which is not written: docs/cluster.md.",
+          .examples = {{.line = "nfx config init --output engine.toml", .about = "answer questions, then serve"},
+                       {.line = "nfx config init --defaults --sender VENUE --target CLIENT --output venue.toml"}}};
 }
 
 }  // namespace nfx::app

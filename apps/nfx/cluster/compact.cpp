@@ -124,11 +124,10 @@ cli::Command compact_command() {
       .run = [] { return run_compact(options); },
       .options = std::move(list),
       .details =
-          "Owners continue meanwhile. No takeover and no ResendRequest needs what is removed, which cannot be restored."
-          " Everything from the last frame on that begins with a reset of both sequence numbers "
-          "stays. A copy for an audit keeps its frames, and what it does not have yet is not removed. One line for "
-          "each "
-          "session. It reads all frames, some hundred at a time, and needs the permission to purge the stream.",
+          "Owners continue while it runs. It keeps everything from the last reset of both sequence numbers on, so a "
+          "takeover or a ResendRequest finds all it needs. Removed frames cannot be restored. An audit copy keeps its "
+          "frames, and frames that it lacks are not removed. Prints one line for each session. It reads all frames, "
+          "some hundred at a time, and needs the permission to purge the stream.",
       .examples = {{.line = "nfx cluster compact --dry-run", .about = "what would be removed"},
                    {.line = "nfx cluster compact --session DESK-VENUE --credentials admin.creds",
                     .about = "of one session"}},

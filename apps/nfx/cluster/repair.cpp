@@ -121,10 +121,10 @@ cli::Command repair_command() {
       .run = [] { return run_repair(options); },
       .options = std::move(list),
       .details =
-          "Messages that are not its frames keep every gateway from owning a session: each says \"the stream "
-          "has a frame that no owner writes\". A user with permission for the session's subject published them: change "
-          "that user's password or credentials. Frames of the session are never removed. The command needs the "
-          "permission to delete messages of the stream, which admin has.",
+          "A foreign message on a session's subject stops every gateway from owning the session; each reports \"the "
+          "stream has a frame that no owner writes\". A user with permission for the subject published it: change that "
+          "user's password or credentials. Frames of the session are never removed. The command needs the permission "
+          "to delete messages of the stream, which admin has.",
       .exit_codes = "0 nothing to repair, or removed, 1 there is something to remove, or failed, 2 wrong usage",
       .examples = {{.line = "nfx cluster repair --session DESK-VENUE", .about = "what is there"},
                    {.line = "nfx cluster repair --session DESK-VENUE --remove --credentials admin.creds",

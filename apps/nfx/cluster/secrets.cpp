@@ -70,7 +70,8 @@ cli::Command secrets_command() {
            {.names = "--stream", .target = &options.stream, .help = "Stream that the users may use", .value = "NAME"}},
       .details =
           "Makes a certificate authority and one certificate for all servers, valid for a year, and the users admin, "
-          "gateway and reader. The keys that sign are not stored, so that later ones are made all together.",
+          "gateway and reader. The signing keys are not stored: to add a certificate or user later, make all of them "
+          "again.",
       .examples = {{.line = "nfx cluster secrets --folder secrets --hosts nats-1,nats-2,nats-3",
                     .about = "for packaging/compose"}},
   };

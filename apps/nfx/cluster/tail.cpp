@@ -192,9 +192,9 @@ cli::Command tail_command() {
       .options = std::move(list),
       .details =
           "A line is a record (a message out or in, a reset, when the sequence numbers began), the epoch with which a "
-          "gateway began to own the session, "
-          "or a probe, a frame without records. Frame and record identify a line. Secrets are masked as in logs. A "
-          "replica that does not have all frames is read again, for a minute at most; then this ends with an error.",
+          "gateway began to own the session, or a probe, a frame without records. Frame and record identify a line. "
+          "Secrets are masked as in logs. If a replica lacks frames, it is read again for up to a minute; then the "
+          "command fails.",
       .examples = {{.line = "nfx cluster tail --session DESK-VENUE --json --follow", .about = "a copy of all orders"},
                    {.line = "nfx cluster tail --session DESK-VENUE --from 100000",
                     .about = "without reading what is before"}},

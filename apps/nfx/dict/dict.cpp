@@ -30,21 +30,21 @@ cli::Option version_option(std::string& version) {
 
 cli::Command check_command() {
   static CheckOptions options;
-  return {.name = "check",
-          .summary = "Report everything that is wrong with a dictionary, or summarise it",
-          .run = [] { return check_dictionary(options); },
-          .options = {dictionary_argument("FILE", options.file),
-                      transport_option(options.transport),
-                      {.names = "--overlay",
-                       .target = &options.overlays,
-                       .help = "Overlay to apply; repeatable, applied in this order",
-                       .kind = cli::Kind::file},
-                      version_option(options.fix_version)},
-          .details =
-              "Lists errors, and irregularities that have an obvious meaning: those are repaired when the "
-              "dictionary is used.",
-          .exit_codes = "0 nothing is wrong, 1 there are problems, 2 wrong usage",
-          .examples = {{.line = "nfx dict check venue.xml", .about = "everything that is wrong with a dictionary"}}};
+  return {
+      .name = "check",
+      .summary = "Report everything that is wrong with a dictionary, or summarise it",
+      .run = [] { return check_dictionary(options); },
+      .options = {dictionary_argument("FILE", options.file),
+                  transport_option(options.transport),
+                  {.names = "--overlay",
+                   .target = &options.overlays,
+                   .help = "Overlay to apply; repeatable, applied in this order",
+                   .kind = cli::Kind::file},
+                  version_option(options.fix_version)},
+      .details =
+          "Lists errors, and irregularities with an obvious meaning, which are repaired when the dictionary is used.",
+      .exit_codes = "0 nothing is wrong, 1 there are problems, 2 wrong usage",
+      .examples = {{.line = "nfx dict check venue.xml", .about = "everything that is wrong with a dictionary"}}};
 }
 
 cli::Command show_command() {
@@ -60,8 +60,8 @@ cli::Command show_command() {
                       transport_option(options.transport),
                       version_option(options.fix_version)},
           .details =
-              "Conditions and scenarios of a FIX Orchestra file are printed with the messages and fields that "
-              "they belong to. They are not validated.",
+              "Conditions and scenarios of a FIX Orchestra file are printed with the messages and fields that they "
+              "belong to. They are not validated.",
           .exit_codes = "0 printed, 1 there is no such message or field, 2 wrong usage",
           .examples = {{.line = "nfx dict show FIX44.xml NewOrderSingle", .about = "the fields of a message"}}};
 }
@@ -73,8 +73,8 @@ cli::Command diff_command() {
           .run = [] { return diff_dictionaries(first, second); },
           .options = {dictionary_argument("A", first), dictionary_argument("B", second)},
           .details =
-              "One line per difference: + only in B, - only in A, ~ in both, but not the same. Messages are "
-              "compared as they are on the wire, with components resolved.",
+              "One line per difference: + only in B, - only in A, ~ in both, but not the same. Messages are compared "
+              "as they are on the wire, with components resolved.",
           .exit_codes = "0 no difference, 1 differences, 2 wrong usage",
           .examples = {{.line = "nfx dict diff FIX44.xml venue.xml", .about = "what a venue's dictionary changes"}}};
 }
@@ -102,12 +102,11 @@ cli::Command learn_command() {
                    .kind = cli::Kind::file,
                    .default_text = "standard output"}},
       .details =
-          "Finds undeclared fields, fields that a message does not have, values outside their lists, message "
-          "types and groups. A field found within a group's entry is written there, after the member it "
-          "followed. Types are guessed from the values, STRING when in doubt: read the overlay before relying "
-          "on it.\n\n"
-          "BeginString(8), and with FIXT.1.1 ApplVerID(1128) or the Logon's DefaultApplVerID(1137), choose the base; "
-          "standard input, which is read only once, needs --base.",
+          "Finds undeclared fields, fields that a message does not have, values outside their lists, message types and "
+          "groups. A field found within a group's entry is written there, after the member it followed. Types are "
+          "guessed from the values, STRING when in doubt: read the overlay before relying on it.\n\nBeginString(8), "
+          "and with FIXT.1.1 ApplVerID(1128) or the Logon's DefaultApplVerID(1137), choose the base; standard input, "
+          "which is read only once, needs --base.",
       .examples = {{.line = "nfx dict learn venue.log --out venue.xml",
                     .about = "the overlay that a counterparty's messages need"},
                    {.line = "nfx dict learn venue.log --base venue44.xml", .about = "compared with another dictionary"},

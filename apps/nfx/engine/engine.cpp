@@ -124,9 +124,8 @@ cli::Command engine_command() {
       {.names = "--plan", .target = &reload_plan, .help = "Only show what would change, and what each change needs"});
   reload.details =
       "The file is read and checked as a whole first; when it is invalid, the error names the line and nothing "
-      "changes. "
-      "A session that is logged on continues: a change that it cannot make meanwhile is listed, and made by a "
-      "reload once it has no connection. What needs a restart is listed too. docs/control.md has the keys.";
+      "changes. Sessions that are logged on continue. A change that needs a disconnect is listed; reload again when "
+      "the session has no connection. Changes that need a restart are listed too. docs/control.md has the keys.";
   cli::Command log_level_command = command(
       "log-level", "Set the lowest level of the lines that the program prints, until the next start",
       [] { return change(log_level_options, "/v1/engine/log-level", Json{{"level", log_level}}.dump()); },
@@ -172,7 +171,7 @@ cli::Command engine_command() {
                    command(
                        "stop", "Log all sessions out and end the engine, as SIGTERM does",
                        [] { return change(stop_options, "/v1/engine/stop"); }, stop_options, "nfx engine stop")},
-      .details = "The engine needs [control] in its configuration, and you a role there: docs/control.md.",
+      .details = "The engine needs [control] in its configuration, and you need a role there: docs/control.md.",
       .exit_codes = control_exit_codes,
       .examples = {{.line = "nfx engine drain --text 'maintenance until noon'"}},
   };

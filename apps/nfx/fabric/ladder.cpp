@@ -219,9 +219,9 @@ cli::Command ladder_command() {
             .kind = cli::Kind::file},
            {.names = "--json", .target = &options.json, .help = "Print one JSON object"}},
       .details =
-          "Each step keeps the switches of those before it: many pages under way, all rails, warm-up, a thread "
-          "for each group, pinning, counters of its own for each thread, batches, lazy posting. Rails are "
-          "connections between two processes of this host, so CPUs copy what cards would carry.",
+          "Each step keeps the switches of those before it: many pages under way, all rails, warm-up, a thread for "
+          "each group, pinning, own counters for each thread, batches, lazy posting. Rails are connections between two "
+          "processes of this host, so CPUs copy what cards would carry.",
       .examples = {{.line = "nfx fabric ladder --load 4 --report ladder.html"},
                    {.line = "nfx fabric ladder --provider net --rails 2"}},
   };

@@ -179,9 +179,9 @@ cli::Command plan_command() {
                    .range = {{0, 100'000}}},
                   {.names = "--json", .target = &options.json, .help = "Print one JSON object"}},
       .details =
-          "A group is the cards of one PCIe switch, or of one NUMA node where cards share no switch. Its thread "
-          "is to be pinned before memory and queues are made. Rates are for one direction between network and "
-          "the host's memory; what the topology does not state is unknown unless given.",
+          "A group is the cards of one PCIe switch, or of one NUMA node where cards share no switch. Pin its thread "
+          "before memory and queues are made. Rates are for one direction between network and the host's memory. A "
+          "rate that neither the topology nor an option states is unknown.",
       .exit_codes = "0 planned, 1 refused, 2 wrong usage or a topology that cannot be read",
       .examples = {{.line = "nfx fabric plan", .about = "this machine"},
                    {.line = "nfx fabric plan server.xml --card-rate 100",

@@ -187,10 +187,9 @@ cli::Command simulate_command() {
            {.names = "--milliseconds", .target = &options.milliseconds, .help = "Simulated time", .range = {{1, 1000}}},
            {.names = "--json", .target = &options.json, .help = "Print one JSON object"}},
       .details =
-          "The published rates are of other people's program on another machine. Costs that are not given are "
-          "those that were measured over libfabric's provider shm; docs/fabric.md has the machine and the "
-          "command. The second model has one cost changed: a post takes what the published rate of one thread "
-          "implies.",
+          "The published rates come from other authors' program on another machine. Default costs were measured over "
+          "libfabric's provider shm; docs/fabric.md has the machine and the command. The second model has one cost "
+          "changed: a post takes what the published rate of one thread implies.",
       .examples = {{.line = "nfx fabric simulate"},
                    {.line = "nfx fabric simulate --unpinned-factor 3.5 --shared-line-ns 200",
                     .about = "with threads that the kernel moves, and memory that is far"}},

@@ -68,9 +68,9 @@ cli::Command host_command() {
           "6 partly applied; each command's help lists those it uses and their meaning",
       .examples = {{.line = "nfx host doctor engine.toml", .about = "what on this machine adds latency jitter"},
                    {.line = "nfx host plan engine.toml",
-                    .about = "which thread runs where, and what is wrong with that"},
+                    .about = "which thread runs where, with warnings about problems"},
                    {.line = "nfx host apply engine.toml --runtime",
-                    .about = "everything else off those CPUs, until revert or the next boot"},
+                    .about = "keep everything else off those CPUs, until revert or the next boot"},
                    {.line = "nfx host noise --seconds 10 --load 4",
                     .about = "how long a busy-polling thread is interrupted, among noisy processes"}},
   };

@@ -198,8 +198,8 @@ cli::Command noise_command() {
                    .help = "Also write a self-contained HTML page with charts",
                    .kind = cli::Kind::file}},
       .details =
-          "One thread per CPU does nothing but read the clock; a gap between two readings is time that something "
-          "else used. The CPUs are fully used meanwhile.",
+          "One thread per CPU does nothing but read the clock; a gap between two readings is time that something else "
+          "used. The CPUs are fully used during the measurement.",
       .exit_codes =
           "0 measured, 1 no CPU could be measured, 2 wrong usage, 3 --attribute was given and gaps cannot be "
           "attributed",

@@ -233,36 +233,36 @@ cli::Command session_command() {
   cli::Command session{
       .name = "session",
       .summary = "Show and control the sessions of a running engine",
-      .commands = {{.name = "list",
-                    .summary = "List all sessions with their state and sequence numbers",
-                    .run = list,
-                    .options = std::move(of_list),
-                    .exit_codes = control_exit_codes,
-                    .examples = {{.line = "nfx session list", .about = "all sessions of the engine on this host"}}},
-                   {.name = "add",
-                    .summary = "Add a session until the next start, from a part of a configuration file",
-                    .run = add,
-                    .options = std::move(of_add),
-                    .details =
-                        "It is checked as at a start; what is wrong is printed with its line in FILE, as "
-                        "config:LINE:COLUMN. Relative paths are relative to the engine's configuration. Write it "
-                        "into that file too, for the next start.",
-                    .exit_codes = control_exit_codes,
-                    .examples = {{.line = "nfx session add new-desk.toml"}}},
-                   {.name = "change",
-                    .summary = "Change a session's settings until the next start, from a part of a configuration file",
-                    .run = change,
-                    .options = std::move(of_change),
-                    .details =
-                        "Prints each key that differs, old and new. Where all of them can change while the session is "
-                        "logged on (docs/control.md lists those), they change; otherwise nothing does before the "
-                        "session has no connection. Write it into the configuration file too, for the next start.",
-                    .exit_codes = control_exit_codes,
-                    .examples = {{.line = "nfx session change 'FIX.4.4:DESK->VENUE' desk.toml"}}}},
+      .commands =
+          {{.name = "list",
+            .summary = "List all sessions with their state and sequence numbers",
+            .run = list,
+            .options = std::move(of_list),
+            .exit_codes = control_exit_codes,
+            .examples = {{.line = "nfx session list", .about = "all sessions of the engine on this host"}}},
+           {.name = "add",
+            .summary = "Add a session until the next start, from a part of a configuration file",
+            .run = add,
+            .options = std::move(of_add),
+            .details = "The session is checked as at a start; errors name the line in FILE, as config:LINE:COLUMN. "
+                       "Relative paths are relative to the engine's configuration. Also add the session to that file, "
+                       "for the next start.",
+            .exit_codes = control_exit_codes,
+            .examples = {{.line = "nfx session add new-desk.toml"}}},
+           {.name = "change",
+            .summary = "Change a session's settings until the next start, from a part of a configuration file",
+            .run = change,
+            .options = std::move(of_change),
+            .details =
+                "Prints each key that differs, old and new. If all of them can change while the session is logged on "
+                "(docs/control.md lists such keys), they change now; otherwise none changes while the session has a "
+                "connection. Also write the change into the configuration file, for the next start.",
+            .exit_codes = control_exit_codes,
+            .examples = {{.line = "nfx session change 'FIX.4.4:DESK->VENUE' desk.toml"}}}},
       .details =
-          "The engine needs [control] in its configuration, and you a role there: docs/control.md. Each command is "
-          "carried out by the session's poll thread between two messages, is recorded in the audit log, and prints the "
-          "session's state after it.",
+          "The engine needs [control] in its configuration, and you need a role there: docs/control.md. Each command "
+          "is carried out by the session's poll thread between two messages, is recorded in the audit log, and prints "
+          "the session's state after it.",
       .exit_codes = control_exit_codes,
       .examples = {{.line = "nfx session set 'FIX.4.4:DESK->VENUE' --next-out 120 --expect-out 97"}},
   };

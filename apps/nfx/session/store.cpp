@@ -117,7 +117,7 @@ cli::Command session_store_command() {
       "0 all is as written; 1 torn, damaged, refused or failed; 2 wrong usage; 3 no engine answered";
   verify_command.details =
       "The engine reads the files in parts of 16 MiB or one segment, while its sessions continue. With --json the "
-      "answer of each part is a line. What resets have archived is checked by 'nfx store verify'.";
+      "answer of each part is a line. 'nfx store verify' checks archived segments.";
   cli::Command tail_command = store_command(
       "tail", "Show the last messages that were sent, secrets masked",
       [] {
@@ -129,19 +129,18 @@ cli::Command session_store_command() {
       tail_options, "nfx session store tail 'FIX.4.4:DESK->VENUE' -n 3");
   tail_command.options.push_back(
       {.names = "-n,--last", .target = &tail_options.last, .help = "Maximum number of messages", .range = {{1, 64}}});
-  return {
-      .name = "store",
-      .summary = "Show and check a session's journal while the engine has it open",
-      .commands = {store_command(
-                       "show", "Show the journal: folder, durability, messages, files, counters",
-                       [] {
-                         return ask_and_show(show_options.control,
-                                             {.target = control_path(show_options.session, "store")}, append_store);
-                       },
-                       show_options, "nfx session store show 'FIX.4.4:DESK->VENUE'"),
-                   std::move(verify_command), std::move(tail_command)},
-      .details = "It needs a role at the engine, and no right to read the journal's files: 'nfx store' reads those.",
-      .exit_codes = control_exit_codes};
+  return {.name = "store",
+          .summary = "Show and check a session's journal while the engine has it open",
+          .commands = {store_command(
+                           "show", "Show the journal: folder, durability, messages, files, counters",
+                           [] {
+                             return ask_and_show(show_options.control,
+                                                 {.target = control_path(show_options.session, "store")}, append_store);
+                           },
+                           show_options, "nfx session store show 'FIX.4.4:DESK->VENUE'"),
+                       std::move(verify_command), std::move(tail_command)},
+          .details = "Needs a role at the engine and no access to the journal's files, which 'nfx store' reads.",
+          .exit_codes = control_exit_codes};
 }
 
 }  // namespace nfx::app

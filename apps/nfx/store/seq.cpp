@@ -193,8 +193,8 @@ cli::Command explain_command() {
                                                       .help = "Maximum number of entries",
                                                       .range = {{1, 1'000'000}}}}),
       .details =
-          "Normal activity is summarised. Listed individually: opened, closed and killed, resets, sequence numbers "
-          "set by hand with their reason, sequence numbers that went back, and gaps that were filled.",
+          "Normal activity is summarised. Listed individually: opened, closed and killed, resets, sequence numbers set "
+          "by hand with their reason, sequence numbers that went back, and gaps that were filled.",
       .examples = {{.line = "nfx store seq explain journals", .about = "why the sequence numbers are what they are"},
                    {.line = "nfx store seq explain journals --session 'FIX.4.4:DESK->VENUE'"}},
   };
@@ -225,11 +225,11 @@ cli::Command set_command() {
             .help = "Reason, which is stored in the journal",
             .required = true}}),
       .details =
-          "Refused while a process has the session open. What is set is a record like all others: nothing is "
-          "overwritten, and 'nfx store seq explain' shows the change and its reason.\n\n"
-          "A session with a schedule, or whose peer resets the sequence numbers, may have begun without a record of it "
-          "when a power loss took the last records. --new-session is for this: without it, the engine replaces what is "
-          "set by 1 at its start, because the journal's numbers are of the session before.",
+          "Refused while a process has the session open. The change is appended as a record: nothing is overwritten, "
+          "and 'nfx store seq explain' shows the change and its reason.\n\nAfter a power loss the journal may lack the "
+          "record that a new session began, by its schedule or by a reset from the peer. Use --new-session then: "
+          "otherwise the engine takes the journal's numbers for the previous session's, and starts at 1 instead of the "
+          "numbers set here.",
       .examples = {{.line = "nfx store seq set journals --session 'FIX.4.4:DESK->VENUE' --next-in 118 --reason 'agreed "
                             "with VENUE by phone'"},
                    {.line = "nfx store seq set journals --session 'FIX.4.4:DESK->VENUE' --new-session --next-in 349 "

@@ -212,8 +212,8 @@ cli::Command cat_command() {
                                                 archive_option(options.archive)}),
       .details =
           "Messages come in the order in which they were sent, with the time at which they were stored, in UTC. A "
-          "sequence number may come twice when the sequence numbers went back in between; --all shows why. "
-          "Session messages (Logon, Heartbeat, ...) are not stored.",
+          "sequence number appears twice if the sequence numbers went back in between; --all shows why. Session "
+          "messages (Logon, Heartbeat, ...) are not stored.",
       .examples = {{.line = "nfx store cat journals --one-line", .about = "what was sent"},
                    {.line = "nfx store cat journals --one-line --from 100 --to 200"},
                    {.line = "nfx store cat journals --one-line --archive all",
@@ -237,8 +237,8 @@ cli::Command tail_command() {
                                                  .target = &options.follow,
                                                  .help = "Continue with new messages until Ctrl-C or SIGTERM"}}),
       .details =
-          "Following reads the files ten times a second, or less often when that would use more than a twentieth "
-          "of a core. Sessions whose first journal is created later are not seen.",
+          "Following reads the files ten times a second, or less often when that would use more than a twentieth of a "
+          "core. Sessions whose first journal is created later are not seen.",
       .examples = {{.line = "nfx store tail -f journals --one-line", .about = "what is being sent"}},
   };
 }

@@ -258,8 +258,8 @@ cli::Command store_command() {
       .commands = {ls_command(), cat_command(), tail_command(), verify_command(), repair_command(), seq_command(),
                    export_command(), import_command(), rings_command()},
       .details =
-          "Commands that read change nothing, and may be run while an engine runs; they see what has reached the "
-          "files, some milliseconds later than the engine.",
+          "Commands that only read are safe while an engine runs. They read the files, which are some milliseconds "
+          "behind the engine.",
       .exit_codes = "0 done, 1 failed, 2 wrong usage; 'nfx store verify' has its own",
   };
 }

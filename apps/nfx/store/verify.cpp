@@ -174,8 +174,8 @@ cli::Command verify_command() {
       .options = with(place_options(place), {archive_option(archive)}),
       .details =
           "Checks the checksum of each record, BodyLength and CheckSum of each message, that a message has the "
-          "sequence number under which it is stored, and that sequence numbers ascend unless something set "
-          "them. What resets have archived is checked too; --archive checks that alone.",
+          "sequence number under which it is stored, and that sequence numbers ascend unless something set them. "
+          "Archived segments are checked too; --archive checks only those.",
       .exit_codes =
           "0 all is as written; 1 the end is torn, as after a power loss, and the next opening truncates it: no "
           "commit is lost; 2 something committed cannot be read",
@@ -200,8 +200,8 @@ cli::Command repair_command() {
                                                .value = "COPY",
                                                .kind = cli::Kind::folder}}),
       .details =
-          "The damaged files stay next to the repaired ones as NAME.damaged. A session that a process has open "
-          "is refused: stop its engine first.",
+          "The damaged files stay next to the repaired ones as NAME.damaged. A session that a process has open is "
+          "refused: stop its engine first.",
       .examples = {{.line = "nfx store repair journals/0011223344556677 --from /backup/0011223344556677"},
                    {.line = "nfx store repair journals --session 'FIX.4.4:DESK->VENUE' --gap-fill"}},
   };

@@ -162,9 +162,9 @@ cli::Command run_row() {
                                     .range = {{0, 100}}}},
           file_options(options)),
       .details =
-          "The publisher is a process of its own and sends each message when it is due, whether or not the receiver "
-          "follows (open loop). Each message states when it was due: latencies 'from due' include what publisher and "
-          "network were late. A percentile is shown where at least ten messages are beyond it.",
+          "The publisher is a separate process that sends each message when it is due, whether or not the receiver "
+          "keeps up (open loop). Each message states when it was due, so latencies 'from due' include the delays of "
+          "publisher and network. A percentile is shown if at least ten messages exceed it.",
       .exit_codes =
           "0 done, 1 messages were lost or did not fit the books, 2 wrong usage, or a plan that this machine cannot "
           "keep",
@@ -191,7 +191,7 @@ cli::Command replay_row() {
                    .help = "Folder of 'nfx t2m run --record'",
                    .required = true,
                    .kind = cli::Kind::existing_folder}},
-      .details = "Prints how many orders left and one hash of them, and that of the books: those of the run.",
+      .details = "Prints the number of orders, and the hashes of orders and books, which are equal to the run's.",
       .exit_codes = "0 done, 1 the recording is torn or damaged, 2 wrong usage, or another recording",
       .examples = {{.line = "nfx t2m replay today"}},
   };
@@ -302,12 +302,10 @@ cli::Command compare_row() {
                                                   .help = "Change nothing on this host: leave the isolated rows out"}},
                         file_options(options.common)),
       .details =
-          "Each percentile is the median of the runs' own. Isolation needs root; without it these rows are left out. "
-          "It does "
-          "what 'nfx host apply --runtime' does, for each of its runs, and restores everything. The raw rows, of one "
-          "name "
-          "by datagrams, are a loop around recvmsg() on the same socket, with the same stamps of the kernel: what is "
-          "left when there is no feed, book or model.",
+          "Each percentile is the median over the runs. Isolation needs root; without root its rows are left out. For "
+          "each run it does what 'nfx host apply --runtime' does, and restores everything. The raw rows are a loop "
+          "around recvmsg() on the same socket with the same kernel stamps, without feed, book or model, for one name "
+          "by datagrams.",
       .exit_codes = "0 done, 1 messages were lost, 2 wrong usage",
       .examples = {{.line = "nfx t2m compare", .about = "what pinning and isolation are worth on this machine"}},
   };

@@ -164,7 +164,7 @@ cli::Command check_command() {
       .examples = {{.line = "nfx tls check --cert server.pem --key server.key --name fix.venue.example",
                     .about = "whether our certificate, key and chain are valid"},
                    {.line = "nfx tls check --config acceptor.toml --peer desk.pem",
-                    .about = "who the holder of this certificate may be"}},
+                    .about = "which sessions the holder of this certificate may use"}},
   };
   for (cli::Option& option : file_options(options.tls, options.format)) command.options.push_back(std::move(option));
   return command;

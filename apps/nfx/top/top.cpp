@@ -140,9 +140,9 @@ cli::Command top_command() {
       .run = run,
       .options = std::move(all),
       .details =
-          "The engine needs [control] in its configuration, and you a role there; messages need the role operator: "
-          "docs/top.md. In the view, ? lists the keys. When the engine ends, the view states it and waits for the next "
-          "one. Secrets in messages are masked by the engine.",
+          "The engine needs [control] in its configuration, and you need a role there; messages need the role "
+          "operator: docs/top.md. In the view, ? lists the keys. When the engine ends, the view says so and waits for "
+          "the next one. Secrets in messages are masked by the engine.",
       .exit_codes = control_exit_codes,
       .examples = {{.line = "nfx top",
                     .about = "sessions, threads, messages and latencies of the engine on this host, live"},
