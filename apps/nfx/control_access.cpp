@@ -64,7 +64,7 @@ ControlAddress control_address(const ControlOptions& options) {
   if (!options.http.empty()) {
     ControlAddress address{.http = http_of(options.http)};
     if (options.tls_certificate.empty() == options.token_file.empty())
-      throw cli::UsageError("--http: give --token-file, or --tls-certificate where the engine has one too");
+      throw cli::UsageError("--http: give --token-file, or --tls-certificate if the engine has a certificate too");
     if (options.tls_certificate.empty()) {
       address.token = token_of(options.token_file);
     } else {

@@ -383,7 +383,7 @@ class WrongFiles(Files):
                         self.assertEqual(status, 1)
                         self.assertRegex(err, r"cut: ends within .*, at byte \d+ of its content; the output ends there")
         # Zeros are no messages; others are lengths that no message has.
-        self.refused(self.file(itch[:1000] + b"\xff" * 500, "bad.itch"), "has a message whose length is not that of its type",
+        self.refused(self.file(itch[:1000] + b"\xff" * 500, "bad.itch"), "has a message whose length does not match its type",
                      commands=self.COMMANDS[:5])
         whole = dbn[:len(metadata(3)) + 10 * len(record(**records[0]))]
         self.refused(self.file(whole + b"\0" * 500, "bad.dbn"), "has a record that is shorter than its type requires")

@@ -165,9 +165,9 @@ cli::Command up_command() {
       .details =
           "The servers listen on loopback, with TLS and three users: admin makes streams, gateway writes sessions, "
           "reader reads them. The settings and commands to use them are printed when the cluster is ready. With fewer "
-          "than 3 servers the streams have as many replicas, and nfx cluster check reports that. A server that ends is "
-          "reported in one line, and the others continue; when all have ended, the exit code is 1. The servers end "
-          "with this command, even if it is killed.",
+          "than 3 servers the streams have one replica per server, and nfx cluster check reports that. A server that "
+          "ends is reported in one line, and the others continue; when all have ended, the exit code is 1. The servers "
+          "end with this command, even if it is killed.",
       .examples = {{.line = "nfx cluster up --local 3", .about = "on ports 4222 to 4227, until Ctrl-C"},
                    {.line = "nfx cluster up --local 3 --folder trial --port 0",
                     .about = "free ports, and the sessions are there at the next start"}},

@@ -123,7 +123,7 @@ std::vector<std::string> disagreements(const Outcome& outcome) {
   expect_equal("orders", t.orders, v.orders);
   expect_equal("fills", t.fills, v.fills);
   expect_equal("rejects", t.rejects, v.rejects);
-  expect_equal("replaces and cancels, those rejected included", t.replaces + t.cancels,
+  expect_equal("replaces and cancels, including rejected ones", t.replaces + t.cancels,
                v.replaces + v.cancels + v.rejects);
   if (t.unexpected != 0) problems.push_back("trader: " + std::to_string(t.unexpected) + " reports that fit no request");
   if (v.unsent != 0) problems.push_back("venue: " + std::to_string(v.unsent) + " reports that could not be sent");

@@ -298,7 +298,7 @@ class End {
       const std::uint64_t begin = ticks();
       bool answered = false;
       const auto arrived = [&](const Completion& each) {
-        if (each.value != number) throw std::runtime_error("wrong answer: another number than that of the write");
+        if (each.value != number) throw std::runtime_error("wrong answer: the number differs from the write's");
         answered = true;
       };
       const Write write{.local_offset = offset,
@@ -372,7 +372,7 @@ class End {
     std::memcpy(&end_stamp, bytes + options_.page_bytes - 8, 8);
     if (number - last != track.pages || begin_stamp != number || end_stamp != (number ^ stamp_of_end))
       throw std::runtime_error("wrong answer: page " + std::to_string(number) + " of rail " +
-                               std::to_string(track.index) + " is not what was sent, or came twice");
+                               std::to_string(track.index) + " differs from the page sent, or came twice");
     last = number;
     ++track.received;
   }

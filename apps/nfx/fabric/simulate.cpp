@@ -103,8 +103,8 @@ void print_text(const SimulateOptions& options, const Results& results) {
     before = &row;
   }
   out.add(
-      "\nThe fitted post takes {} ns. An error is that of the model: what it leaves out is NUMA nodes, the receiver, "
-      "packet headers, caches and page tables of the cards.\n",
+      "\nThe fitted post takes {} ns. An error is the model's, which leaves out NUMA nodes, the receiver, packet "
+      "headers, caches and page tables of the cards.\n",
       decimal(results.fitted_post_ns, 0));
   print(out);
 }

@@ -49,7 +49,8 @@ int revert_host(const RevertCommand& command) {
   if (both || command.boot) {
     const RevertReport part =
         revert(files, *writer, state_folder(command.state, files, boot_state_folder) / boot_record);
-    if (part.found) sum.notes.push_back("boot files are removed: run update-grub, or what this host uses, and reboot");
+    if (part.found)
+      sum.notes.push_back("boot files are removed: run update-grub, or this host's equivalent, and reboot");
     add(sum, part);
   }
   print(SafeText::lines(command.format == "json" ? to_json(sum) : to_text(sum)));

@@ -140,7 +140,7 @@ class LiveRun {
       if (!each.label.empty()) labels.push_back({each.label, each.label_value});
       page.counter({each.metric, each.help}, labels, each.value);
     }
-    page.gauge({"nfx_feed_live", "1 while every book of the feed is that of the venue, otherwise 0."},
+    page.gauge({"nfx_feed_live", "1 while every book of the feed equals the venue's, otherwise 0."},
                from->state == FeedState::live ? 1 : 0, {{"feed", options_.feed}});
     page.gauge({"nfx_feed_lag_seconds", "Age of the newest event when the books had it."},
                std::chrono::duration<double>(from->lag).count(), {{"feed", options_.feed}});

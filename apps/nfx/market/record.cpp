@@ -70,8 +70,8 @@ class Recording {
       out.add("the last recorder was killed: {} bytes of its records were only in memory\n", found.taken_from_ring);
     if (found.cut_bytes != 0) out.add("a power loss cut {} bytes off {}\n", found.cut_bytes, found.cut_file);
     out.add(
-        "recording to {} from record {} on; time stamps are those of the card where it makes them, otherwise the "
-        "kernel's; Ctrl-C ends it\n",
+        "recording to {} from record {} on; time stamps are the card's if it makes them, otherwise the kernel's; "
+        "Ctrl-C ends the recording\n",
         options_.folder, first_);
     print(out);
   }
@@ -219,7 +219,7 @@ cli::Command record_command() {
                    .help = "Folder in shared memory where packets wait for the disk",
                    .kind = cli::Kind::folder}},
       .details =
-          R"(Ends in order on Ctrl-C and SIGTERM. When it is killed, what it had recorded is in shared memory: 'nfx market replay' reads it, and the next 'nfx market record' into the folder writes it to the files. What the disk cannot take in time is dropped, counted, and stated in the recording where it happened.)",
+          R"(Ends in order on Ctrl-C and SIGTERM. When it is killed, its last records are in shared memory: 'nfx market replay' reads them, and the next 'nfx market record' into the folder writes them to the files. Data that the disk cannot take in time is dropped, counted, and stated in the recording where it happened.)",
       .exit_codes =
           "0 done, 1 packets were dropped or the disk has failed, 2 wrong usage or an address that cannot be received "
           "from",

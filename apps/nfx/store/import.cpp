@@ -142,7 +142,7 @@ void report(const ImportOptions& options, const Transfer& transfer, const Tally&
   if (from.created) out.add(", since {}", nanosecond_stamp(*from.created));
   out.add("\n  {} imported", counted(tally.taken, "message"));
   if (tally.of_session != 0) {
-    out.add("; {} left out, as those are never resent", counted(tally.of_session, "session message"));
+    out.add("; {} left out, because they are never resent", counted(tally.of_session, "session message"));
   }
   out += '\n';
   if (tally.uncounted != 0) {

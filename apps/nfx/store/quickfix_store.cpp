@@ -277,8 +277,7 @@ std::vector<QuickfixStore> find_quickfix_stores(const std::filesystem::path& fol
   for (const std::string& name : two_files) {
     if (one_file.contains(name)) {
       throw ConfigError((folder / name).string() +
-                        ": has .seqnums and .senderseqnums, of two engines: move those of one "
-                        "away");
+                        ": has .seqnums and .senderseqnums, of two engines: move the files of one away");
     }
     // Java starts a text with its length, whose first byte is zero; Go writes only digits.
     const std::string bytes = read_small(folder / (name + ".senderseqnums")).value_or("");

@@ -164,7 +164,8 @@ int set_numbers(const SeqOptions& options) {
     done.add("  next out {} -> {}\n", out, value(journal.next_outbound()));
   }
   if (!options.new_session && options.next_out != 0 && options.next_out <= last) {
-    done.add("  messages are stored up to {}: the next one sent replaces those from {} on\n", last, options.next_out);
+    done.add("  messages are stored up to {}: the next one sent replaces the messages from {} on\n", last,
+             options.next_out);
   }
   print(done);
   return exit_done;

@@ -39,7 +39,7 @@ int report(const std::string& what, const StoredSession& session, const JournalS
     out.add("  and {} more like these\n", checker.found() - JournalCheck::most_findings);
   if (checker.found() != 0) {
     out +=
-        "  their checksums are right, so they were written like that: please report it as a bug in NexusFIX.\n"
+        "  their checksums are right, so NexusFIX wrote them wrongly: please report a bug.\n"
         "  'nfx store cat' shows them; on resend such a message is gap-filled\n";
   }
   if (scan.damage) out.add("  {}\n", describe(*scan.damage, session, scan.torn));

@@ -158,7 +158,7 @@ std::vector<Duration> recorded_times(const std::string& file, std::size_t count)
     });
     if (!good) break;
   }
-  if (times.size() < 2) throw std::runtime_error(file + ": no records by order, so there are no times to take");
+  if (times.size() < 2) throw std::runtime_error(file + ": no records by order, so it has no times to use");
   return times;
 }
 

@@ -172,7 +172,7 @@ void print_run(SafeText& out, const RunResult& result, std::size_t slowest) {
   out.add("publisher: {} sent, {} refused; late by {} us at the median, {} at P99, {} at most\n", result.publisher.sent,
           result.publisher.refused, micros(result.publisher.late_p50_ns), micros(result.publisher.late_p99_ns),
           micros(result.publisher.late_max_ns));
-  if (result.missing != 0) out.add("{} messages were lost: the receiver does not follow\n", result.missing);
+  if (result.missing != 0) out.add("{} messages were lost: the receiver does not keep up\n", result.missing);
   if (result.not_kept != 0) out.add("{} messages have no stamps\n", result.not_kept);
   if (result.anomalies != 0) out.add("{} events did not fit the books\n", result.anomalies);
   if (result.options.orders) out.add("orders: {}\n", strategy::to_text(result.orders));

@@ -103,7 +103,7 @@ void warn_of_host(RunResult& result) {
   if (result.host.steal_ticks != 0) {
     result.warnings.push_back("the hypervisor gave the receiver's CPU to others for " +
                               std::to_string(result.host.steal_ticks * 10) +
-                              " ms (steal): the highest percentiles are those of this host");
+                              " ms (steal): the highest percentiles measure this host, not the engine");
   }
   if (result.options.mode == WaitMode::spin && result.host.involuntary_switches >= 10) {
     result.warnings.push_back("the busy-polling receiver was interrupted by other tasks " +

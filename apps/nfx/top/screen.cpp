@@ -157,9 +157,7 @@ std::unique_ptr<Screen> make_screen(bool colours) {
   // initscr() would end the program on an unknown terminal.
   int error = 0;
   if (::setupterm(nullptr, 1, &error) != OK)
-    throw std::runtime_error(
-        "this terminal is not known (TERM): set TERM to one that it is like, such as xterm, or use "
-        "--once");
+    throw std::runtime_error("unknown terminal type (TERM): set TERM to a similar one, such as xterm, or use --once");
   return std::make_unique<CursesScreen>(colours);
 }
 

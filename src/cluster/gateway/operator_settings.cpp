@@ -48,7 +48,7 @@ class Request {
     if (!answer || answer->kind == EventKind::failed) {
       if (answer && !answer->bytes.empty()) throw nats::NatsError{"the stream stores nothing: " + answer->bytes};
       static_cast<void>(stream_.lease());  // an error that states that there is none
-      throw nats::NatsError{"the stream does not answer; 'nfx cluster check' finds out why"};
+      throw nats::NatsError{"the stream does not answer; 'nfx cluster check' shows why"};
     }
     return *std::move(answer);
   }

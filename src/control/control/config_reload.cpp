@@ -329,7 +329,7 @@ std::string ConfigReload::replace(std::size_t number, const SessionSettings& set
   // One command, so that nothing has changed if the poll thread does not take it.
   outcome =
       engine_.command(number, {.kind = SessionCommandKind::remove, .unless_connected = true, .who = std::string{who}});
-  if (outcome.status == CommandStatus::refused) return "connected meanwhile; reload when it is disconnected";
+  if (outcome.status == CommandStatus::refused) return "it has connected; reload when it is disconnected";
   if (!outcome) return std::string{explain(outcome)};
   to_add_again_[name] = as;
   for (auto left = time_to_replace / before_next_try;; --left) {

@@ -244,7 +244,7 @@ const Document<SessionChange> Document<SessionChange>::self{
     {{"name", &SessionChange::name},
      {"change", &SessionChange::kind},
      {"when", &SessionChange::needs},
-     {"why", [](auto& of) { return unless_empty(of.why); }, "Where the keys do not show it."},
+     {"why", [](auto& of) { return unless_empty(of.why); }, "If the keys do not show it."},
      {"keys", &SessionChange::keys}}};
 
 template <>

@@ -22,9 +22,9 @@ constexpr auto refusals = std::to_array<Refusal>({
     {"BadRequest", 400, "This is not an HTTP request, or a parameter or a member of the body is unknown or wrong.",
      "bad-request"},
     {"TokenNeeded", 401, "No token, or an unknown one. Over HTTP.", "token-needed"},
-    {"Forbidden", 403, "The caller's role may not do this; or, over HTTP, the Origin is that of another site.",
+    {"Forbidden", 403, "The caller's role may not do this; or, over HTTP, the Origin is another site.",
      "forbidden wrong-origin"},
-    {"WrongOrigin", 403, "The Origin is that of another site. Over HTTP.", "wrong-origin"},
+    {"WrongOrigin", 403, "The Origin is another site. Over HTTP.", "wrong-origin"},
     {"NoSuchPath", 404, "There is no such path, for example as it has a query and takes none.", "no-such-path"},
     {"NoSuchSession", 404, "There is no such session, or no such path.", "no-such-session no-such-path"},
     {"WrongMethod", 405, "The path has other methods.", "method-not-allowed"},
@@ -41,7 +41,7 @@ constexpr auto refusals = std::to_array<Refusal>({
      "The sequence numbers are not the expected ones, or the settings have changed; nothing was changed.",
      "numbers-differ settings-differ", true},
     {"TooLarge", 413, "The body is larger than 16 KiB.", "too-large"},
-    {"NotJson", 415, "A body is there, and Content-Type is not application/json.", "not-json"},
+    {"NotJson", 415, "There is a body, and Content-Type is not application/json.", "not-json"},
     {"WrongHost", 421, "The Host is not this address. Over HTTP.", "wrong-host"},
     {"BadNumber", 422, "There is no such message to be resent.", "bad-number", true},
     {"BadConfiguration", 422, "The configuration is invalid: detail has its line, the key and what to write instead.",
@@ -53,8 +53,8 @@ constexpr auto refusals = std::to_array<Refusal>({
     {"NotReady", 503, "A poll thread does not answer, or the engine drains or stops.", "not-answering not-ready"},
     {"Unavailable", 503, "Too many requests wait, or the audit log or a journal cannot be written or read.",
      "busy no-audit store-refuses store-unreadable", true},
-    {"TimedOut", 504, "A poll thread did not answer in time; what it had not begun is not carried out.", "timed-out",
-     true},
+    {"TimedOut", 504, "A poll thread did not answer in time; requests that it had not begun are not carried out.",
+     "timed-out", true},
 });
 
 // The names of a route's refusals.
@@ -82,7 +82,7 @@ constexpr const char* frame = R"({
     "See docs/control.md. Made from the table of routes; tests compare it with what a server answers. On the UNIX socket the caller is the user of the kernel. Every answer has Cache-Control: no-store."},
   "servers": [
     {"url": "/", "description": "The engine that this document is read from."},
-    {"url": "{scheme}://{address}", "description": "As [control] http is configured; https where it has a certificate.",
+    {"url": "{scheme}://{address}", "description": "As configured in [control] http; https if it has a certificate.",
      "variables": {"scheme": {"enum": ["http", "https"], "default": "http"},
                    "address": {"default": "127.0.0.1:9890", "description": "[control] http"}}}],
   "paths": {},

@@ -184,7 +184,7 @@ MakeSchema command_schema(const SessionCommandRow& row) {
     if (row.takes(CommandArguments::from)) properties["from"] = number_schema("The first message to be resent.");
     if (row.takes(CommandArguments::expected)) {
       properties["expected"] = with_help(closed_schema(numbers_schema(", as the caller has seen it.")),
-                                         "Refused with 412 where they are others.");
+                                         "Refused with 412 unless they are equal.");
     }
     if (row.takes(CommandArguments::text)) properties["text"] = logout_text_schema("Text(58) of the Logout.");
     Json schema = closed_schema(std::move(properties));

@@ -358,7 +358,7 @@ std::vector<Route> session_routes() {
             answers<StoreVerification>("What this part of the journal is like."), check_store,
             {.query = verify_query, .refusals = {"NoJournal"}, .on_worker = true, .reads = "store"}),
       route("GET", "/v1/sessions/{session}/store/tail", "get_store_tail", Role::operator_,
-            "The last messages in the journal's files, of the last 4 MiB: those that were sent. Secrets are masked.",
+            "The last sent messages in the last 4 MiB of the journal's files. Secrets are masked.",
             answers<StoreTail>("The messages."), show_store_tail,
             {.query = tail_query, .refusals = {"NoJournal"}, .on_worker = true, .reads = "store"}),
   };

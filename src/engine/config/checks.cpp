@@ -131,19 +131,18 @@ Bad find_store_problem(const EngineConfig& engine, const SessionSettings& s) {
   if (j.ring_directory.empty()) return {{"store_ring_directory", "expected a folder, such as \"/dev/shm\""}};
   if (j.segment_size < least || j.segment_size > most) return {{"segment_size", "expected 65536 to 1073741824 bytes"}};
   if (j.segment_size < segment_header_size + longest)
-    return {{"segment_size",
-             "must be at least twice [engine] max_message_size, or twice 65536 where that is less, and 4160"}};
+    return {
+        {"segment_size", "must be at least twice [engine] max_message_size, or twice 65536 if that is less, and 4160"}};
   if (!std::has_single_bit(j.ring_size) || j.ring_size < least || j.ring_size > most)
     return {{"ring_size", "expected a power of two from 65536 to 1073741824"}};
   if (j.ring_size < longest)
-    return {{"ring_size", "must be more than twice [engine] max_message_size, or twice 65536 where that is less"}};
+    return {{"ring_size", "must be more than twice [engine] max_message_size, or twice 65536 if that is less"}};
   // A received message stays queued until there is space for it and for its answer.
   if (s.store_received &&
       (j.ring_size < 2 * longest + least || j.segment_size < segment_header_size + 2 * longest + least))
-    return {
-        {j.ring_size < 2 * longest + least ? "ring_size" : "segment_size",
-         "with store_received it must be at least 69760 more than four times [engine] max_message_size, or four times "
-         "65536 where that is less"}};
+    return {{j.ring_size < 2 * longest + least ? "ring_size" : "segment_size",
+             "with store_received it must be at least 69760 more than four times [engine] max_message_size, or four "
+             "times 65536 if that is less"}};
   if (j.sync_interval <= Duration::zero()) return {{"sync_interval_ms", "expected at least 1"}};
   if (j.retain_bytes != 0 && j.retain_bytes < 2 * j.segment_size)
     return {{"store_retain_bytes", "must be at least twice segment_size, as one segment is always in use"}};
@@ -167,7 +166,7 @@ Bad find_tls_problem(const SessionSettings& s) {
     return {{"tls_client_certificate",
              "is for acceptors, which request certificates: name an initiator's own in tls_certificate"}};
   if (acceptor && !tls.server_name.empty())
-    return {{"tls_server_name", "is for initiators: remove it, as an acceptor's names are those in its certificate"}};
+    return {{"tls_server_name", "is for initiators: remove it, as an acceptor's names come from its certificate"}};
   if (acceptor && !tls.peer_names.empty() && tls.client_certificate != ClientCertificate::require)
     return {
         {"tls_peer_names", "needs tls_client_certificate = \"require\": a client without a certificate has no name"}};
@@ -198,7 +197,7 @@ Bad find_size_problem(const EngineConfig& engine, const SessionSettings& s) {
   if (s.slow_consumer_timeout.count() < 1) return {{"slow_consumer_timeout_ms", "expected at least 1"}};
   if (s.send_buffer_size < 64 * 1024) return {{"send_buffer_size", "expected at least 65536"}};
   if (s.send_buffer_size < 2 * std::min(engine.max_message_size, longest_usual_message))
-    return {{"send_buffer_size", "must be at least twice max_message_size, or twice 65536 where that is less"}};
+    return {{"send_buffer_size", "must be at least twice max_message_size, or twice 65536 if that is less"}};
   if (s.poll_thread >= engine.poll_threads) {
     return {{"poll_thread", "there are " + std::to_string(engine.poll_threads) +
                                 " poll threads: expected a number below that, or raise [engine] poll_threads"}};

@@ -36,13 +36,12 @@ constexpr auto engine_table = std::to_array<Key<EngineConfig>>({
                 "share an address, as those behind a NAT gateway do."),
     NFX_INTEGER("max_pending_logons_per_network", max_pending_logons_per_network, 1, 65536,
                 "Most of max_pending_logons, and of max_tls_handshakes, from one network: /24 of IPv4, /64 of IPv6."),
-    NFX_INTEGER(
-        "max_pending_known_logons", max_pending_known_logons, 1, 65536,
-        "Most connections, besides max_pending_logons, that have not logged on and come from known addresses: those in "
-        "allowed_addresses, and those that logged on before."),
+    NFX_INTEGER("max_pending_known_logons", max_pending_known_logons, 1, 65536,
+                "Most connections, besides max_pending_logons, that have not logged on and come from known addresses: "
+                "addresses in allowed_addresses, or that logged on before."),
     NFX_INTEGER("max_known_addresses", max_known_addresses, 0, 65536,
                 "Most addresses remembered because they logged on. The one that logged on longest ago is forgotten "
-                "first. 0: only those in allowed_addresses are known."),
+                "first. 0: only addresses in allowed_addresses are known."),
     NFX_INTEGER("max_tls_handshakes", max_tls_handshakes, 1, 65536,
                 "Most TLS handshakes of unknown addresses in progress on a poll thread, and as many again of known "
                 "addresses. For a further one the oldest silent connection is closed, as with max_pending_logons."),
@@ -96,11 +95,11 @@ constexpr auto engine_table = std::to_array<Key<EngineConfig>>({
         "is the longest message. Memory is reserved when the first one is held. A process that ends loses them."),
     NFX_FLAG("latency", latency,
              "Whether the latencies of each session and poll thread are measured: kernel to read, read to application, "
-             "in the application, and so on to the socket and the disk. docs/latency.md has what it costs."),
+             "in the application, and so on to the socket and the disk. docs/latency.md has the cost."),
     NFX_INTEGER(
         "latency_histograms", latency_histograms, 0, 65536,
-        "Most sessions with histograms of their own in the metrics, those that connected first: up to 200 lines for "
-        "each. nfx_session_histograms_omitted counts the others, which have nfx_session_latency_seconds alone."),
+        "Most sessions with their own histograms in the metrics, in the order in which they connected: up to 200 lines "
+        "for each. nfx_session_histograms_omitted counts the others, which have only nfx_session_latency_seconds."),
 });
 
 // A list of CPUs such as "0-1,8".
@@ -316,7 +315,7 @@ constexpr auto cluster_table = std::to_array<Key<ClusterConfig>>({
     NFX_INTEGER(
         "async_messages", async_messages, 1, 4096,
         "Most records of a session with durability = \"async\" that may be sent and are not stored in the cluster "
-        "yet. A gateway that is lost loses at most so many."),
+        "yet. A lost gateway loses at most this number of records."),
     NFX_INTEGER(
         "async_bytes", async_bytes, 4096, 1024 * 1024,
         "Most bytes of a session with durability = \"async\" that may be sent and are not stored in the cluster "

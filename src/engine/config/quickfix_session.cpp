@@ -217,7 +217,7 @@ class SessionTranslator {
       if (const auto n = numbered(entry->key, "SocketConnectPort")) addresses[*n].port = entry;
     }
     if (addresses.empty())
-      missing("SocketConnectHost", "write SocketConnectHost= and SocketConnectPort=, where the peer listens");
+      missing("SocketConnectHost", "write the peer's address as SocketConnectHost= and SocketConnectPort=");
     std::vector<std::string> texts;
     std::vector<const Entry*> origins;
     for (const auto& [n, address] : addresses) {
@@ -288,7 +288,7 @@ class SessionTranslator {
 
   void listen_address() {
     const Entry* port = find("SocketAcceptPort");
-    if (port == nullptr) missing("SocketAcceptPort", "write SocketAcceptPort=, where the peers connect to");
+    if (port == nullptr) missing("SocketAcceptPort", "write the port that peers connect to as SocketAcceptPort=");
     const Entry* host = find_either("SocketAcceptAddress", "SocketAcceptHost");
     std::vector<const Entry*> origins{port};
     if (host != nullptr && host->value.empty()) host = nullptr;  // the same as no key

@@ -136,7 +136,7 @@ class TomlWriter {
 
   void write(std::string_view file_name) {
     const std::string_view name = file_name.substr(file_name.find_last_of("/\\") + 1);
-    line("# Made from the QuickFIX settings in " + comment(name) + "; line numbers are those of that file.");
+    line("# Made from the QuickFIX settings in " + comment(name) + "; line numbers refer to that file.");
     if (!result_.warnings.empty()) line("# Not translated, or translated differently:");
     for (const QuickFixWarning& each : result_.warnings) {
       line("#   line " + std::to_string(each.line) + ": " + comment(each.key) + (each.key.empty() ? "" : ": ") +

@@ -283,7 +283,7 @@ constexpr auto session_rows = std::to_array<Key<SessionDraft>>({
     {"logon_fields", "text or list",
      [](SessionDraft& t, const Value& v) { t.settings.session.logon_fields = logon_fields(v); },
      [](const SessionDraft&) { return std::string{"[]"}; },
-     "Further fields of our Logon, such as [\"1408=1.0\"]. For what a venue requires and no key provides."},
+     "Further fields of our Logon, such as [\"1408=1.0\"]. For fields that a venue requires and no other key sets."},
     NFX_ENUM(
         "test_message_indicator", settings.session.environment,
         "TestMessageIndicator(464) in our Logon. \"test\" or \"production\": a peer whose Logon has the other one is "
@@ -431,7 +431,7 @@ constexpr auto validation_rows = std::to_array<Key<SessionDraft>>({
              "report, or not "
              "checked."),
     NFX_ENUM("enum_values", checks.enum_values,
-             "Values that are not among those that the dictionary lists for the field: rejected, delivered with a "
+             "Values that the dictionary does not list for the field: rejected, delivered with a "
              "report, or "
              "not checked."),
     NFX_ENUM("required_fields", checks.required_fields,
@@ -520,7 +520,7 @@ constexpr auto schedule_rows = std::to_array<Key<SessionDraft>>({
              "for the "
              "host's."),
     NFX_TEXT("end_time_zone", schedule.end_time_zone,
-             "Time zone of end_time and end_day, where it is another than that of start_time. Not with logon_time, "
+             "Time zone of end_time and end_day, if it differs from start_time's. Not with logon_time, "
              "logout_time or reset_time. Empty: time_zone."),
     NFX_FLAG(
         "cancel_on_disconnect", settings.cancel_on_disconnect,

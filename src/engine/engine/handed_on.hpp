@@ -47,8 +47,8 @@ struct HandOnCounters {
 
 namespace detail {
 inline constexpr std::string_view hand_on_refused_help =
-    "Connections that were to be handed on and were closed, by reason: no gateway owns the session or this one does by "
-    "now, its owner cannot be reached, or hand_on_max connections are handed on.";
+    "Connections that were to be handed on and were closed, by reason: no gateway owns the session or this gateway "
+    "owns it, its owner cannot be reached, or hand_on_max connections are handed on.";
 }  // namespace detail
 
 template <>

@@ -18,7 +18,7 @@ namespace nfx {
 #define NFX_SESSION_ENDS(ROW)                                                                                   \
   ROW(logged_out, "logged out by this side",                                                                    \
       "The program or an operator logged the session out, or the engine drained or stopped.")                   \
-  ROW(peer_logged_out, "logged out by the peer", "The peer sent a Logout; the text is that of its Text(58).")   \
+  ROW(peer_logged_out, "logged out by the peer", "The peer sent a Logout; the text is its Text(58).")           \
   ROW(schedule, "the session's time is over", "The schedule ended it. It logs on again when its time begins.")  \
   ROW(connection_lost, "connection lost", "The connection ended without a Logout.")                             \
   ROW(peer_silent, "the peer was silent", "A TestRequest was not answered in time.")                            \
@@ -28,7 +28,7 @@ namespace nfx {
       "The peer's Logon was refused; the text is the reason. nfx_logon_refused_total counts by reason.")        \
   ROW(refused_by_peer, "Logon refused by the peer",                                                             \
       "The peer answered the Logon with a Logout or closed the "                                                \
-      "connection; the text is that of its Text(58).")                                                          \
+      "connection; the text is its Text(58).")                                                                  \
   ROW(protocol_error, "protocol error", "One side violated the protocol; the text names the rule.")             \
   ROW(not_connected, "no connection", "The peer could not be connected to; the text is the reason.")            \
   ROW(dropped, "connection dropped", "The program or an operator dropped the connection.")                      \

@@ -300,7 +300,7 @@ std::string device_name(const Want& want) {
 std::string why_not(int refusal, const ThreadPlacement& thread, const Want& want) {
   switch (refusal) {
     case core_taken:
-    case sibling: return "SMT siblings of busy-polling threads: a core is one thread's alone";
+    case sibling: return "SMT siblings of busy-polling threads: a core belongs to one thread";
     case blockers: return "given by name to threads that block";
     case device:
       return (want.middle ? "farther from the middle of the cores near " : "farther from ") + device_name(want);

@@ -95,7 +95,7 @@ void check_siblings(PlacementPlan& plan, const Problem& problem, const std::vect
   if (offline.empty()) return;
   add(plan, Severity::note, "offline-sibling", cpus_text(offline),
       cpus_text(offline) +
-          ": SMT siblings of busy-polling threads' CPUs, and offline; these threads have their cores alone",
+          ": SMT siblings of busy-polling threads' CPUs, and offline; these threads have their cores to themselves",
       "nothing; bringing the siblings online would slow the busy-polling threads");
 }
 
@@ -240,7 +240,7 @@ void check_sessions(PlacementPlan& plan, const Problem& problem) {
     add(plan, Severity::warning, "session-collision", names[0] + ", " + names[1],
         join(names) + " are all served by " + with_cpus(plan.threads[thread]) + ", while " +
             count_of(idle, "poll thread") + (idle == 1 ? " serves" : " serve") + " no session: mapping = \"" +
-            std::string{to_string(problem.request.mapping)} + "\" chooses by CompIDs alone",
+            std::string{to_string(problem.request.mapping)} + "\" chooses only by CompIDs",
         "set [placement] mapping = \"balanced\"");
   }
   if (unlisted > 0) {

@@ -427,7 +427,7 @@ class Repair {
       const std::size_t hole = size_of_missing(begin, *base, next - ordinal);
       if (*base < begin || (hole != 0 && hole < sizeof(RecordHeader))) {
         throw StoreError(path.string() + " is missing, and " + after.string() +
-                         " begins before the records that are there end; use --from COPY");
+                         " begins before the existing records end; use --from COPY");
       }
       if (hole > capacity_max) {
         throw StoreError(path.string() + " is missing, and " + after.string() +

@@ -59,7 +59,7 @@ class Look {
       return unknown("its session is not recorded; remove it by hand if no engine of this user was killed lately");
     }
     if (ring_path(ring_.path.parent_path(), ring_.folder).filename() != ring_.path.filename()) {
-      return unknown("its name is not that of a ring of " + ring_.folder);
+      return unknown("its name is not the name of a ring of " + ring_.folder);
     }
     if (!disk_.exists(ring_.folder)) return as(RingState::orphaned);
     if (const auto pid = locked_ ? std::nullopt : holder(disk_, ring_.folder)) {

@@ -57,7 +57,7 @@ template <>
 inline constexpr auto counter_rows<TlsCounters> = std::to_array<CounterRow<TlsCounters>>({
     {&TlsCounters::handshakes, "nfx_tls_handshakes_total", "TLS handshakes that succeeded."},
     {&TlsCounters::handshakes_failed, "nfx_tls_handshakes_failed_total",
-     "TLS handshakes that failed, those that took too long included."},
+     "TLS handshakes that failed or took too long."},
     {&TlsCounters::handshakes_late, "nfx_tls_handshakes_late_total",
      "TLS handshakes that did not finish within their time limit."},
     {&TlsCounters::handshakes_evicted, "nfx_tls_handshakes_evicted_total",

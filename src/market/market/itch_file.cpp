@@ -8,7 +8,7 @@ namespace nfx::market {
 std::string_view to_string(ItchFileProblem problem) noexcept {
   switch (problem) {
     case ItchFileProblem::none: return "no problem";
-    case ItchFileProblem::wrong_length: return "has a message whose length is not that of its type";
+    case ItchFileProblem::wrong_length: return "has a message whose length does not match its type";
     case ItchFileProblem::truncated: return "ends within a message";
   }
   return "unknown";

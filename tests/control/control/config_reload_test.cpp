@@ -100,8 +100,7 @@ TEST_F(ConfigReloadTest, a_session_that_has_connected_meanwhile_keeps_its_connec
   engine.connects_now = true;
   const ReloadReport left = reload.carry_out("alice");
   EXPECT_EQ(left.status, ReloadStatus::incomplete);
-  EXPECT_EQ(left.problems, std::vector{std::string{name} + ": connected meanwhile; reload when it is "
-                                                           "disconnected"});
+  EXPECT_EQ(left.problems, std::vector{std::string{name} + ": it has connected; reload when it is disconnected"});
   EXPECT_TRUE(engine.session()->connected);
 }
 

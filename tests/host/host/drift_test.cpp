@@ -225,7 +225,8 @@ TEST_F(DriftTest, tick_is_wrong_only_where_it_should_be_off) {
   isolated_cpu().timer = 1000;
   EXPECT_EQ(alerts(), Lines{});
   tickless_ = {1};
-  EXPECT_EQ(alerts(), Lines{"interrupts-on-isolated-cpu cpu1: timer interrupts, where the tick should be off, 1000/s"});
+  EXPECT_EQ(alerts(),
+            Lines{"interrupts-on-isolated-cpu cpu1: timer interrupts, although the tick should be off, 1000/s"});
 }
 
 TEST_F(DriftTest, softirqs_on_a_isolated_cpu_are_named_but_for_those_of_the_tick) {

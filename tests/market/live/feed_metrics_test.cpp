@@ -14,7 +14,7 @@ namespace {
 
 TEST(FeedMetrics, the_documentation_has_every_row) {
   nfx::test::MetricTable table{"metric of a feed"};
-  table.add("nfx_feed_live", "feed", "gauge", "1 while every book of the feed is that of the venue, otherwise 0.");
+  table.add("nfx_feed_live", "feed", "gauge", "1 while every book of the feed equals the venue's, otherwise 0.");
   table.add("nfx_feed_lag_seconds", "feed", "gauge", "Age of the newest event when the books had it.");
   table.add_counters<LiveCounters>("feed");
   table.add_counters<FeedBooksCounters>("feed");

@@ -123,7 +123,7 @@ std::string to_text(std::span<const DoctorFinding> findings, bool everything) {
   }
   text += '\n';
   if (!everything && text.contains("wanted: "))
-    text += "'nfx host explain ID' prints the reason and what a fix costs.\n";
+    text += "'nfx host explain ID' prints the reason and the cost of a fix.\n";
   return text;
 }
 

@@ -110,7 +110,7 @@ void managed(const Examination& e, Report& report) {
   }
   if (looked) return report.good("no managed interrupt on " + e.isolated_cpus.to_list());
   if (kept_off) return report.good("isolcpus=managed_irq keeps them off " + e.isolated_cpus.to_list());
-  report.cannot_tell("cannot read /sys/kernel/debug/irq, which alone shows the managed interrupts");
+  report.cannot_tell("cannot read /sys/kernel/debug/irq, the only place that shows the managed interrupts");
 }
 
 namespace {

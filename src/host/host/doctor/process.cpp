@@ -39,7 +39,8 @@ void memlock(const Examination& e, Report& report) {
   const auto limit = soft_limit(e, report, "Max locked memory");
   if (!limit) return;
   if (*limit == "unlimited") return report.good(*limit);
-  if (has_capability(e, cap_ipc_lock).value_or(false)) return report.good(*limit + " bytes, but CAP_IPC_LOCK is there");
+  if (has_capability(e, cap_ipc_lock).value_or(false))
+    return report.good(*limit + " bytes, but the process has CAP_IPC_LOCK");
   if (number(*limit).value_or(0) >= enough) return report.good(*limit + " bytes");
   report.warning(*limit + " bytes may be locked", "unlimited, or CAP_IPC_LOCK");
 }
@@ -47,7 +48,8 @@ void memlock(const Examination& e, Report& report) {
 void rtprio(const Examination& e, Report& report) {
   const auto limit = soft_limit(e, report, "Max realtime priority");
   if (!limit) return;
-  if (has_capability(e, cap_sys_nice).value_or(false)) return report.good(*limit + ", but CAP_SYS_NICE is there");
+  if (has_capability(e, cap_sys_nice).value_or(false))
+    return report.good(*limit + ", but the process has CAP_SYS_NICE");
   const long long highest = *limit == "unlimited" ? 99 : number(*limit).value_or(0);
   const std::string seen = "real-time priorities up to " + std::to_string(highest);
   if (highest >= (e.real_time_priority > 0 ? e.real_time_priority : 1)) return report.good(seen);

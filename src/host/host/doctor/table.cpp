@@ -200,7 +200,7 @@ constexpr auto table = std::to_array<Check>({
     {{.id = "scheduler.autogroup",
       .title = "Grouping of tasks by terminal",
       .why = "sched_autogroup_enabled groups tasks by terminal before nice values apply. No effect on a thread that "
-             "has its CPU alone.",
+             "has its CPU to itself.",
       .fix_runtime = "sysctl kernel.sched_autogroup_enabled=0",
       .fix_boot = sysctl_boot,
       .risk = "Interactive work may feel slower under load."},
@@ -237,8 +237,8 @@ constexpr auto table = std::to_array<Check>({
     {{.id = "scheduler.skew_tick",
       .title = "CPUs tick one after the other",
       .source = "/proc/cmdline",
-      .why = "Offsets the tick of each CPU, so that they do not wait for the same locks (kernel-parameters.txt). Of no "
-             "effect where there is no tick. Not measured here.",
+      .why = "Offsets the tick of each CPU, so that they do not wait for the same locks (kernel-parameters.txt). No "
+             "effect without a tick. Not measured here.",
       .fix_boot = "skew_tick=1",
       .risk = "More power: CPUs are awake at different times."},
      look::skew_tick},
@@ -553,7 +553,7 @@ constexpr auto table = std::to_array<Check>({
     {{.id = "power.smt",
       .title = "Simultaneous multithreading",
       .source = "/sys/devices/system/cpu/smt/active, control",
-      .why = "Siblings share a core's execution units and caches. Harmless where the siblings of busy-polling threads' "
+      .why = "Siblings share a core's execution units and caches. Harmless if the siblings of busy-polling threads' "
              "CPUs stay idle. Not measured here.",
       .fix_runtime = "echo off > /sys/devices/system/cpu/smt/control",
       .fix_boot = "nosmt",
@@ -640,7 +640,7 @@ constexpr auto table = std::to_array<Check>({
       .risk = "More memory is used, on hosts of virtual machines much more."},
      Setting{.file = "/sys/kernel/mm/ksm/run",
              .outcomes = {{{"0", good, "off"},
-                           {"!=1", good, "off, and what was merged is taken apart"},
+                           {"!=1", good, "off, and merged pages are split"},
                            {"", warning, "merges equal pages", "off: 2 takes merged pages apart again"}}}}},
     {{.id = "memory.swap",
       .title = "No memory is swapped out",
@@ -776,7 +776,7 @@ constexpr auto table = std::to_array<Check>({
     {{.id = "virtualisation.vcpu_pinning",
       .title = "Virtual CPUs have physical ones of their own",
       .source = "not visible from inside",
-      .why = "A guest's CPU is a thread of the host: what the host runs in its place is seen in the guest as steal at "
+      .why = "A guest's CPU is a thread of the host. When the host runs other work on it, the guest sees steal at "
              "best. Not measured here.",
       .fix_runtime = "on the host: vcpupin of libvirt, dedicated CPU placement of the cloud's flavour",
       .risk = "The host's CPUs are lost to other guests."},

@@ -20,7 +20,7 @@ void hypervisor(const Examination& e, Report& report) {
   if (!e.has_cpus) return report.not_here("no CPUs are described");
   if (!e.virtual_machine) return report.good("none is seen");
   report.info("virtual machine, " + hypervisor_name(e) + ", " + std::to_string(e.facts.online.size()) +
-              " CPUs online: what the host does is out of reach from here");
+              " CPUs online: what the host does cannot be seen from here");
 }
 
 void vcpu_pinning(const Examination& e, Report& report) {

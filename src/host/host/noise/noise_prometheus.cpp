@@ -81,7 +81,8 @@ std::string to_prometheus(const NoiseReport& report) {
         [](const CpuNoise& cpu) { return std::to_string(cpu.hiccups.hops); });
   gauge("nexusfix_noise_involuntary_switches", "How often the measuring thread was taken off its CPU.",
         [](const CpuNoise& cpu) { return std::to_string(cpu.hiccups.involuntary_switches); });
-  out.metric("nexusfix_noise_kernel_counts", "gauge", "What the kernel counted on the CPU meanwhile.");
+  out.metric("nexusfix_noise_kernel_counts", "gauge",
+             "Events that the kernel counted on the CPU during the measurement.");
   for_each_cpu(report, [&](const CpuNoise& cpu, const std::string& labels) {
     for (const Count& count : counts_of(cpu.counters)) out.value(labels + ',' + label("kind", count.name), count.value);
   });

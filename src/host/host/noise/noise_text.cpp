@@ -109,7 +109,7 @@ void append_counters(std::string& out, const NoiseReport& report) {
   for (const CpuNoise& cpu : report.cpus) {
     const std::vector<Count> counts = counts_of(cpu.counters);
     if (counts.empty()) continue;
-    if (first) out += "\nWhat the kernel counted meanwhile\n";
+    if (first) out += "\nCounted by the kernel during the measurement\n";
     first = false;
     std::string line = "  " + place_name(report, cpu) + ':';
     for (std::size_t i = 0; i < counts.size(); ++i)

@@ -15,7 +15,7 @@ namespace nfx {
 namespace {
 
 constexpr std::array table{
-    DriftInfo{Drift::thread_missing, "thread-missing", "a planned thread does not run, so what it serves stops",
+    DriftInfo{Drift::thread_missing, "thread-missing", "a planned thread does not run, so its sessions and tasks stop",
               "read the engine's log; restart it"},
     DriftInfo{Drift::thread_unplanned, "thread-unplanned",
               "a thread that the plan does not know may run on isolated CPUs and delay their thread",
@@ -271,7 +271,7 @@ class Finder {
     };
     const bool tickless = input_.tickless.contains(c.cpu);
     kind(Drift::interrupts_on_isolated_cpu, c.timer, tickless ? options_.tickless_timer : options_.timer,
-         tickless ? "timer interrupts, where the tick should be off," : "timer interrupts");
+         tickless ? "timer interrupts, although the tick should be off," : "timer interrupts");
     kind(Drift::interrupts_on_isolated_cpu, c.other, options_.other_interrupts, "interrupts of other kinds");
     for (const auto& [name, count] : c.softirqs) {
       const bool with_tick = name == "TIMER" || name == "SCHED" || name == "RCU" || name == "HRTIMER";
