@@ -18,9 +18,12 @@ import sys
 
 LINK = re.compile(r"\[([^\]\n]*)\]\(([^)\s]+)\)")
 PROGRAMS = {".cpp": "cpp", ".hpp": "cpp", ".toml": "toml", ".py": "python", ".xml": "xml"}
-# Tables of file names need width, and names in them stay whole; the theme's headings are too pale on both backgrounds, and its
-# links too dark on the dark one.
+# Tables and programs of 120 columns need width, prose does not, and long lines of output are wrapped. Names in tables stay
+# whole. The theme's headings are too pale on both backgrounds, and its links too dark on the dark one.
 STYLE = """.md-grid { max-width: 76rem; }
+.md-typeset :is(p, ul, ol) { max-width: 44rem; }
+.md-typeset pre > code { font-size: 0.8em; }
+.md-typeset .language-text code { white-space: pre-wrap; }
 .md-typeset h1, .md-typeset h2 { color: inherit; font-weight: 400; }
 .md-typeset table:not([class]) th { min-width: 0; }
 .md-typeset td code { word-break: normal; overflow-wrap: break-word; }
@@ -67,8 +70,6 @@ def stage(root: pathlib.Path, pages: pathlib.Path) -> None:
             page.write_text(f"# {name}\n\n```{PROGRAMS[name.suffix]}\n{program.read_text(encoding='utf-8')}```\n",
                             encoding="utf-8")
         text = LINK.sub(lambda m: f"[{m[1]}]({m[2]}.md)" if linked_programs(m[0], source.parent) else m[0], text)
-        if source == root / "README.md":
-            text = "---\nhide: [navigation]\n---\n" + text
         target = pages / source.relative_to(root)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
@@ -90,12 +91,12 @@ def mkdocs_config(root: pathlib.Path, pages: pathlib.Path, site: pathlib.Path) -
     return {
         "site_name": "NexusFIX", "docs_dir": str(pages), "site_dir": str(site), "use_directory_urls": False,
         "strict": True, "nav": nav, "plugins": ["search"],
-        "theme": {"name": "material", "font": False, "features": ["navigation.tabs", "navigation.indexes"],
+        "theme": {"name": "material", "font": False, "features": ["navigation.tabs", "toc.integrate"],
                   "palette": [{"media": "(prefers-color-scheme: light)", "scheme": "default", **toggle},
                               {"media": "(prefers-color-scheme: dark)", "scheme": "slate", **toggle}]},
         "extra_css": ["site.css"],
         "markdown_extensions": ["tables", "pymdownx.superfences", "admonition", {"toc": {"permalink": True}},
-                                {"pymdownx.highlight": {"use_pygments": True}}],
+                                {"pymdownx.highlight": {"use_pygments": True, "pygments_lang_class": True}}],
     }
 
 
@@ -138,7 +139,7 @@ The headers that are installed, by the product that they belong to. A program in
 - @ref nexusfix/engine.hpp "nexusfix/engine.hpp": running sessions
 - @ref nexusfix/market.hpp "nexusfix/market.hpp": feeds, books, recordings, strategies
 - @ref nexusfix/testing.hpp "nexusfix/testing.hpp": a session pair in one process, for tests
-- nexusfix/fix44.hpp and its like: typed messages of a FIX version
+- nexusfix/fix44.hpp, for example: typed messages of a FIX version
 
 The comment at the head of each <a href="files.html">file</a> states threads, cost, lifetime and errors. The
 <a href="../docs/index.html">documentation</a> has tutorials, guides and the other references.
