@@ -24,9 +24,9 @@ class Application {
   virtual ~Application() = default;
 
   virtual void on_logon([[maybe_unused]] SessionHandle& session) {}
-  // An application message, in sequence, each until it is handled. PossDupFlag(43) and PossResend(97) are for the
-  // program to read. After not_now, which an answer without space also returns, the session receives nothing else until
-  // this message, which is delivered again, is handled; so return it before the first answer is sent.
+  // An application message, in sequence, delivered until it is handled. PossDupFlag(43) and PossResend(97) are for the
+  // program to read. After not_now, which an answer without space also returns, this message is delivered again, and
+  // the session receives nothing else until it is handled; so return it before the first answer is sent.
   virtual Handled on_message(SessionHandle& session, const MessageView& message) = 0;
   // The peer's session-level Reject of one of our messages.
   virtual void on_reject([[maybe_unused]] SessionHandle& session, [[maybe_unused]] const MessageView& reject) {}
@@ -40,25 +40,25 @@ class Application {
   virtual bool on_resend([[maybe_unused]] SessionHandle& session, [[maybe_unused]] const MessageView& message) {
     return true;
   }
-  // The result of a message that Engine::submit was given with `report`. On its poll thread.
+  // The result of a message that was submitted with `report` (Engine::submit). On its session's poll thread.
   virtual void on_submitted([[maybe_unused]] const Submitted& submitted) {}
   // Once per iteration of each poll thread's loop, before the network is polled. Returns how long the loop may sleep in
   // block mode before the next iteration; Duration::max() for no limit.
   virtual Duration on_turn([[maybe_unused]] Instant now) { return nothing_done; }
-  // No limit, and no time that is worth measuring: a busy-polling loop does not read the clock after such an on_turn.
+  // No limit, for an on_turn too short to measure: a busy-polling loop does not read the clock after it.
   static constexpr Duration nothing_done = Duration::max() - Duration{1};
 };
 
 class Authenticator;
 class Observer;
 
-// The program's side of an engine: its application, who watches, and who decides about Logons. Made from an application
-// alone; an application that is also an Observer or an Authenticator is used as these too:
+// The program's side of an engine: its application, its observer, and its authenticator. Made from an application; if
+// that is also an Observer or an Authenticator, it is used as these too:
 //
 //   struct Venue : nfx::Application, nfx::Authenticator { ... } venue;
 //   nfx::Engine engine{config, venue};
 //
-// The static type of the argument counts: a function that passes `Application&` on passes the application alone, so it
+// The static type of the argument counts: a function that takes `Application&` passes on only the application, so it
 // should take Callbacks. Lifetime: all of them outlive the engine. With several poll threads their callbacks run on all
 // of them.
 struct Callbacks {

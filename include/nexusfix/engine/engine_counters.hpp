@@ -36,8 +36,8 @@ struct SessionCounters {
   friend bool operator==(const SessionCounters&, const SessionCounters&) = default;
 };
 
-// Of connections that have not logged on, of Logons refused by their reason, and of sessions made at run time. One poll
-// thread's, or the sum of all.
+// Counters of connections that have not logged on, of refused Logons by reason, and of sessions made at run time: one
+// poll thread's, or the sum of all.
 struct PollLoopCounters : LogonRefusalCounters {
   std::uint64_t pending_accepted = 0;
   std::uint64_t dynamic_failed = 0;

@@ -87,8 +87,8 @@ struct LatencySet {
   }
 };
 
-// The time until now, of this length or up to a fifth more, the second up to a second more; all since the start where
-// that is shorter. LatencyReport has the exact times.
+// A window that ends now. It may be a fifth longer than its name (`second`: a second longer), and never begins before
+// the start. LatencyReport has the exact times.
 enum class LatencyWindow : std::uint8_t { second, ten_seconds, minute, day, since_start };
 inline constexpr std::size_t timed_window_count = static_cast<std::size_t>(LatencyWindow::since_start);
 

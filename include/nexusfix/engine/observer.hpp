@@ -23,14 +23,14 @@ struct LogonRefusal {
   LogonRefusalReason reason{};
   UtcTime time{};
   std::string_view peer{};  // its address: "192.0.2.7:51234"
-  // As the Logon has them; empty where there was none.
+  // As in the Logon; empty without a Logon.
   std::string_view begin_string{};
   std::string_view sender_comp_id{};
   std::string_view target_comp_id{};
   std::string_view text{};                 // details of the reason; may be empty
   const SessionConfig* session = nullptr;  // the one the Logon names; null: none
-  // 1; or how many Logons were refused for this reason within a second without a report of their own. Then `peer` is
-  // the last one's, and the names are empty.
+  // The number of refused Logons that this report stands for. Above 1, `peer` is the last one's, and the names are
+  // empty.
   std::uint64_t count = 1;
 };
 
@@ -71,7 +71,7 @@ class Observer {
                              [[maybe_unused]] const ValidationReport& report) {}
   // A session was added after the start: made from a template, or by Engine::add_session.
   virtual void on_added([[maybe_unused]] SessionHandle& session) {}
-  // It was removed; the handle is dead when this returns.
+  // A session was removed; its handle is invalid when this returns.
   virtual void on_removed([[maybe_unused]] SessionHandle& session) {}
   // Before Application::on_logon, on_logout and on_cancel.
   virtual void on_session_up([[maybe_unused]] SessionHandle& session) {}

@@ -22,8 +22,8 @@ class Engine;
 // library of its own. nfx::use_control() sets it, before any thread. A configuration with [control] is refused without.
 using ControlPart = std::shared_ptr<void> (*)(Engine& engine, const std::string& file);
 void set_control_part(ControlPart make) noexcept;
-// For programs with an Engine of their own that are linked with the core alone: what was set makes the control plane,
-// where the configuration has one. It ends before the engine does. Throws ConfigError where none was set.
+// For programs with their own Engine that link only the core: makes the control plane with the function that was set,
+// if the configuration has [control]. It ends before the engine does. Throws ConfigError if none was set.
 [[nodiscard]] std::shared_ptr<void> start_control_part(Engine& engine, const std::string& file = {});
 
 // The same for the gateway of a cluster: nfx::use_cluster() sets it. A configuration with replicated sessions is
@@ -31,8 +31,8 @@ void set_control_part(ControlPart make) noexcept;
 using ClusterPart = std::shared_ptr<void> (*)(Engine& engine, LineLog& lines);
 void set_cluster_part(ClusterPart make) noexcept;
 
-// A standard descriptor that is closed would become one of a socket or a journal, and receive what is printed. What is
-// opened instead fails like a closed one.
+// A socket or journal could get the number of a closed standard descriptor and receive printed text. This opens a
+// replacement that fails like a closed one.
 void occupy_standard_descriptors() noexcept;
 
 // A configuration of either format. Sessions whose store is not set have journals, in the folder "store" next to the
@@ -44,16 +44,16 @@ void use_program_store(SessionSettings& session, const std::string& file);
 
 // Prints what would run: sessions, addresses, stores, dictionaries. Reads the certificates and keys, checks whether the
 // folders of journals can be made and written by this user, and listens on all addresses for a moment; throws
-// ConfigError where the start would. An address in use is only a line on standard error, so that a configuration can be
+// ConfigError if the start would. An address in use is only a line on standard error, so that a configuration can be
 // checked next to the engine that runs with it.
 void print_program(EngineConfig config, const std::string& file, std::string_view program);
 
 // Where messages are stored, in one line: "2 sessions have journals in /var/lib/desk/store".
 [[nodiscard]] std::string store_text(const EngineConfig& config);
 
-// Serves until SIGINT or SIGTERM, with a line for what begins, and returns when all sessions are logged out. SIGHUP
-// reloads certificates, keys and revocation lists. `file` is the configuration's: what is added while the engine runs
-// is relative to it. Passwords are cleared in the environment: see hide_environment_secrets().
+// Prints a line for each session that starts, serves until SIGINT or SIGTERM, and returns when all sessions are logged
+// out. SIGHUP reloads certificates, keys and revocation lists. `file` is the configuration's path: paths of sessions
+// that are added later are relative to it. Passwords are cleared in the environment: see hide_environment_secrets().
 void run_program(EngineConfig config, Callbacks program, LineLog& lines, const std::string& file = {});
 
 // Within a catch block: prints the exception as one line, and returns the exit code for it.

@@ -6,7 +6,7 @@
 //   if (const auto sent = news.send(); !sent) ...
 //   auto report = session.create<fix44::ExecutionReport>();            // typed: its setters; fields() for others
 //
-// Thread: the session's poll thread alone; from other threads, Engine::submit. There send() and create() return
+// Thread: only the session's poll thread; other threads use Engine::submit. There send() and create() return
 // wrong_thread, and the requests that return nothing abort the program. Lifetime: a session lasts until it is removed,
 // or as long as the engine, a draft until the callback returns. Cost: send() is one virtual call and the encoding; the
 // bytes of a draft are written once, without allocation. Errors: send() returns its error immediately and never blocks.
@@ -134,7 +134,7 @@ class Draft {
                                                         std::string_view text) noexcept;
   // A field of the header is refused; the length of data is checked by send().
   void note_special(Tag tag) noexcept;
-  // Of fields that were not checked when they were written.
+  // Checks fields that were not checked when they were written.
   void check_fields() noexcept;
   // Nothing is written into the output from now on. A field that could not be written stays known.
   void fail(SendError error) noexcept {
@@ -239,7 +239,8 @@ class SessionHandle {
   [[nodiscard]] virtual SeqNum next_outbound() const noexcept = 0;
   [[nodiscard]] virtual const SessionCounters& counters() const noexcept = 0;
   [[nodiscard]] virtual Instant now() const noexcept = 0;  // the time of the event being handled
-  // Where sent messages are stored; null: in memory. For what comes with the engine: JournalStore is not installed.
+  // Where sent messages are stored; null: in memory. Only for the engine's own libraries: JournalStore is not
+  // installed.
   [[nodiscard]] virtual const JournalStore* journal() const noexcept = 0;
   // Within on_message: when the kernel or the network card got the bytes, where the session has `timestamps`.
   [[nodiscard]] virtual std::optional<UtcTime> received_at() const noexcept = 0;
@@ -264,7 +265,7 @@ class SessionHandle {
                                                                  std::string_view text) noexcept {
     return do_reject_business(refused, reason, text);
   }
-  // Logs out and stays so: an initiator reconnects only after logon().
+  // Logs out and stays logged out: an initiator reconnects only after logon().
   virtual void logout(std::string_view text) noexcept = 0;
   virtual void logon() noexcept = 0;
   // Both counters start over at 1, by Logon with ResetSeqNumFlag=Y on the open session.

@@ -177,7 +177,7 @@ concept Rail = requires(R& rail, const R& constant, const Region& region, const 
   { constant.last_error() } noexcept -> std::same_as<std::string_view>;
 };
 
-// A rail of any kind, by reference: the fabric's own code is compiled once, and pays one indirect call for a write.
+// A reference to a rail of any kind, so that the fabric's code is compiled once; a write costs one indirect call.
 // Lifetime: the rail outlives it, at the same address.
 class RailRef {
  public:

@@ -77,7 +77,7 @@ struct AffinityResult {
 struct CpuAffinity {
   // Pins the calling thread; when this returns it runs there.
   [[nodiscard]] static AffinityResult pin_to_core(int cpu) noexcept;
-  // The mask of the calling thread, or of another one by its number in the kernel.
+  // The CPU mask of the calling thread, or of another thread by its kernel thread ID.
   [[nodiscard]] static AffinityResult set(const CpuSet& cpus, int tid = 0) noexcept;
   [[nodiscard]] static CpuSet get();
   [[nodiscard]] static AffinityResult set_fifo_priority(int priority) noexcept;  // 0: the ordinary scheduler

@@ -100,16 +100,16 @@ class WeekdaySet {
 // Times of day are counted from local midnight, from 0 to below 24 hours.
 struct ScheduleConfig {
   TimeZone zone = TimeZone::utc();
-  // Of end_time and end_day, where it is another: a session ends at the first such time after it began, and no later
-  // than the next one begins. It has neither logon window nor reset_time.
+  // Time zone of end_time and end_day, if it differs: a session ends at the first such time after it began, and no
+  // later than the next one begins. It has neither logon window nor reset_time.
   std::optional<TimeZone> end_zone;
 
-  // Both or neither are set. Neither: always open. A session whose end is not after its start ends a day (weekly: a
-  // week) later; start == end means sessions of 24 hours (of a week) without a break.
+  // Set both or neither; without them the session is always open. If the end is not after the start, the session ends a
+  // day (weekly: a week) later; start == end means sessions of 24 hours (of a week) without a break.
   std::optional<std::chrono::seconds> start_time;
   std::optional<std::chrono::seconds> end_time;
 
-  // Both set: one session a week. Neither: one a day.
+  // Set both for one session a week, or neither for one a day.
   std::optional<std::chrono::weekday> start_day;
   std::optional<std::chrono::weekday> end_day;
 
@@ -153,8 +153,8 @@ struct TimeWindow {
 // skipped does not take place that day.
 //
 // Cost of a query: a few binary searches over the zone, no allocation, bounded loops; meant for boundaries
-// (next_boundary), not for every message.
-// Errors: find_problem() names what is wrong with a configuration; constructing a Schedule from such a one aborts.
+// (next_boundary), not for every message. Errors: find_problem() names what is wrong with a configuration; constructing
+// a Schedule from a wrong configuration aborts.
 class Schedule {
  public:
   explicit Schedule(ScheduleConfig config);

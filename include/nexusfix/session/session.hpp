@@ -152,7 +152,7 @@ class Session {
   // names the limit. Its sequence number counts as received, because a resend would be as large; nothing of it is
   // delivered.
   void on_too_large(const MessageView& head, std::string_view limit, Instant now, Actions& out) noexcept;
-  // The peer has sent something that waits, for held_until() or for space in the store. It counts as received for the
+  // The peer has sent bytes that wait for held_until() or for space in the store. It counts as received for the
   // heartbeat timeout.
   void on_held(Instant now) noexcept;
   // The message that was delivered with this number was not handled: it is the next one again. True: the caller keeps
@@ -169,9 +169,8 @@ class Session {
 
   // Requests from the application.
   [[nodiscard]] std::expected<SeqNum, SendError> send(const Outgoing& message, Instant now, Actions& out) noexcept;
-  // The same in two parts, so that the caller writes the body where it is sent from, with the encoder's fields().
-  // Between them nothing else happens to the session; `room` is the output space of the second part's actions, or a
-  // part of it.
+  // Like send(), in two parts: between them the caller writes the body in place, with the encoder's fields(), and calls
+  // nothing else of the session. `room` is the output space of the second part's actions, or a part of it.
   [[nodiscard]] std::expected<void, SendError> begin(std::string_view msg_type, std::string_view header_fields,
                                                      Instant now, std::span<char> room, Encoder& encoder) noexcept;
   [[nodiscard]] std::expected<SeqNum, SendError> finish(Encoder& encoder, Instant now, Actions& out) noexcept;
@@ -266,7 +265,7 @@ class Session {
   [[nodiscard]] bool may_store(const MessageView& received) const noexcept;
 
   [[nodiscard]] const SessionConfig& config() const noexcept { return config_; }
-  // Exchanges the settings that may change at any time with the ones in `wanted`; next_deadline() follows them.
+  // Swaps the settings that may change at any time with those in `wanted`; next_deadline() follows them.
   void change(SessionConfig& wanted) noexcept { swap_live_settings(config_, wanted); }
   [[nodiscard]] Phase phase() const noexcept { return phase_; }
   [[nodiscard]] bool logged_on() const noexcept { return phase_ == Phase::logged_on; }

@@ -26,7 +26,7 @@ struct PipelineOptions {
   std::uint64_t first_number = 1;             // see OwnOrdersOptions
 };
 
-// Reads no book and wants nothing: for measuring what a program costs without orders.
+// Reads no book and sends nothing: for measuring a program without orders.
 struct NoModel {
   template <class Book>
   std::optional<Intent> on(const Book&, const Event&) noexcept {

@@ -33,7 +33,7 @@ struct InstrumentLimits {
 struct RiskLimits {
   std::uint32_t orders_per_second = 100;  // on average, replacements and cancels counted; 0: no limit
   std::uint32_t burst = 20;               // in one burst
-  // Since the event was received: the thread does not follow the feed.
+  // Too old since its receipt: the thread does not keep up with the feed.
   Duration max_event_age{100'000'000};
 };
 
@@ -146,7 +146,7 @@ class RiskGate {
   void count(Refusal refusal) noexcept;
   void count_sent(Action action) noexcept;
 
-  // For good: only a new gate lets orders out again.
+  // Permanent: only a new gate lets orders out again.
   void kill() noexcept { killed_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool killed() const noexcept { return killed_.load(std::memory_order_relaxed); }
   // A fill of an unknown order: the position is not known any more.

@@ -22,7 +22,7 @@
 
 namespace nfx::strategy {
 
-// How quantity that is canceled at our price moves us forward in its queue. Trades there always do.
+// How much a cancel at our price moves us forward in the queue. Trades at our price always do.
 enum class QueueModel : std::uint8_t {
   risk_averse,   // not at all: everything that was canceled was after us
   proportional,  // by the share of the queue that is before us
@@ -33,8 +33,8 @@ struct SimulatedVenueOptions {
   Duration to_venue{50'000};    // from the model's answer to the venue
   Duration from_venue{50'000};  // from the venue to the model
   QueueModel queue = QueueModel::risk_averse;
-  // The feed has what traded as trades alone, each before it changes the order that traded, as FIX has it. Otherwise a
-  // trade is of orders that were never shown, and fills nothing.
+  // True if the feed reports every execution as a trade before it changes the order, as FIX does. Otherwise trades are
+  // of orders that were never shown, and fill nothing.
   bool fills_by_trade = false;
 };
 

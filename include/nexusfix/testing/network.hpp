@@ -77,14 +77,14 @@ class Network {
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
-  // Starts an engine, as nfx::Engine does: acceptors listen, initiators connect. An address is known by its port alone:
+  // Starts an engine, as nfx::Engine does: acceptors listen, initiators connect. Only the port of an address counts:
   // the network has one host. Sessions run on one poll thread, the test's, with their messages stored in memory; logs,
   // metrics, [placement], [control] and [cluster] are not in use. Throws ConfigError as the engine does, also for a
   // port where another engine listens, and TestError for a session with TLS.
   TestEngine& engine(EngineConfig config, Callbacks program);
   TestEngine& engine(SessionSettings session, Callbacks program);
 
-  // Runs engines and peers in turn until nothing happens any more; no time passes. Throws TestError, which names the
+  // Runs engines and peers in turn until nothing more happens; no time passes. Throws TestError, which names the
   // busiest session, when something still happens after max_rounds, and when a callback calls run(), advance() or
   // engine().
   void run();

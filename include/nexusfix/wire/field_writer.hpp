@@ -344,7 +344,7 @@ class FieldWriter {
     from.at[size] = soh;
     return advance(from, size + 1, tag.sum + value.sum + static_cast<unsigned char>(soh));
   }
-  // The quick writers: they need quick_room, and leave every other case to the append_*_anyhow below.
+  // The quick writers. They require quick_room, and the append_*_anyhow functions below handle all other cases.
   [[gnu::always_inline]] FieldWriter& put_text(Tag tag, const TagText& head, std::string_view text) noexcept {
     const Place from = place();
     const std::size_t size = text.size();

@@ -263,7 +263,8 @@ class MessageView {
 // the choice is made at compile time.
 namespace tag_scan {
 
-// A set of positions among one step of tags: `bits_per_place` equal bits each, the first position lowest.
+// The positions of matching tags in one comparison, as a bit mask: `bits_per_place` equal bits for each position, the
+// first position in the lowest bits.
 struct Places {
 #if defined(__SSE2__)
   static constexpr unsigned bits_per_place = 2;
@@ -278,7 +279,7 @@ struct Places {
   [[nodiscard]] std::uint32_t first() const noexcept {
     return static_cast<std::uint32_t>(std::countr_zero(bits)) / bits_per_place;
   }
-  // Whether the first `count` positions, at most 8, are all in it.
+  // Whether the mask has the first `count` positions, at most 8.
   [[nodiscard]] bool all_of_first(std::uint32_t count) const noexcept {
     NFX_ASSERT(count - 1 < 8);
     const std::uint64_t wanted = ~std::uint64_t{0} >> (64 - bits_per_place * count);
