@@ -83,7 +83,7 @@ struct Trader : nfx::TypedApplication<Trader, fix::Messages> {
   void on_cancel(nfx::SessionHandle&, std::string_view) override {
     for (const auto& [id, order] : open) say(id, "cannot be cancelled from here: call the venue");
   }
-  // Whether the venue gets again what it has missed: not an order, whose price is old by now.
+  // Whether a missed message is sent to the venue again: not an order, because its price is old.
   bool on_resend(nfx::SessionHandle&, const nfx::MessageView& message) override {
     if (message.msg_type() != fix::NewOrderSingle::msg_type) return true;
     const auto order = open.find(fix::NewOrderSingle{message}.cl_ord_id());

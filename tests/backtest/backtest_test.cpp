@@ -193,7 +193,7 @@ TEST(SessionTrader, sends_no_orders_on_books_of_the_past) {
   EXPECT_GT(orders(), before);
 }
 
-// What it recorded also has what the session reported: the same orders, one by one, without a simulated venue.
+// The recording also has the session's reports: the same orders, one by one, without a simulated venue.
 TEST(SessionTrader, a_replay_of_its_recording_has_the_same_orders) {
   RecordedFeed recorded;
   Outcome live_outcome;

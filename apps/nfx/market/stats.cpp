@@ -183,7 +183,7 @@ Json instrument_json(const Recording& recording, std::size_t index, bool with_se
   return json;
 }
 
-// Of these instruments, with data for charts if there are series.
+// The statistics of these instruments, with data for charts if there are series.
 SafeText json_of(const Recording& recording, std::span<const std::size_t> instruments, bool with_series) {
   const Statistics& s = recording.statistics;
   Json kinds = Json::object(), left_out = Json::object(), bursts = Json::object(), by_instrument = Json::object();

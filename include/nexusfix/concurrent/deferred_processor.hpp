@@ -67,7 +67,7 @@ class DeferredQueue {
     std::optional<std::span<const char>> in_spill{};
   };
 
-  // Returns the number of slots for `bytes` of records of different lengths; the longest has record_size bytes.
+  // Options with slots for `bytes` of records of different lengths; the longest has record_size bytes.
   [[nodiscard]] static SpscOptions slots_for(std::size_t bytes, std::size_t record_size) noexcept {
     constexpr std::size_t slot_size = 64;
     return {.slot_count = (bytes + slot_size - 1) / slot_size, .record_size = record_size, .slot_size = slot_size};

@@ -33,7 +33,7 @@ struct InstrumentLimits {
 struct RiskLimits {
   std::uint32_t orders_per_second = 100;  // on average, replacements and cancels counted; 0: no limit
   std::uint32_t burst = 20;               // in one burst
-  // Too old since its receipt: the thread does not keep up with the feed.
+  // Age of an event since its receipt; above it the thread does not keep up with the feed.
   Duration max_event_age{100'000'000};
 };
 

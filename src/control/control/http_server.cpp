@@ -516,7 +516,7 @@ struct HttpServer::Parts {
     }
   }
   ~Parts() {
-    // By now the path may be that of another process, should somebody have removed the socket.
+    // If somebody removed the socket, another process may now own the path.
     struct stat facts{};
     const bool ours = made_socket && ::lstat(options.config.socket.c_str(), &facts) == 0 &&
                       std::pair{facts.st_dev, facts.st_ino} == *made_socket;

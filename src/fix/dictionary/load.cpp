@@ -129,7 +129,7 @@ std::filesystem::path or_shipped(const std::filesystem::path& file) {
   return find_shipped_dictionary(file.string()).value_or(file);
 }
 
-// A version without a session layer of its own, or whose shipped dictionary is not there, stays as it is.
+// Leaves a version without its own session layer, or without a shipped dictionary, unchanged.
 void complete(DictionaryModel& model) {
   if (!lacks_session_messages(model)) return;
   const bool is_application = model.version.type == "FIX" && model.version.major == "5";

@@ -1,4 +1,4 @@
-// Gives a dictionary that lacks session messages those of its FIX version, so that a session can use it.
+// Adds the session messages of its FIX version to a dictionary without them, so that a session can use it.
 #include <algorithm>
 #include <array>
 #include <string>

@@ -84,8 +84,8 @@ class TimelineBuilder {
     }
   }
 
-  // What interrupted it is a stretch of its own within the same time, and none of both counts the other's time. An
-  // event before the origin is in no stall.
+  // An interruption within it is a separate event; neither counts the other's time. An event before the origin is in no
+  // stall.
   void whole(const TraceEvent& event) {
     constexpr std::uint64_t most = 3'600'000'000'000;  // the longest measurement
     if (event.time_ns < 0) return;

@@ -80,7 +80,7 @@ std::expected<int, std::string> make_instance(const std::string& folder) {
   return std::unexpected(cannot("write", file, error));
 }
 
-// What traces with osnoise or timerlat, whose settings hold for all instances; empty if nothing does.
+// The user of osnoise or timerlat, whose settings hold for all instances; empty if nobody traces with them.
 std::string osnoise_user(const std::string& tracefs) {
   const HostFiles files;
   std::vector<std::string> tracers{tracefs + "/current_tracer"};
