@@ -211,7 +211,7 @@ class Check(Files):
 <field number="1" name="B" type="INT"/></fields></fix>""")
         out, _ = expect(run("dict", "check", path), code=1)
         for problem in [":3: message M names the field Nope", ":4: required is 'maybe'", ":5: field A has the unknown",
-                        ":6: field number 1 is already that of A"]:
+                        ":6: field number 1 already belongs to A"]:
             self.assertIn(path + problem, out)
         self.assertIn(path + ":1: the dictionary has no Logon, Heartbeat", out)
         self.assertIn("5 problems", out)
@@ -232,7 +232,7 @@ class Check(Files):
         end = dictionary.index("</message>", start) + len("</message>")
         expect(run("dict", "check", path := self.path("own.xml", dictionary[:start] + dictionary[end:])), code=1,
                out=[path + ":",
-                    "the dictionary has no TestRequest: used as FIX44.xml has them; add them, or write an overlay",
+                    "the dictionary has no TestRequest: taken from FIX44.xml; add them, or write an overlay",
                     "1 problem, repaired when the dictionary is used"])
 
     def test_other_commands_use_an_irregular_dictionary_and_warn_of_it_once(self):

@@ -308,7 +308,7 @@ class RefusedLogon(FolderTest):
         self.serve('store = "memory"\ndictionary = "order.xml"\n')
         self.assertEqual(self.connect()[0], 0)
         code, _, _ = self.server.stop()
-        line = "order.xml:1: the dictionary has no Logon, Heartbeat, TestRequest, ResendRequest, Reject, SequenceReset, Logout: used as FIX44.xml has them"
+        line = "order.xml:1: the dictionary has no Logon, Heartbeat, TestRequest, ResendRequest, Reject, SequenceReset, Logout: taken from FIX44.xml"
         self.assertEqual(code, 0)
         expect(run("serve", "--check", str(self.folder / "serve.conf")), err=["warning: ", line])
         with open(self.folder / "serve.conf", "a", encoding="utf-8") as config:

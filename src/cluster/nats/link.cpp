@@ -195,7 +195,7 @@ std::string refusal_of(natsStatus status, const NatsOptions& options) {
     return std::string{": libnats "} + nats_GetVersion() +
            " does not let its input be checked, without which a server can end this process; link it as a shared "
            "library, as the package libnats-dev does";
-  if (status == NATS_NO_SERVER) return ": no server is reached; start one, or name others with --url";
+  if (status == NATS_NO_SERVER) return ": cannot connect; start a server, or name others with --url";
   if (status == NATS_TIMEOUT) return ": a server accepts the connection and does not answer; restart it";
   if (status == NATS_OK || options.credentials.empty()) return {};
   return ": not connected with --credentials " + options.credentials;

@@ -250,7 +250,7 @@ std::string OrchestraReader::name_of(pugi::xml_node reference, const NodesById& 
   if (at != in.end()) return std::string(source_.attribute(at->second, "name"));
   source_.repair(&in == &fields_ ? RepairKind::undefined_field : RepairKind::undefined_component, reference,
                  where + " refers to " + in_quotes(id) + " with <" + reference.name() +
-                     ">, which nothing defines, and which is ignored; define it");
+                     ">, which is ignored because nothing defines it; define it");
   return {};
 }
 

@@ -69,8 +69,8 @@ pugi::xml_node QuickFixReader::optional_section(const char* name) const {
   const pugi::xml_node node = source_.root().child(name);
   if (!node && model_.version.major < "5") {
     source_.repair(RepairKind::missing_section, source_.root(),
-                   std::string("<") + name + "> is missing in <fix>, and empty for this reason; add it, as <" + name +
-                       "/> if it holds nothing");
+                   std::string("<") + name + "> is missing in <fix> and read as empty; add it, or <" + name +
+                       "/> if it has no fields");
   }
   return node;
 }

@@ -120,9 +120,9 @@ void Resolver::resolve_fields() {
     }
     const ModelField& first = *same.front();
     problems_.repair(RepairKind::duplicate_number, field.place,
-                     "field number " + std::to_string(value(field.tag)) + " is already that of " + first.name +
+                     "field number " + std::to_string(value(field.tag)) + " already belongs to " + first.name +
                          in_brackets(first.place) + ", which counts; " +
-                         (field.name == first.name ? "remove one" : "give " + field.name + " a number of its own"));
+                         (field.name == first.name ? "remove one" : "give " + field.name + " its own number"));
   }
   std::vector<FieldDef>& fields = tables_->fields;
   fields.reserve(firsts.size());
@@ -232,9 +232,9 @@ void Resolver::resolve_messages() {
     if (const auto [at, is_new] = types.emplace(message.msg_type, &message); !is_new) {
       problems_.repair(
           RepairKind::duplicate_type, message.place,
-          "message type " + in_quotes(message.msg_type) + " is already that of " + at->second->name +
+          "message type " + in_quotes(message.msg_type) + " already belongs to " + at->second->name +
               in_brackets(at->second->place) + ", which counts; " +
-              (message.name == at->second->name ? "remove one" : "give " + message.name + " a type of its own"));
+              (message.name == at->second->name ? "remove one" : "give " + message.name + " its own type"));
       continue;
     }
     if (tables_->messages.size() == max_messages) {
@@ -421,7 +421,7 @@ const FieldDef* Resolver::field_named(const ModelMember& member, const std::stri
   const auto at = tables_->fields_by_name.find(member.name);
   if (at != tables_->fields_by_name.end()) return at->second;
   repair(RepairKind::undefined_field, member, [&] {
-    return where + " names the field " + member.name + ", which <fields> does not define, and which is ignored" +
+    return where + " names the field " + member.name + ", which is ignored because <fields> does not define it" +
            field_names_.of(member.name, "; define it there", [&] {
              std::vector<std::string_view> known;
              for (const FieldDef& field : tables_->fields) known.push_back(field.name);
@@ -435,7 +435,7 @@ const ModelComponent* Resolver::component_named(const ModelMember& member, const
   const auto at = components_.find(member.name);
   if (at != components_.end()) return at->second;
   repair(RepairKind::undefined_component, member, [&] {
-    return where + " uses the component " + member.name + ", which <components> does not define, and which is ignored" +
+    return where + " uses the component " + member.name + ", which is ignored because <components> does not define it" +
            component_names_.of(member.name, "; define it there", [&] {
              std::vector<std::string_view> known;
              for (const ModelComponent& component : model_.components) known.push_back(component.name);

@@ -87,7 +87,7 @@ void add_session_messages(DictionaryModel& model, const DictionaryModel& shipped
                                                  : "";
   const std::string file{shipped_name};
   model.repairs.add(RepairKind::session_messages, to_string(model.place) + ": the dictionary has no " + names +
-                                                      ": used as " + file + " has them" + sections +
+                                                      ": taken from " + file + sections +
                                                       "; add them, or write an overlay with base=\"" + file + "\"");
 }
 

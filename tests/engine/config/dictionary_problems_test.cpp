@@ -58,7 +58,7 @@ TEST(DictionaryProblems, session_messages_that_a_dictionary_lacks_are_the_shippe
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_TRUE(warnings[0].ends_with(
       "sound.xml:1: the dictionary has no Logon, Heartbeat, TestRequest, ResendRequest, Reject, SequenceReset, Logout: "
-      "used as FIX44.xml has them; add them, or write an overlay with base=\"FIX44.xml\""))
+      "taken from FIX44.xml; add them, or write an overlay with base=\"FIX44.xml\""))
       << warnings[0];
   const MessageDef* const logon = config.sessions[0].dictionary->find_message("A");
   ASSERT_NE(logon, nullptr);

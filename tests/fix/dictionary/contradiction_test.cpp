@@ -103,8 +103,8 @@ TEST(Contradiction, data_that_does_not_follow_its_length_is_read_to_soh) {
 
 TEST(Contradiction, a_component_that_nothing_uses_still_names_what_there_is) {
   EXPECT_EQ(outcome_of({.components = R"(<component name="A"><field name="Symbl" required="N"/></component>)"}),
-            "repaired: my.xml:6: component A names the field Symbl, which <fields> does not define, and which is "
-            "ignored; did "
+            "repaired: my.xml:6: component A names the field Symbl, which is ignored because <fields> does not define "
+            "it; did "
             "you mean Symbol?");
 }
 

@@ -82,10 +82,9 @@ TEST(DictionaryModel, unites_the_values_of_a_field_that_both_define) {
 }
 
 TEST(DictionaryModel, joins_what_contradicts_and_names_both_places) {
-  EXPECT_EQ(
-      outcome_of(R"(<field number="98" name="Method" type="INT"/>)"),
-      "repaired: A.xml:7: field number 98 is already that of EncryptMethod (T.xml:9), which counts; give Method a "
-      "number of its own");
+  EXPECT_EQ(outcome_of(R"(<field number="98" name="Method" type="INT"/>)"),
+            "repaired: A.xml:7: field number 98 already belongs to EncryptMethod (T.xml:9), which counts; give Method "
+            "its own number");
   EXPECT_EQ(outcome_of(R"(<field number="98" name="EncryptMethod" type="UTCTIMESTAMP"/>)"),
             "repaired: A.xml:7: field EncryptMethod has the type UTCTIMESTAMP here and INT in the transport (T.xml:9), "
             "and is read as STRING; give dictionaries that belong together");
@@ -177,8 +176,8 @@ TEST(DictionaryModel, keeps_all_repairs_in_order) {
           "A.xml:8: field B has the unknown type 'INTEGER', read as STRING; write a FIX type such as STRING, INT or "
           "UTCTIMESTAMP",
           "A.xml:3: <field> has no required, read as N; write required=\"Y\" or \"N\"",
-          "A.xml:9: field number 55 is already that of Symbol (A.xml:6), which counts; give C a number of its own",
-          "A.xml:3: message M names the field Nope, which <fields> does not define, and which is ignored; define it "
+          "A.xml:9: field number 55 already belongs to Symbol (A.xml:6), which counts; give C its own number",
+          "A.xml:3: message M names the field Nope, which is ignored because <fields> does not define it; define it "
           "there"}));
 }
 

@@ -80,8 +80,8 @@ TEST(Orchestra, says_where_something_is_wrong) {
   EXPECT_EQ(outcome_of(with("<x:numInGroup id=\"78\"/>", "")),
             "repaired: o.xml:55: group AllocGrp has no count, and is ignored; write <numInGroup id=\"...\"/>");
   EXPECT_EQ(outcome_of(with("<x:fieldRef id=\"103\"/>", "<x:fieldRef id=\"104\"/>")),
-            "repaired: o.xml:71: message Order refers to '104' with <x:fieldRef>, which nothing defines, and which is "
-            "ignored; "
+            "repaired: o.xml:71: message Order refers to '104' with <x:fieldRef>, which is ignored because nothing "
+            "defines it; "
             "define it");
   EXPECT_EQ(outcome_of(with("type=\"Tenor\"", "type=\"Tenner\"")),
             "repaired: o.xml:36: field Term has the unknown type 'Tenner', read as STRING; define it in <datatypes>");

@@ -111,8 +111,8 @@ TEST(Overlay, reports_what_the_base_does_not_have) {
   EXPECT_EQ(outcome_of(message(R"(<field name="Price" after="Side"/>)")),
             "refused: o.xml:2: message News has no Side for Price to be inserted after; name one of its members");
   EXPECT_EQ(outcome_of(message(R"(<field name="Priec"/>)")),
-            "repaired: o.xml:2: message News names the field Priec, which <fields> does not define, and which is "
-            "ignored; did "
+            "repaired: o.xml:2: message News names the field Priec, which is ignored because <fields> does not define "
+            "it; did "
             "you mean Price?");
   EXPECT_TRUE(outcome_of(message(R"(<field name="NoLinesOfText"/>)"))
                   .starts_with("refused: o.xml:2: message News has NoLinesOfText as a group in the base ("))
@@ -126,7 +126,7 @@ TEST(Overlay, reports_what_the_base_does_not_have) {
   EXPECT_EQ(outcome_of(R"(<overlay><fields><field number="9730" remove="Y"/></fields></overlay>)"),
             "repaired: o.xml:1: field 9730 is to be removed, but the base does not have it; remove this element");
   EXPECT_TRUE(outcome_of(R"(<overlay><fields><field number="54" name="Seite"/></fields></overlay>)")
-                  .starts_with("repaired: o.xml:1: field number 54 is already that of Side ("));
+                  .starts_with("repaired: o.xml:1: field number 54 already belongs to Side ("));
   EXPECT_TRUE(
       outcome_of(R"(<overlay><fields><field number="54"><value enum="ZZ" remove="Y"/></field></fields></overlay>)")
           .starts_with("repaired: o.xml:1: field Side has no value 'ZZ' to be removed ("));

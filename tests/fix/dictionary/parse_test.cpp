@@ -137,8 +137,7 @@ TEST(ParseDictionary, reports_where_the_xml_is_broken) {
 TEST(ParseDictionary, names_a_missing_section_or_attribute) {
   EXPECT_EQ(
       outcome_of(xml({.header = ""})),
-      "repaired: my.xml:1: <header> is missing in <fix>, and empty for this reason; add it, as <header/> if it holds "
-      "nothing");
+      "repaired: my.xml:1: <header> is missing in <fix> and read as empty; add it, or <header/> if it has no fields");
   EXPECT_EQ(outcome_of(xml({.root = R"(<fix type="FIX" major="4">)"})),
             "refused: my.xml:1: <fix> has no minor; write minor=\"...\"");
   EXPECT_EQ(outcome_of(xml({.body = R"(<field name="Symbol"/>)"})),
@@ -150,28 +149,25 @@ TEST(ParseDictionary, names_a_missing_section_or_attribute) {
 TEST(ParseDictionary, suggests_the_field_that_a_mistyped_name_may_mean) {
   EXPECT_EQ(
       outcome_of(xml({.body = R"(<field name="Symbl" required="Y"/>)"})),
-      "repaired: my.xml:4: message Order names the field Symbl, which <fields> does not define, and which is ignored; "
+      "repaired: my.xml:4: message Order names the field Symbl, which is ignored because <fields> does not define it; "
       "did you mean Symbol?");
-  EXPECT_EQ(
-      outcome_of(xml({.body = R"(<field name="SettlementPlace" required="Y"/>)"})),
-      "repaired: my.xml:4: message Order names the field SettlementPlace, which <fields> does not define, and which is "
-      "ignored; define it there");
+  EXPECT_EQ(outcome_of(xml({.body = R"(<field name="SettlementPlace" required="Y"/>)"})),
+            "repaired: my.xml:4: message Order names the field SettlementPlace, which is ignored because <fields> does "
+            "not define it; define it there");
 }
 
 TEST(ParseDictionary, the_first_of_two_definitions_counts) {
-  EXPECT_EQ(
-      outcome_of(xml({.fields = "\n"
-                                R"(<field number="55" name="Sign" type="STRING"/>)"})),
-      "repaired: my.xml:13: field number 55 is already that of Sign (my.xml:8), which counts; give Symbol a number of "
-      "its own");
+  EXPECT_EQ(outcome_of(xml({.fields = "\n"
+                                      R"(<field number="55" name="Sign" type="STRING"/>)"})),
+            "repaired: my.xml:13: field number 55 already belongs to Sign (my.xml:8), which counts; give Symbol its "
+            "own number");
   EXPECT_EQ(
       outcome_of(xml({.fields = R"(<field number="1" name="Symbol" type="STRING"/>)"})),
       "repaired: my.xml:12: field Symbol is defined twice with different numbers, and number 55 is called Symbol_55; "
       "rename or remove one");
   EXPECT_EQ(outcome_of(xml({.messages = R"(<message name="Trade" msgtype="D" msgcat="app"/>)"})),
-            "repaired: my.xml:5: message type 'D' is already that of Order (my.xml:3), which counts; give Trade a type "
-            "of its "
-            "own");
+            "repaired: my.xml:5: message type 'D' already belongs to Order (my.xml:3), which counts; give Trade its "
+            "own type");
   EXPECT_EQ(outcome_of(xml({.components = R"(<component name="A"/><component name="A"/>)"})),
             "repaired: my.xml:6: component A is defined twice (my.xml:6), and the first counts; rename or remove one");
   EXPECT_EQ(
@@ -195,11 +191,10 @@ TEST(ParseDictionary, ignores_fields_without_a_number_and_reads_unknown_types_as
 }
 
 TEST(ParseDictionary, ignores_references_to_components_that_are_missing_or_contain_themselves) {
-  EXPECT_EQ(
-      outcome_of(
-          xml({.body = R"(<component name="Partys" required="N"/>)", .components = R"(<component name="Parties"/>)"})),
-      "repaired: my.xml:4: message Order uses the component Partys, which <components> does not define, and which is "
-      "ignored; did you mean Parties?");
+  EXPECT_EQ(outcome_of(xml({.body = R"(<component name="Partys" required="N"/>)",
+                            .components = R"(<component name="Parties"/>)"})),
+            "repaired: my.xml:4: message Order uses the component Partys, which is ignored because <components> does "
+            "not define it; did you mean Parties?");
   EXPECT_EQ(outcome_of(xml({.body = R"(<component name="A" required="N"/>)",
                             .components = R"(<component name="A"><component name="B" required="N"/></component>)"
                                           "\n"
