@@ -16,8 +16,7 @@ cli::Command nfx_command() {
   NFX_COMMANDS(NFX_ADD)
 #undef NFX_ADD
   nfx.details =
-      "The environment variable NFX_ISA chooses the instruction set to parse with; 'nfx version' lists those of this "
-      "machine.";
+      "The environment variable NFX_ISA chooses the instruction set to parse with; 'nfx version' lists this machine's.";
   nfx.exit_codes =
       "0 done, 1 failed, 2 wrong usage or configuration; 'nfx host', 'nfx tls' and 'nfx store verify' have their own";
   nfx.version = "nfx " NFX_VERSION;

@@ -126,7 +126,7 @@ cli::Command repair_command() {
           "user's password or credentials. Frames of the session are never removed. The command needs the permission "
           "to delete messages of the stream, which admin has.",
       .exit_codes = "0 nothing to repair, or removed, 1 there is something to remove, or failed, 2 wrong usage",
-      .examples = {{.line = "nfx cluster repair --session DESK-VENUE", .about = "what is there"},
+      .examples = {{.line = "nfx cluster repair --session DESK-VENUE", .about = "list them"},
                    {.line = "nfx cluster repair --session DESK-VENUE --remove --credentials admin.creds",
                     .about = "then gateways own it again"}},
   };

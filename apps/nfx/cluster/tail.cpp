@@ -182,8 +182,7 @@ cli::Command tail_command() {
   list.push_back({.names = "--audit",
                   .target = &options.audit,
                   .help = "Read the audit copy that nfx cluster init --audit-days makes"});
-  list.push_back(
-      {.names = "-f,--follow", .target = &options.follow, .help = "Continue with frames as they are stored"});
+  list.push_back({.names = "-f,--follow", .target = &options.follow, .help = "Continue with new frames"});
   list.push_back({.names = "--json", .target = &options.json, .help = "One JSON object for each line"});
   return {
       .name = "tail",

@@ -299,8 +299,9 @@ cli::Command demo_command() {
           "send "
           "as fast as answers arrive. The last row is the same bytes over TCP without FIX, between two threads that "
           "wait in the same way.\n"
-          "A preempted row is measured once more, and a note names it if it is preempted again: the hypervisor took "
-          "1% of the CPU time (steal), the sides waited 1% of the time for a CPU, or a side that busy-polls was "
+          "A preempted row is measured once more, and a note names it if it is preempted again. Preempted means: the "
+          "hypervisor took 1% of the CPU time (steal), the sides waited 1% of the time for a CPU, or a side that "
+          "busy-polls was "
           "interrupted ten times per second or more. --json has these numbers for each row.\n"
           "--isolate does what 'nfx host apply --runtime' does, and restores everything at the end. After a "
           "kill -9, run 'nfx host revert'.",

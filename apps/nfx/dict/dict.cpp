@@ -74,7 +74,7 @@ cli::Command diff_command() {
           .options = {dictionary_argument("A", first), dictionary_argument("B", second)},
           .details =
               "One line per difference: + only in B, - only in A, ~ in both, but not the same. Messages are compared "
-              "as they are on the wire, with components resolved.",
+              "by their fields on the wire, with components resolved.",
           .exit_codes = "0 no difference, 1 differences, 2 wrong usage",
           .examples = {{.line = "nfx dict diff FIX44.xml venue.xml", .about = "what a venue's dictionary changes"}}};
 }

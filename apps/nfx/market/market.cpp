@@ -73,8 +73,8 @@ cli::Command market_command() {
                    replay_command(), live_command(), publish_command()},
       .details =
           "Reads files of Databento's binary encoding (DBN 1 to 3, market by order) and of ITCH 5.0 messages, "
-          "compressed "
-          "with Zstandard or not, of any size: memory depends on the orders that are open at the same time.",
+          "compressed with Zstandard or not. Files may have any size: memory depends on the orders that are open at "
+          "the same time.",
       .exit_codes = "0 done, 1 the file is damaged, ends early or cannot be read, 2 wrong usage",
   };
 }

@@ -69,7 +69,7 @@ std::vector<cli::Option> message_options(Options& options) {
        .kind = cli::Kind::existing_file},
       {.names = "--messages",
        .target = &messages.messages,
-       .help = "Messages to measure, after those that build the books",
+       .help = "Messages to measure, after the messages that build the books",
        .range = {{100, 5'000'000}}},
       {.names = "--seed", .target = &messages.seed, .help = "Random seed of the market"},
   };
@@ -129,7 +129,7 @@ cli::Command run_row() {
               {.names = "--names", .target = &options.run.messages.names, .help = "Instruments", .range = {{1, 1000}}},
               {.names = "--mode",
                .target = &options.mode,
-               .help = "What the receiver does while no data arrives",
+               .help = "Idle mode of the receiver's thread",
                .one_of = {wait_modes.begin(), wait_modes.end()}},
               {.names = "--pin",
                .target = &options.run.pin,
