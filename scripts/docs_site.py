@@ -30,8 +30,8 @@ STYLE = """.md-grid { max-width: 76rem; }
 [data-md-color-scheme="slate"] { --md-typeset-a-color: #82aaff; }
 [data-md-color-scheme="slate"] .md-nav__link--active { color: #82aaff; }
 """
-PROJECT = {"Contributing": "CONTRIBUTING.md", "Conduct": "CODE_OF_CONDUCT.md", "Changes": "CHANGELOG.md", "Security": "SECURITY.md",
-           "Results": "bench/RESULTS.md"}
+PROJECT = {"Contributing": "CONTRIBUTING.md", "Tests": "tests/README.md", "Conduct": "CODE_OF_CONDUCT.md", "Changes": "CHANGELOG.md",
+           "Security": "SECURITY.md", "Benchmarks": "bench/README.md", "Results": "bench/RESULTS.md"}
 API = "api/index.html"
 
 
@@ -82,7 +82,8 @@ def stage(root: pathlib.Path, pages: pathlib.Path) -> None:
 
 
 def mkdocs_config(root: pathlib.Path, pages: pathlib.Path, site: pathlib.Path) -> dict:
-    nav: list = [{"NexusFIX": "README.md"}, *sections((root / "docs/README.md").read_text(encoding="utf-8"))]
+    nav: list = [{"NexusFIX": [{"Overview": "README.md"}, {"All pages": "docs/README.md"}]},
+                 *sections((root / "docs/README.md").read_text(encoding="utf-8"))]
     for section in nav:
         if "Reference" in section:
             section["Reference"].append({"C++ interface": API})
