@@ -56,14 +56,15 @@ std::string name_of(const SessionSettings& settings) {
   return settings.is_template ? "template " + identity(settings.session) : identity(settings.session);
 }
 
-// The sequence numbers with which a session resumes, and the state of its store.
+// The sequence numbers with which a session begins or resumes, and the state of its store.
 void announce_store(const SessionHandle& session, UtcTime now, LineLog& lines) {
   const JournalStore* journal = session.journal();
   if (journal == nullptr) return;
   const JournalRecovery& found = journal->recovery();
   const std::string name = identity(session.config());
   const std::uint64_t in = value(session.next_inbound()), out = value(session.next_outbound());
-  std::string text = "resumes with next in " + std::to_string(in) + ", next out " + std::to_string(out);
+  std::string text = std::string{in == 1 && out == 1 ? "begins" : "resumes"} + " with next in " + std::to_string(in) +
+                     ", next out " + std::to_string(out);
   if (!found.clean) text += "; the last process did not close it";
   if (found.taken_from_ring != 0)
     text += ", and left " + std::to_string(found.taken_from_ring) + " bytes in memory, now on disk";
