@@ -169,6 +169,11 @@ std::vector<cli::Option> options_for(const SessionCommandRow& row, Options& opti
   return all;
 }
 
+// A summary of nfx, which has no full stop at its end.
+constexpr std::string_view without_stop(std::string_view text) {
+  return text.ends_with('.') ? text.substr(0, text.size() - 1) : text;
+}
+
 // The storage for cli::Example, which borrows its texts.
 const std::string& example_of(const SessionCommandRow& row) {
   static std::array<std::string, session_command_rows.size()> lines;
@@ -184,7 +189,7 @@ const std::string& example_of(const SessionCommandRow& row) {
 template <std::size_t... Rows>
 std::vector<cli::Command> commands_of(std::index_sequence<Rows...>) {
   return {cli::Command{.name = session_command_rows[Rows].name,
-                       .summary = session_command_rows[Rows].help,
+                       .summary = without_stop(session_command_rows[Rows].help),
                        .run = run_row<Rows>,
                        .options = options_for(session_command_rows[Rows], options_of_rows[Rows]),
                        .exit_codes = control_exit_codes,

@@ -24,29 +24,29 @@ namespace nfx {
 // Enumerator, name as the command line and the API have it, the arguments that it takes, whether it only reads, and
 // what it does.
 #define NFX_SESSION_COMMANDS(ROW)                                                                                      \
-  ROW(show, "show", 0, true, "Show a session: connection, sequence numbers, counters")                                 \
+  ROW(show, "show", 0, true, "Show a session: connection, sequence numbers, counters.")                                \
   ROW(set, "set", CommandArguments::numbers | CommandArguments::expected, false,                                       \
       "Set the next sequence numbers. While logged on, next out can only grow (the peer gets a gap fill) and next in " \
-      "can only fall (the peer's messages are requested again)")                                                       \
+      "can only fall (the peer's messages are requested again).")                                                      \
   ROW(reset, "reset", CommandArguments::expected, false,                                                               \
       "Reset both sequence numbers to 1: immediately without a connection; while logged on, with a Logon that has "    \
-      "ResetSeqNumFlag=Y")                                                                                             \
-  ROW(logout, "logout", CommandArguments::text, false, "Send Logout and stay logged out until logon or enable")        \
-  ROW(logon, "logon", 0, false, "Enable the session; an initiator connects now, without its reconnect delay")          \
+      "ResetSeqNumFlag=Y.")                                                                                            \
+  ROW(logout, "logout", CommandArguments::text, false, "Send Logout and stay logged out until logon or enable.")       \
+  ROW(logon, "logon", 0, false, "Enable the session; an initiator connects now, without its reconnect delay.")         \
   ROW(disable, "disable", 0, false,                                                                                    \
-      "Refuse new connections: no Logon is accepted, an initiator does not connect; an open connection continues")     \
-  ROW(enable, "enable", 0, false, "Accept connections again; an initiator connects after its reconnect delay")         \
-  ROW(drop, "drop", 0, false, "Cut the connection without Logout, as a failing network would")                         \
+      "Refuse new connections: no Logon is accepted, an initiator does not connect; an open connection continues.")    \
+  ROW(enable, "enable", 0, false, "Accept connections again; an initiator connects after its reconnect delay.")        \
+  ROW(drop, "drop", 0, false, "Cut the connection without Logout, as a failing network would.")                        \
   ROW(test_request, "test-request", 0, false,                                                                          \
-      "Send a TestRequest now; the session ends if nothing arrives within the time that its heartbeats allow")         \
+      "Send a TestRequest now; the session ends if nothing arrives within the time that its heartbeats allow.")        \
   ROW(resend, "resend", CommandArguments::from | CommandArguments::expected, false,                                    \
-      "Request the peer's messages again from this sequence number; they reach the program as possible duplicates")    \
+      "Request the peer's messages again from this sequence number; they reach the program as possible duplicates.")   \
   ROW(hold, "hold", 0, false,                                                                                          \
       "Send no messages of the program: send() returns an error. Heartbeats, resends and rejects are still sent. "     \
-      "Ends with release or with the process")                                                                         \
-  ROW(release, "release", 0, false, "End hold: messages of the program are sent again")                                \
+      "Ends with release or with the process.")                                                                        \
+  ROW(release, "release", 0, false, "End hold: messages of the program are sent again.")                               \
   ROW(remove, "remove", CommandArguments::text, false,                                                                 \
-      "Log the session out and forget it until the next start; its journal stays")
+      "Log the session out and forget it until the next start; its journal stays.")
 
 // Which of SessionCommand's members a command reads.
 struct CommandArguments {
