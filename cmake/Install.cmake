@@ -40,6 +40,7 @@ install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT to
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool)
 install(FILES tests/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/tests COMPONENT tool)
 install(FILES bench/README.md bench/RESULTS.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench COMPONENT tool)
+install(FILES bench/engine/league/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench/engine/league COMPONENT tool)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT license)
 # An engine as a service: docs/monitoring.md.
 configure_file(packaging/systemd/nexusfix.service.in ${PROJECT_BINARY_DIR}/nexusfix.service @ONLY)

@@ -60,7 +60,7 @@ def linked_programs(text: str, folder: pathlib.Path) -> list[pathlib.Path]:
 def stage(root: pathlib.Path, pages: pathlib.Path) -> None:
     """Copies the pages, in the folders of the repository. A program that a page links to becomes a page."""
     sources = [*root.glob("docs/*.md"), *(root / name for name in PROJECT.values()), *root.glob("*/README.md"),
-               *root.glob("tests/*/README.md"), root / "README.md"]
+               *root.glob("tests/*/README.md"), *root.glob("bench/*/*/README.md"), root / "README.md"]
     for source in sorted({path for path in sources if path.is_file()}):
         text = source.read_text(encoding="utf-8")
         for program in linked_programs(text, source.parent):

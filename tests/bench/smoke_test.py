@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 
@@ -58,6 +59,27 @@ class Sustained(unittest.TestCase):
         self.assertEqual(len(re.findall(r"resident KiB [0-9]+ at the beginning", out)), 2, out)
         self.assertEqual("stable     rate" in out, status == 0, out)
         self.assertEqual("FAILED     " in out, status == 1, out)
+
+
+class League(unittest.TestCase):
+    def test_measures_this_engine_and_quickfix_without_any_other(self):
+        picture = os.path.join(tempfile.mkdtemp(), "league.svg")
+        status, out, errors = run("NFX_BENCH_LEAGUE", "--quick", "--picture", picture)
+        self.assertEqual(status, 0, errors)
+        self.assertNotIn("left out", out)
+        self.assertIn("not found: QuickFIX/J; mvn", errors)
+        tables = out.split("\n\n")[1:-1]
+        self.assertEqual(len(tables), 12, out)
+        for table in tables:
+            self.assertRegex(table, r"(?m)^  NexusFIX +[0-9]")
+            self.assertEqual("QuickFIX" in table, "QuickFIX" in out, table)
+        with open(picture) as file:
+            self.assertIn("</svg>", file.read())
+
+    def test_refuses_a_row_that_it_does_not_have(self):
+        status, _, errors = run("NFX_BENCH_LEAGUE", "--only", "read,none")
+        self.assertEqual(status, 1)
+        self.assertIn("no row none", errors)
 
 
 if __name__ == "__main__":
