@@ -69,7 +69,7 @@ class League(unittest.TestCase):
         self.assertNotIn("left out", out)
         self.assertIn("not found: QuickFIX/J; mvn", errors)
         tables = out.split("\n\n")[1:-1]
-        self.assertEqual(len(tables), 12, out)
+        self.assertEqual(len(tables), 13, out)
         for table in tables:
             self.assertRegex(table, r"(?m)^  NexusFIX +[0-9]")
             self.assertEqual("QuickFIX" in table, "QuickFIX" in out, table)

@@ -344,6 +344,20 @@ def load_row(sessions, rate, window, count, quick_count):
     return measure
 
 
+def hop_row(run, peer):
+    times = run.folder / "times"
+    orders = 500 if run.options.quick else 10000
+    words = {"cpu": run.other_cpu, "pace_ns": 200_000, "count": orders, "warm_up": 2000 if not run.options.quick else 200, "times": times}
+    with run.other_side.started("hop", words, "port") as sides:
+        port = free_port()
+        options = {"port": port, "to_port": sides.first, "store": run.fresh(), "cpu": run.engine_cpu}
+        with peer.started("hop", options, "ready"):
+            sides.stdin.write(f"{port}\n")
+            sides.stdin.flush()
+            rest_of(sides, f"{peer.name}: hop")
+    return figures_of(times)
+
+
 @dataclasses.dataclass
 class Row:
     name: str
@@ -376,9 +390,10 @@ def rows_of(options):
         Row("round_trip", "order to report, 5,000 orders/s, validated, persisted", "serve", load_row(1, 5000, 1, 10000, 1000)),
         Row("clients", "orders/s of 32 clients, validated, persisted, reported", "serve",
             load_row(32, 0, 16, 60000, 3000), "orders/s", more_is_better=True),
+        Row("hop", "an order in on one session and out on another, 5,000 orders/s, persisted", "hop", hop_row),
     ]  # fmt: skip
     if options.long_silence:
-        rows.insert(-4, Row("after_60s", "send after 60 s of silence", "send", send_row(60_000_000_000, 2, 1)))
+        rows.insert(-5, Row("after_60s", "send after 60 s of silence", "send", send_row(60_000_000_000, 2, 1)))
     return rows
 
 

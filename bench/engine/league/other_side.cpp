@@ -1,6 +1,6 @@
 // What the league's engines talk to, the same for all of them and without any engine: `sink` receives the orders of one
-// initiator, and `load` is the clients of one acceptor. Both check every byte that an engine sends: BodyLength,
-// CheckSum, MsgSeqNum and the expected fields.
+// initiator, `load` is the clients of one acceptor, and `hop` is both sides of a proxy. Both check every byte that an
+// engine sends: BodyLength, CheckSum, MsgSeqNum and the expected fields.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -165,6 +165,26 @@ sockaddr_in loopback(std::uint16_t port) {
   return address;
 }
 
+// Any port of the loopback interface; returns it.
+std::uint16_t listen_on(const Socket& listener) {
+  sockaddr_in address = loopback(0);
+  socklen_t size = sizeof address;
+  if (::bind(listener.fd(), reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
+      ::listen(listener.fd(), 1) != 0 ||
+      ::getsockname(listener.fd(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    throw std::system_error(errno, std::generic_category(), "listen");
+  }
+  return ntohs(address.sin_port);
+}
+
+Socket connected(std::uint16_t port) {
+  Socket socket{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  const sockaddr_in address = loopback(port);
+  if (::connect(socket.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+    throw std::system_error(errno, std::generic_category(), "connect");
+  return socket;
+}
+
 // The orders of the row `send`: llfix's message, numbered from 1.
 class OrderCheck {
  public:
@@ -218,15 +238,9 @@ class OrderCheck {
 // Accepts one connection, answers its Logon, and reads until it ends. Checks only then, so that the reader never waits.
 void sink(const Options& options) {
   const Socket listener{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-  sockaddr_in address = loopback(0);
-  socklen_t size = sizeof address;
-  if (::bind(listener.fd(), reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
-      ::listen(listener.fd(), 1) != 0 ||
-      ::getsockname(listener.fd(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-    throw std::system_error(errno, std::generic_category(), "listen");
-  }
+  const std::uint16_t port = listen_on(listener);
   pin(options.number("cpu"));
-  std::cout << "port " << ntohs(address.sin_port) << std::endl;
+  std::cout << "port " << port << std::endl;
   const Socket peer{::accept4(listener.fd(), nullptr, nullptr, SOCK_CLOEXEC)};
   const Names names{"FIXT.1.1", "EXECUTOR", "CLIENT1"};
   std::vector<char> received(options.number("bytes"));
@@ -357,11 +371,7 @@ void load(const Options& options) {
   while (up < sessions) {
     if (now_ns() - begin > longest_ns) throw std::runtime_error("not all sessions logged on within 60 s");
     while (clients.size() < sessions && clients.size() - up < together) {
-      Socket socket{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-      const sockaddr_in address = loopback(port);
-      if (::connect(socket.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-        throw std::system_error(errno, std::generic_category(), "connect");
-      clients.emplace_back(std::move(socket), Names{"FIX.4.4", "CLIENT" + std::to_string(clients.size()), "VENUE"});
+      clients.emplace_back(connected(port), Names{"FIX.4.4", "CLIENT" + std::to_string(clients.size()), "VENUE"});
       Client& client = clients.back();
       client.socket.send(composed(client.names, "A", ++client.seq_out, "98=0|108=600|"));
     }
@@ -401,8 +411,70 @@ void load(const Options& options) {
   times.write(options.text("times"));
 }
 
+// A proxy's client and its market, on one thread: an order every pace_ns, timed from when it is due until the proxy has
+// passed it on. Prints the market's port, and begins when the line "PORT" of the proxy arrives.
+void hop(const Options& options) {
+  pin(options.number("cpu"));
+  const Socket listener{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  const std::uint16_t port = listen_on(listener);
+  std::cout << "port " << port << std::endl;
+  const Socket market{::accept4(listener.fd(), nullptr, nullptr, SOCK_CLOEXEC)};
+  const Names names{"FIX.4.4", "MARKET", "PROXY"};
+  std::vector<char> buffer(64 * 1024);
+  const std::uint64_t warm_up = options.number("warm_up"), count = options.number("count");
+  Times times(count);
+  std::string in;
+  std::uint64_t seq = 0, seq_in = 0, arrived = 0;
+  std::vector<std::uint64_t> due;
+  bool up = false;
+  const auto poll_market = [&] {
+    const ssize_t got = market.receive(buffer.data(), buffer.size());
+    if (got < 0) return;
+    if (got == 0) throw std::runtime_error("the proxy closed its connection");
+    const std::uint64_t now = now_ns();
+    in.append(buffer.data(), static_cast<std::size_t>(got));
+    in.erase(0, messages_of(in, [&](std::string_view message) {
+               if (number_of(field(message, "34")) != ++seq_in) refuse("MsgSeqNum", message);
+               const std::string_view type = field(message, "35");
+               if (type == "A") {
+                 market.send(composed(names, "A", ++seq, "98=0|108=600|"));
+                 up = true;
+               } else if (type == "D") {
+                 if (number_of(field(message, "11")) != ++arrived) refuse("ClOrdID", message);
+                 if (number_of(field(message, "38")) != 100 + arrived % 900 || field(message, "55") != "NOKIA.HE" ||
+                     field(message, "54") != "1" || field(message, "40") != "2" || field(message, "44") != "101.25" ||
+                     field(message, "59") != "0" || field(message, "60").size() != 21 ||
+                     field(message, "49") != "PROXY")
+                   refuse("not the client's fields", message);
+                 if (arrived > warm_up) times.add(static_cast<double>(now - due[arrived - 1]));
+               }
+             }));
+  };
+  while (!up) poll_market();
+  std::string line;
+  std::getline(std::cin, line);
+  Client client{connected(static_cast<std::uint16_t>(number_of(line))), {"FIX.4.4", "CLIENT0", "VENUE"}};
+  client.out = composed(client.names, "A", ++client.seq_out, "98=0|108=600|");
+  client.flush();
+  Times unused(0);
+  while (!client.logged_on) client.receive(buffer.data(), buffer.size(), unused);
+  const std::uint64_t from = now_ns(), pace = options.number("pace_ns");
+  while (arrived < warm_up + count) {
+    const std::uint64_t now = now_ns(), next = from + due.size() * pace;
+    if (due.size() < warm_up + count && next <= now) {
+      due.push_back(next);
+      client.order(next);
+      client.flush();
+    }
+    if (now > next + 30'000'000'000) throw std::runtime_error("an order did not pass within 30 s");
+    poll_market();
+  }
+  times.write(options.text("times"));
+  std::cout << "orders " << arrived << std::endl;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  return run(argc, argv, "the other side", {{"sink", sink}, {"verify", verify}, {"load", load}});
+  return run(argc, argv, "the other side", {{"sink", sink}, {"verify", verify}, {"load", load}, {"hop", hop}});
 }

@@ -202,14 +202,63 @@ public final class QuickFixJ {
     acceptor.stop(true);
   }
 
+  private static final class Proxy extends ApplicationAdapter {
+    private final SessionID market;
+
+    Proxy(SessionID market) {
+      this.market = market;
+    }
+
+    @Override
+    public void fromApp(Message order, SessionID session) throws FieldNotFound {
+      quickfix.fix44.NewOrderSingle passed = new quickfix.fix44.NewOrderSingle();
+      passed.setString(ClOrdID.FIELD, order.getString(ClOrdID.FIELD));
+      passed.setString(Symbol.FIELD, order.getString(Symbol.FIELD));
+      passed.setChar(Side.FIELD, order.getChar(Side.FIELD));
+      passed.setUtcTimeStamp(TransactTime.FIELD, order.getUtcTimeStamp(TransactTime.FIELD), UtcTimestampPrecision.MILLIS);
+      passed.setDouble(OrderQty.FIELD, order.getDouble(OrderQty.FIELD));
+      passed.setChar(OrdType.FIELD, order.getChar(OrdType.FIELD));
+      passed.setDouble(Price.FIELD, order.getDouble(Price.FIELD));
+      passed.setChar(TimeInForce.FIELD, order.getChar(TimeInForce.FIELD));
+      try {
+        Session.sendToTarget(passed, market);
+      } catch (SessionNotFound error) {
+        throw new IllegalStateException(error);
+      }
+    }
+  }
+
+  private static void passOn(League league) throws Exception {
+    SessionID market = new SessionID("FIX.4.4", "PROXY", "MARKET");
+    SessionSettings toMarket = settings(league, "initiator");
+    toMarket.setString("ReconnectInterval", "1");
+    toMarket.setString("SocketConnectHost", "127.0.0.1");
+    toMarket.setString("SocketConnectPort", league.text("to_port"));
+    toMarket.setString(market, "BeginString", "FIX.4.4");
+    SessionSettings settings = settings(league, "acceptor");
+    settings.setString("SocketAcceptPort", league.text("port"));
+    settings.setString(new SessionID("FIX.4.4", "VENUE", "CLIENT0"), "BeginString", "FIX.4.4");
+    Proxy proxy = new Proxy(market);
+    Initiator initiator = new SocketInitiator(proxy, new FileStoreFactory(toMarket), toMarket, new SLF4JLogFactory(toMarket),
+        new DefaultMessageFactory());
+    Acceptor acceptor = new SocketAcceptor(proxy, new FileStoreFactory(settings), settings, new SLF4JLogFactory(settings),
+        new DefaultMessageFactory());
+    initiator.start();
+    acceptor.start();
+    League.ready();
+    acceptor.stop(true);
+    initiator.stop(true);
+  }
+
   public static void main(String[] words) throws Exception {
     League league = new League(words);
     switch (words[0]) {
-      case "rows" -> System.out.println("engine QuickFIX/J\nrows read encode send serve");
+      case "rows" -> System.out.println("engine QuickFIX/J\nrows read encode send serve hop");
       case "read" -> read(league);
       case "encode" -> encode(league);
       case "send" -> send(league);
       case "serve" -> serve(league);
+      case "hop" -> passOn(league);
       default -> throw new IllegalArgumentException(words[0]);
     }
     System.exit(0);

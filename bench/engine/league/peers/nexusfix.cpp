@@ -147,8 +147,9 @@ void send_orders(const Options& options) {
   settings.connect = {{"127.0.0.1", static_cast<std::uint16_t>(options.number("port"))}};
   settings.prefault = true;
   config.sessions.push_back(std::move(settings));
+  leave(options.number("cpu"));  // the journal's thread
   Engine engine{std::move(config), trader};
-  engine.start();  // the journal's thread begins here, and is not pinned
+  engine.start();
   pin(options.number("cpu"));
   while (trader.handle == nullptr) engine.turn(Duration::zero());
   Pacer pacer{options};
@@ -171,6 +172,14 @@ struct Venue : Application {
   }
 };
 
+void serve_until_end(Engine& engine, Duration max_wait) {
+  ready();
+  pollfd input{0, POLLIN, 0};
+  for (std::uint32_t turns = 0; turns % 1024 != 0 || ::poll(&input, 1, 0) == 0; ++turns) engine.turn(max_wait);
+  engine.stop();
+  while (!engine.finished()) engine.turn(std::chrono::milliseconds{1});
+}
+
 void serve_clients(const Options& options) {
   Venue venue;
   EngineConfig config;
@@ -187,21 +196,62 @@ void serve_clients(const Options& options) {
     settings.listen = {"127.0.0.1", static_cast<std::uint16_t>(options.number("port"))};
     config.sessions.push_back(std::move(settings));
   }
+  leave(options.number("cpu"));
   Engine engine{std::move(config), venue};
   engine.start();
   pin(options.number("cpu"));
-  ready();
-  pollfd input{0, POLLIN, 0};
-  for (std::uint32_t turns = 0; (turns % 1024) != 0 || ::poll(&input, 1, 0) == 0; ++turns) {
-    engine.turn(options.has("spin") ? Duration::zero() : Duration{std::chrono::milliseconds{1}});
+  serve_until_end(engine, options.has("spin") ? Duration::zero() : Duration{std::chrono::milliseconds{1}});
+}
+
+// Passes the orders of its first session on to its second one.
+struct Proxy : Application {
+  void on_logon(SessionHandle& session) override {
+    if (session.id() == 1) market = &session;
   }
-  engine.stop();
-  while (!engine.finished()) engine.turn(std::chrono::milliseconds{1});
+  void on_logout(SessionHandle& session, std::string_view) override {
+    if (&session == market) market = nullptr;
+  }
+  Handled on_message(SessionHandle&, const MessageView& message) override {
+    if (market == nullptr) return Handled::not_now;
+    const fix::NewOrderSingle order{message};
+    auto passed = market->create<fix::NewOrderSingle>();
+    passed.cl_ord_id(order.cl_ord_id()).symbol(order.symbol()).side(order.side()).transact_time(order.transact_time());
+    passed.order_qty(order.order_qty()).ord_type(order.ord_type()).price(order.price());
+    passed.time_in_force(order.time_in_force());
+    return passed.send();
+  }
+  SessionHandle* market = nullptr;
+};
+
+void pass_on(const Options& options) {
+  Proxy proxy;
+  EngineConfig config;
+  config.idle = IdleMode::spin;
+  SessionSettings client = settings_of(options);
+  client.session.sender_comp_id = "VENUE";
+  client.session.target_comp_id = "CLIENT0";
+  client.listen = {"127.0.0.1", static_cast<std::uint16_t>(options.number("port"))};
+  SessionSettings market = settings_of(options);
+  market.session.role = Role::initiator;
+  market.session.sender_comp_id = "PROXY";
+  market.session.target_comp_id = "MARKET";
+  market.connect = {{"127.0.0.1", static_cast<std::uint16_t>(options.number("to_port"))}};
+  client.prefault = market.prefault = true;
+  config.sessions = {std::move(client), std::move(market)};
+  leave(options.number("cpu"));
+  Engine engine{std::move(config), proxy};
+  engine.start();
+  pin(options.number("cpu"));
+  serve_until_end(engine, Duration::zero());
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   return run(argc, argv, "NexusFIX",
-             {{"read", read_messages}, {"encode", encode_messages}, {"send", send_orders}, {"serve", serve_clients}});
+             {{"read", read_messages},
+              {"encode", encode_messages},
+              {"send", send_orders},
+              {"serve", serve_clients},
+              {"hop", pass_on}});
 }

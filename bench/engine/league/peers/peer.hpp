@@ -57,6 +57,15 @@ inline void pin(std::uint64_t cpu) {
   if (pthread_setaffinity_np(pthread_self(), sizeof set, &set) != 0) throw std::runtime_error("cannot pin to a CPU");
 }
 
+// The threads that the calling one starts from now on stay off this CPU, until it is pinned itself.
+inline void leave(std::uint64_t cpu) {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) throw std::runtime_error("cannot read the affinity");
+  CPU_CLR(cpu, &set);
+  if (CPU_COUNT(&set) > 0 && pthread_setaffinity_np(pthread_self(), sizeof set, &set) != 0)
+    throw std::runtime_error("cannot leave a CPU");
+}
+
 // Nanoseconds of each operation, written as 64-bit floating-point numbers.
 class Times {
  public:

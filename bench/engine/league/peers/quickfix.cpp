@@ -140,6 +140,7 @@ void send_orders(const Options& options) {
   FIX::FileStoreFactory store(settings);
   Trader trader;
   FIX::SocketInitiator initiator(trader, store, settings);
+  leave(options.number("cpu"));
   initiator.start();
   pin(options.number("cpu"));
   while (!trader.up) std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -216,9 +217,70 @@ void serve_clients(const Options& options) {
   acceptor.stop(true);
 }
 
+// Passes the orders of the acceptor's session on to the initiator's.
+class Proxy : public FIX::NullApplication {
+ public:
+  void fromApp(const FIX::Message& order, const FIX::SessionID&) throw(FIX::FieldNotFound, FIX::IncorrectDataFormat,
+                                                                       FIX::IncorrectTagValue,
+                                                                       FIX::UnsupportedMessageType) override {
+    FIX::ClOrdID id;
+    FIX::Symbol symbol;
+    FIX::Side side;
+    FIX::TransactTime time;
+    FIX::OrderQty quantity;
+    FIX::OrdType type;
+    FIX::Price price;
+    FIX::TimeInForce in_force;
+    order.getField(id);
+    order.getField(symbol);
+    order.getField(side);
+    order.getField(time);
+    order.getField(quantity);
+    order.getField(type);
+    order.getField(price);
+    order.getField(in_force);
+    FIX44::NewOrderSingle passed(id, side, time, type);
+    passed.set(symbol);
+    passed.set(quantity);
+    passed.set(price);
+    passed.set(in_force);
+    FIX::Session::sendToTarget(passed, FIX::SessionID("FIX.4.4", "PROXY", "MARKET"));
+  }
+};
+
+void pass_on(const Options& options) {
+  const std::string common =
+      "StartTime=00:00:00\nEndTime=00:00:00\nBeginString=FIX.4.4\nHeartBtInt=600\nUseDataDictionary=N\nSocketNodelay="
+      "Y\n"
+      "FileStorePath=" +
+      options.text("store") + '\n';
+  std::istringstream client("[DEFAULT]\nConnectionType=acceptor\n" + common +
+                            "SocketAcceptPort=" + options.text("port") +
+                            "\nSocketReuseAddress=Y\n[SESSION]\nSenderCompID=VENUE\nTargetCompID=CLIENT0\n");
+  std::istringstream market("[DEFAULT]\nConnectionType=initiator\nReconnectInterval=1\n" + common +
+                            "SocketConnectHost=127.0.0.1\nSocketConnectPort=" + options.text("to_port") +
+                            "\n[SESSION]\nSenderCompID=PROXY\nTargetCompID=MARKET\n");
+  const FIX::SessionSettings client_settings(client), market_settings(market);
+  FIX::FileStoreFactory client_store(client_settings), market_store(market_settings);
+  Proxy proxy;
+  FIX::SocketInitiator initiator(proxy, market_store, market_settings);
+  FIX::SocketAcceptor acceptor(proxy, client_store, client_settings);
+  initiator.start();
+  pin(options.number("cpu"));  // the acceptor's thread, which passes on
+  acceptor.start();
+  ready();
+  wait_for_end();
+  acceptor.stop(true);
+  initiator.stop(true);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   return run(argc, argv, "QuickFIX",
-             {{"read", read_messages}, {"encode", encode_messages}, {"send", send_orders}, {"serve", serve_clients}});
+             {{"read", read_messages},
+              {"encode", encode_messages},
+              {"send", send_orders},
+              {"serve", serve_clients},
+              {"hop", pass_on}});
 }
