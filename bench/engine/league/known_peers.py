@@ -23,11 +23,18 @@ def java(name, source):
             return None
         classes = folder / name / "classes"
         path = ":".join(str(jar) for jar in jars)
-        subprocess.run(["javac", "-nowarn", "-d", str(classes), "-cp", path, *(str(HERE / file) for file in ("League.java", source))],
-                       check=True)  # fmt: skip
+        sources = [HERE / "League.java", HERE / source]
+        built = classes / source.replace(".java", ".class")
+        if not built.exists() or built.stat().st_mtime < max(each.stat().st_mtime for each in sources):
+            subprocess.run(["javac", "-nowarn", "-d", str(classes), "-cp", path, *map(str, sources)], check=True)
         return ["java", "-cp", f"{classes}:{path}", source.removesuffix(".java")], {}
 
     return find
+
+
+def hotfix(folder):
+    program = folder / "hotfix" / "release" / "hotfix_peer"
+    return ([str(program)], {}) if program.is_file() else None
 
 
 MAVEN = "mvn dependency:copy-dependencies -DoutputDirectory=FOLDER/{} -f bench/engine/league/peers/{}"
@@ -35,6 +42,7 @@ KNOWN = (
     ("simplefix", simplefix, "pip install --target FOLDER/simplefix simplefix"),
     ("QuickFIX/J", java("quickfixj", "QuickFixJ.java"), MAVEN.format("quickfixj", "quickfixj.pom")),
     ("Philadelphia", java("philadelphia", "Philadelphia.java"), MAVEN.format("philadelphia", "philadelphia.pom")),
+    ("HotFIX", hotfix, "cargo build --release --target-dir FOLDER/hotfix --manifest-path bench/engine/league/peers/hotfix/Cargo.toml"),
 )
 
 

@@ -13,6 +13,7 @@ import os
 import pathlib
 import platform
 import random
+import shutil
 import signal
 import socket
 import statistics
@@ -215,7 +216,7 @@ class Run:
 
 def read_row(run, peer):
     times = run.folder / "times"
-    repeats = 4 if run.options.quick else peer.environment.get("LEAGUE_REPEATS", 40)
+    repeats = 4 if run.options.quick else peer.environment.get("LEAGUE_REPEATS", 20)
     answer = peer.run("read", {"messages": run.folder / "reports.fix", "repeats": repeats, "times": times, "store": run.fresh()})
     expected = int(repeats) * sum(sum_of(values, seq) for seq, values in enumerate(run.values, 1)) % SUM_LIMIT
     if int(answer["sum"]) != expected:
@@ -226,7 +227,7 @@ def read_row(run, peer):
 def encode_row(kind):
     def measure(run, peer):
         times, out = run.folder / "times", run.folder / "encoded"
-        repeats = 4 if run.options.quick else peer.environment.get("LEAGUE_REPEATS", 40)
+        repeats = 4 if run.options.quick else peer.environment.get("LEAGUE_REPEATS", 20)
         peer.run("encode", {"values": run.folder / "values", "type": kind, "repeats": repeats, "times": times, "out": out,
                             "store": run.fresh()})  # fmt: skip
         check_encoded(out.read_bytes().split(b"\n")[:-1], run.values, kind == "8")
@@ -316,12 +317,16 @@ def idle_rows(run, peer):
         begin = time.monotonic()
         with server(run, peer, sessions, file_bytes=65536) as (process, port):
             listening = time.monotonic() - begin
-            with run.other_side.started("load", {"port": port, "sessions": sessions, "count": 0, "cpu": run.other_cpu},
+            with run.other_side.started("load", {"port": port, "sessions": sessions, "warm_up_ms": 0, "ms": 0, "cpu": run.other_cpu},
                                         "logged_on") as load:  # fmt: skip
                 seconds = float(load.first)
                 time.sleep(0.5)
-                memory = sum(resident_bytes(pid) for pid in process_tree(process.pid))
-                return memory, listening + seconds
+                processes = process_tree(process.pid)
+                memory = sum(resident_bytes(pid) for pid in processes)
+            # Closing a thousand stores is not measured, and takes long on a slow disk.
+            for pid in processes:
+                os.kill(pid, signal.SIGKILL)
+            return memory, listening + seconds
 
     few = 10
     sessions = 100 if run.options.quick else run.options.sessions
@@ -330,24 +335,22 @@ def idle_rows(run, peer):
     return {"idle_memory": {"value": (most - least) / (sessions - few) / 1024}, "logged_on": {"value": seconds}}
 
 
-def load_row(sessions, rate, window, count, quick_count):
+def load_row(sessions, rate, window, seconds, quick_seconds):
     def measure(run, peer):
-        orders = quick_count if run.options.quick else count
         times = run.folder / "times"
         with server(run, peer, sessions, spin=1, dictionary=run.options.dictionary) as (_, port):
-            options = {"port": port, "sessions": sessions, "rate": rate, "window": window, "count": orders, "times": times,
-                       "cpu": run.other_cpu}  # fmt: skip
+            options = {"port": port, "sessions": sessions, "rate": rate, "window": window, "times": times, "cpu": run.other_cpu,
+                       "ms": int(1000 * (quick_seconds if run.options.quick else seconds)), "warm_up_ms": 100 if run.options.quick else 1000}  # fmt: skip
             answer = run.other_side.run("load", options)
-        figures = figures_of(times)
-        return {"value": int(answer["orders"]) / float(answer["seconds"])} if rate == 0 else figures
+        return {"value": int(answer["orders"]) / float(answer["seconds"])} if rate == 0 else figures_of(times)
 
     return measure
 
 
 def hop_row(run, peer):
     times = run.folder / "times"
-    orders = 500 if run.options.quick else 10000
-    words = {"cpu": run.other_cpu, "pace_ns": 200_000, "count": orders, "warm_up": 2000 if not run.options.quick else 200, "times": times}
+    orders = 500 if run.options.quick else 4000
+    words = {"cpu": run.other_cpu, "pace_ns": 200_000, "count": orders, "warm_up": 200 if run.options.quick else 1000, "times": times}
     with run.other_side.started("hop", words, "port") as sides:
         port = free_port()
         options = {"port": port, "to_port": sides.first, "store": run.fresh(), "cpu": run.engine_cpu}
@@ -377,19 +380,19 @@ def rows_of(options):
         Row("read", "parse an ExecutionReport and read 8 fields", "read", read_row, own_work=True),
         Row("encode_order", "encode a NewOrderSingle", "encode", encode_row("D"), own_work=True),
         Row("encode_report", "encode an ExecutionReport", "encode", encode_row("8"), own_work=True),
-        Row("hand_over", "encode, persist, hand over to a stand-in for the network, every 25 us", "send",
-            send_row(25000, 20000, 2000, True), own_work=True),
-        Row("hand_over_flood", "the same, as fast as possible", "send", send_row(0, 100000, 5000, True), own_work=True),
-        Row("send", "encode, persist, send over TCP, every 25 us", "send", send_row(25000, 20000, 2000)),
-        Row("send_flood", "the same, as fast as possible; mean: until the reader has all", "send", send_row(0, 100000, 5000)),
+        Row("hand_over", "encode, persist, hand over to a stand-in, every 25 us", "send",
+            send_row(25000, 10000, 2000, True), own_work=True),
+        Row("hand_over_flood", "encode, persist, hand over to a stand-in, as fast as possible", "send", send_row(0, 50000, 5000, True), own_work=True),
+        Row("send", "encode, persist, send over TCP, every 25 us", "send", send_row(25000, 10000, 2000)),
+        Row("send_flood", "encode, persist, send over TCP, as fast as possible; mean: until the reader has all", "send", send_row(0, 50000, 5000)),
         Row("after_1ms", "send after 1 ms of silence", "send", send_row(1_000_000, 1000, 100)),
-        Row("after_100ms", "send after 100 ms of silence", "send", send_row(100_000_000, 20, 2), quick=False),
-        Row("after_1s", "send after 1 s of silence", "send", send_row(1_000_000_000, 4, 1), quick=False),
+        Row("after_100ms", "send after 100 ms of silence", "send", send_row(100_000_000, 10, 2), quick=False),
+        Row("after_1s", "send after 1 s of silence", "send", send_row(1_000_000_000, 3, 1), quick=False),
         Row("idle_memory", f"memory of an idle session of {thousand}", "serve", idle_rows, "KiB"),
         Row("logged_on", f"time until {thousand} sessions are logged on", "serve", None, "s", figures_of="idle_memory"),
-        Row("round_trip", "order to report, 5,000 orders/s, validated, persisted", "serve", load_row(1, 5000, 1, 10000, 1000)),
+        Row("round_trip", "order to report, 5,000 orders/s, validated, persisted", "serve", load_row(1, 5000, 1, 1, 0.2)),
         Row("clients", "orders/s of 32 clients, validated, persisted, reported", "serve",
-            load_row(32, 0, 16, 60000, 3000), "orders/s", more_is_better=True),
+            load_row(32, 0, 16, 1, 0.5), "orders/s", more_is_better=True),
         Row("hop", "an order in on one session and out on another, 5,000 orders/s, persisted", "hop", hop_row),
     ]  # fmt: skip
     if options.long_silence:
@@ -425,7 +428,8 @@ def print_table(result):
         order = sorted(engines, key=lambda name: engines[name]["figures"][main], reverse=row["more_is_better"])
         ours = engines.get("NexusFIX", {}).get("figures", {}).get(main)
         columns = STATISTICS if main == "p50" else ("value",)
-        print(f"\n{row['title']}, {row['unit']}")
+        few = min(len(engine["repeats"]) for engine in engines.values())
+        print(f"\n{row['title']}, {row['unit']}" + ("" if few == result["repeats"] else f" ({few} repeats)"))
         print(f"  {'engine':<16}" + "".join(f"{column:>13}" for column in columns) + f"{'x ours':>9}{'repeats of ' + main:>28}")
         for name in order:
             figures, repeats = engines[name]["figures"], engines[name]["repeats"]
@@ -455,30 +459,32 @@ def print_table(result):
         print(f"  {loss}")
 
 
+def measure_one(run, row, peer, found, failures):
+    try:
+        figures = row.measure(run, peer)
+    except (RuntimeError, subprocess.SubprocessError, OSError) as error:
+        failures.append((row.title, peer.name, str(error)))
+        return
+    except WrongAnswerError as error:
+        raise WrongAnswerError(f"{row.name}, {peer.name}: {error}") from error
+    for name, each in figures.items() if row.name in figures else ((row.name, figures),):
+        found[name].setdefault(peer.name, []).append(each)
+    for child in run.folder.iterdir():
+        if child.is_dir():
+            shutil.rmtree(child)
+
+
 def measure_all(options, peers, rows, run):
-    """Each repeat takes all engines of a row in turn."""
+    """Each repeat takes all engines of a row in turn. Ctrl-C ends it with the results so far."""
     found = {row.name: {} for row in rows}
     failures = []
-    for repeat in range(options.repeats):
-        for row in rows:
-            if row.measure is None:
-                continue
-            for peer in peers:
-                if row.needs not in peer.rows or any(failure[:2] == (row.title, peer.name) for failure in failures):
-                    continue
-                print(f"\rrepeat {repeat + 1}/{options.repeats}: {row.name}, {peer.name}\x1b[K", end="", file=sys.stderr, flush=True)
-                try:
-                    figures = row.measure(run, peer)
-                except (RuntimeError, subprocess.SubprocessError, OSError) as error:
-                    failures.append((row.title, peer.name, str(error)))
-                    continue
-                except WrongAnswerError as error:
-                    raise WrongAnswerError(f"{row.name}, {peer.name}: {error}") from error
-                for name, each in figures.items() if row.name in figures else ((row.name, figures),):
-                    found[name].setdefault(peer.name, []).append(each)
-                for child in run.folder.iterdir():
-                    if child.is_dir():
-                        subprocess.run(["rm", "-rf", child], check=True)
+    with contextlib.suppress(KeyboardInterrupt):
+        for repeat in range(options.repeats):
+            for row in rows:
+                for peer in peers if row.measure else ():
+                    if row.needs in peer.rows and not any(failure[:2] == (row.title, peer.name) for failure in failures):
+                        print(f"\rrepeat {repeat + 1}/{options.repeats}: {row.name}, {peer.name}\x1b[K", end="", file=sys.stderr, flush=True)
+                        measure_one(run, row, peer, found, failures)
     print("\r\x1b[K", end="", file=sys.stderr)
     result = []
     for row in rows:

@@ -19,6 +19,7 @@
 #include <ctime>
 #include <fstream>
 #include <iostream>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -305,12 +306,13 @@ struct Client {
   std::vector<std::uint64_t> due;  // of each order
   bool logged_on = false;
 
-  void receive(char* buffer, std::size_t room, Times& times) {
-    const ssize_t got = socket.receive(buffer, room);
-    if (got < 0) return;
+  // Times the reports of orders that were due at `timed_from` or later. Returns whether something arrived.
+  bool receive(std::span<char> buffer, Times& times, std::uint64_t timed_from) {
+    const ssize_t got = socket.receive(buffer.data(), buffer.size());
+    if (got < 0) return false;
     if (got == 0) throw std::runtime_error("the engine closed the connection of " + names.sender);
     const std::uint64_t now = now_ns();
-    in.append(buffer, static_cast<std::size_t>(got));
+    in.append(buffer.data(), static_cast<std::size_t>(got));
     in.erase(0, messages_of(in, [&](std::string_view message) {
                if (number_of(field(message, "34")) != ++seq_in) refuse("MsgSeqNum", message);
                const std::string_view type = field(message, "35");
@@ -332,11 +334,12 @@ struct Client {
                      refuse("without " + std::string{part.substr(1)}, message);
                  }
                  if (number_of(field(message, "151")) != 100 + reports % 900) refuse("LeavesQty", message);
-                 times.add(static_cast<double>(now - due[reports - 1]));
+                 if (due[reports - 1] >= timed_from) times.add(static_cast<double>(now - due[reports - 1]));
                } else if (type != "0" && type != "1") {
                  refuse("unexpected", message);
                }
              }));
+    return true;
   }
   void order(std::uint64_t when) {
     ++orders;
@@ -353,20 +356,22 @@ struct Client {
   }
 };
 
-// Logs on `sessions` clients, sends orders in turn: open loop at `rate` a second, or without one `window` outstanding
-// for each client. With no orders it keeps the sessions until standard input ends.
+// Logs on `sessions` clients and sends orders for `warm_up_ms` and `ms`: in turn at `rate` a second, or without one
+// `window` outstanding for each client. With no time it keeps the sessions until standard input ends.
 void load(const Options& options) {
-  const std::uint64_t sessions = options.number("sessions"), count = options.number("count");
+  const std::uint64_t sessions = options.number("sessions"), warm_up_ns = options.number("warm_up_ms") * 1'000'000;
+  const std::uint64_t time_ns = options.number("ms") == 0 ? 0 : warm_up_ns + options.number("ms") * 1'000'000;
   const auto port = static_cast<std::uint16_t>(options.number("port"));
   pin(options.number("cpu"));
-  Times times(count);
+  Times times(time_ns / 1000);
   std::vector<char> buffer(256 * 1024);
   std::vector<Client> clients;
   clients.reserve(sessions);
   constexpr std::uint64_t together = 16;  // Logons under way
   constexpr std::uint64_t longest_ns = 60'000'000'000;
   const std::uint64_t begin = now_ns();
-  const auto poll_one = [&](Client& client) { client.receive(buffer.data(), buffer.size(), times); };
+  std::uint64_t timed_from = 0;
+  const auto poll_one = [&](Client& client) { return client.receive(buffer, times, timed_from); };
   std::uint64_t up = 0;
   while (up < sessions) {
     if (now_ns() - begin > longest_ns) throw std::runtime_error("not all sessions logged on within 60 s");
@@ -380,34 +385,35 @@ void load(const Options& options) {
     while (up < clients.size() && clients[up].logged_on) ++up;
   }
   std::cout << "logged_on " << static_cast<double>(now_ns() - begin) / 1e9 << std::endl;
-  if (count == 0) return wait_for_end();
+  if (time_ns == 0) return wait_for_end();
   const std::uint64_t rate = options.number("rate"), window = options.number("window");
-  const std::uint64_t from = now_ns();
-  std::uint64_t sent = 0, answered = 0;
-  while (answered < count) {
-    const std::uint64_t now = now_ns();
+  const std::uint64_t from = now_ns(), until = from + time_ns;
+  std::uint64_t sent = 0, answered = 0, answered_before = 0;
+  timed_from = from + warm_up_ns;
+  for (std::uint64_t now = from; now < until || answered < sent; now = now_ns()) {
     if (now - from > longest_ns) throw std::runtime_error("orders are without a report after 60 s");
     if (rate != 0) {
-      for (std::uint64_t due; sent < count && (due = from + sent * 1'000'000'000 / rate) <= now; ++sent) {
+      for (std::uint64_t due; (due = from + sent * 1'000'000'000 / rate) <= std::min(now, until); ++sent) {
         clients[sent % sessions].order(due);
         clients[sent % sessions].flush();
       }
     } else {
       for (Client& client : clients) {
-        while (sent < count && client.orders - client.reports < window) {
-          client.order(now_ns());
-          ++sent;
-        }
+        for (; now < until && client.orders - client.reports < window; ++sent) client.order(now_ns());
         client.flush();
       }
     }
     answered = 0;
+    bool arrived = false;
     for (Client& client : clients) {
-      poll_one(client);
+      arrived = poll_one(client) || arrived;
       answered += client.reports;
     }
+    if (now < timed_from) answered_before = answered;
+    if (!arrived) ::sched_yield();  // the engine's helpers run here too
   }
-  std::cout << "orders " << answered << "\nseconds " << static_cast<double>(now_ns() - from) / 1e9 << std::endl;
+  std::cout << "orders " << answered - answered_before << "\nseconds "
+            << static_cast<double>(now_ns() - timed_from) / 1e9 << std::endl;
   times.write(options.text("times"));
 }
 
@@ -429,7 +435,7 @@ void hop(const Options& options) {
   bool up = false;
   const auto poll_market = [&] {
     const ssize_t got = market.receive(buffer.data(), buffer.size());
-    if (got < 0) return;
+    if (got < 0) return static_cast<void>(::sched_yield());  // the proxy's helpers run here too
     if (got == 0) throw std::runtime_error("the proxy closed its connection");
     const std::uint64_t now = now_ns();
     in.append(buffer.data(), static_cast<std::size_t>(got));
@@ -457,7 +463,7 @@ void hop(const Options& options) {
   client.out = composed(client.names, "A", ++client.seq_out, "98=0|108=600|");
   client.flush();
   Times unused(0);
-  while (!client.logged_on) client.receive(buffer.data(), buffer.size(), unused);
+  while (!client.logged_on) client.receive(buffer, unused, 0);
   const std::uint64_t from = now_ns(), pace = options.number("pace_ns");
   while (arrived < warm_up + count) {
     const std::uint64_t now = now_ns(), next = from + due.size() * pace;
