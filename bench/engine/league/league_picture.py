@@ -3,13 +3,15 @@
 import html
 import math
 
-WIDTH, LINE, TOP, LEFT, RIGHT = 860, 44, 64, 300, 40
-COLOURS = ("--one", "--two", "--three", "--four", "--five", "--six")
+WIDTH, LINE, TOP, LEFT, RIGHT = 860, 50, 64, 300, 40
+COLOURS = ("--one", "--two", "--three", "--four", "--five", "--six", "--seven", "--eight")
 STYLE = """<style>
 :root{color-scheme:light dark;--back:#fff;--text:#1b1f24;--soft:#57606a;--line:#d0d7de;--ours:#0969da;
---one:#cf222e;--two:#bf8700;--three:#1a7f37;--four:#8250df;--five:#57606a;--six:#bc4c00}
+--one:#cf222e;--two:#bf8700;--three:#1a7f37;--four:#8250df;--five:#57606a;--six:#bc4c00;
+--seven:#bf3989;--eight:#116329}
 @media(prefers-color-scheme:dark){:root{--back:#0d1117;--text:#e6edf3;--soft:#9198a1;--line:#30363d;--ours:#58a6ff;
---one:#ff7b72;--two:#d29922;--three:#3fb950;--four:#bc8cff;--five:#9198a1;--six:#f0883e}}
+--one:#ff7b72;--two:#d29922;--three:#3fb950;--four:#bc8cff;--five:#9198a1;--six:#f0883e;
+--seven:#f778ba;--eight:#7ee787}}
 text{font:12px system-ui,sans-serif;fill:var(--text)}.small{font-size:11px;fill:var(--soft)}.title{font-size:14px;font-weight:600}
 .back{fill:var(--back)}.grid{stroke:var(--line)}.one{stroke:var(--ours);stroke-width:1.5}
 </style>"""
@@ -49,7 +51,7 @@ def draw(result):
         '<text class="title" x="16" y="24">Time or memory as a multiple of NexusFIX\'s; to the right is worse (logarithmic)</text>',
     ]
     for exponent in range(math.floor(low), math.ceil(high) + 1):
-        for step in (1, 2, 5):
+        for step in (1, 2, 5) if high - low < 3 else (1,):
             ratio = step * 10.0**exponent
             if not low <= math.log10(ratio) <= high:
                 continue
