@@ -55,7 +55,11 @@ void Encoder::begin_in(std::span<char> room, HeaderTemplate& header, std::string
   const std::size_t around = front + more_digits + trailer_size;
   header_ = &header;
   room_ = room.data();
-  fields_ = FieldWriter{room.size() > around ? room.subspan(front, room.size() - around) : std::span<char>{}};
+  const bool fits = room.size() > around;
+  // Not by assigning a new writer: reading back what was just written in smaller pieces takes longer than the rest.
+  fields_.begin_ = fits ? room.data() + front : nullptr;
+  fields_.end_ = fits ? room.data() + room.size() - (around - front) : nullptr;
+  fields_.clear();
   write_header(msg_type, seq, now);
 }
 
