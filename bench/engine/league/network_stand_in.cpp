@@ -25,15 +25,18 @@ Function next(const char* name) {
   return reinterpret_cast<Function>(::dlsym(RTLD_NEXT, name));
 }
 
+// NOLINTNEXTLINE(concurrency-mt-unsafe): no thread sets any
+const char* setting(const char* name) { return std::getenv(name); }
+
 bool takes_first(int fd, std::size_t size) {
-  static const char* const from = std::getenv("NFX_LEAGUE_FROM");
+  static const char* const from = setting("NFX_LEAGUE_FROM");
   if (from == nullptr || taken >= 0 || size < std::strtoull(from, nullptr, 10)) return false;
   sockaddr_storage peer{};
   socklen_t length = sizeof peer;
   if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &length) != 0) return false;
   if (peer.ss_family != AF_INET && peer.ss_family != AF_INET6) return false;
-  room = std::strtoull(std::getenv("NFX_LEAGUE_ROOM"), nullptr, 10);
-  const int file = ::open(std::getenv("NFX_LEAGUE_BYTES"), O_RDWR | O_CLOEXEC);
+  room = std::strtoull(setting("NFX_LEAGUE_ROOM"), nullptr, 10);
+  const int file = ::open(setting("NFX_LEAGUE_BYTES"), O_RDWR | O_CLOEXEC);
   void* const memory = ::mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, 0);
   if (memory == MAP_FAILED) std::abort();
   kept = static_cast<char*>(memory);
