@@ -555,7 +555,8 @@ def measure(options):
         unknown = set(wanted) - {row.name for row in rows}
         if unknown:
             sys.exit(f"bench_league: no row {', '.join(sorted(unknown))}; rows are {', '.join(row.name for row in rows)}")
-        rows = [row for row in rows if row.name in wanted or row.figures_of in wanted]
+        wanted += [row.figures_of for row in rows if row.name in wanted]  # which are measured together
+        rows = [row for row in rows if row.name in wanted or (row.figures_of and row.figures_of in wanted)]
     with (tempfile.TemporaryDirectory(dir=options.folder, prefix="league-") as scratch,
           tempfile.TemporaryDirectory(dir="/dev/shm", prefix="league-") as memory):  # fmt: skip
         folder = pathlib.Path(scratch)
