@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -190,8 +191,9 @@ struct SessionSettings {
   int flusher = -1;                     // number of the flusher that writes the journal; -1: the one with the fewest
   SeqNum next_inbound = first_seq_num;  // at start, if the store is empty; as agreed with the peer
   SeqNum next_outbound = first_seq_num;
-  UtcTime numbers_as_of{};        // when they were correct; 1 if the schedule has reset them since. 0: at start
-  bool prefault = false;          // touch all memory of the store before the first message
+  UtcTime numbers_as_of{};  // when they were correct; 1 if the schedule has reset them since. 0: at start
+  // Touch all memory of the store before the first message. Empty: where the poll thread busy-polls.
+  std::optional<bool> prefault;
   std::uint32_t poll_thread = 0;  // below EngineConfig::poll_threads
   std::string replica_name;       // with a replicated durability: its name in the cluster; empty: from its CompIDs
 

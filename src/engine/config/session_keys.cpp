@@ -652,11 +652,11 @@ constexpr auto store_rows = std::to_array<Key<SessionDraft>>({
      "UTC time at which next_inbound and next_outbound were correct, such as \"20260313-21:00:00\". If the schedule "
      "has reset "
      "the session since then, both are 1. Not set: the start of the engine."},
-    NFX_FLAG(
-        "prefault", settings.prefault,
-        "Whether the store's memory is mapped ahead of its use, so that no page fault delays a message. With store = "
-        "\"memory\" all of it at start; a journal's index by the flusher, a part at each step by which the journal "
-        "grows."),
+    {"prefault", "boolean", [](SessionDraft& t, const Value& v) { t.settings.prefault = v.boolean(); },
+     [](const SessionDraft&) { return std::string{"none"}; },
+     "Whether the store's memory is mapped ahead of its use, so that no page fault delays a message. With store = "
+     "\"memory\" all of it at start; a journal's index by the flusher, a part at each step by which the journal "
+     "grows. Not set: true where the poll thread busy-polls."},
     NFX_INTEGER("flusher", settings.flusher, -1, 1023,
                 "store = \"journal\": number of the flusher thread that writes the journal, from 0. -1: the one with "
                 "the fewest "

@@ -110,9 +110,13 @@ struct Engine::Parts {
   std::atomic<bool> serving{false};  // within run() or turn()
 
   void make_thread(std::uint32_t number) {
+    const IdleMode idle = poll_idle(config, placement.plan(), number).mode;
+    for (SessionSettings& each : config.sessions) {
+      if (each.poll_thread == number && !each.is_template && !each.prefault) each.prefault = idle != IdleMode::block;
+    }
     threads.push_back(make_poll_thread(transport, {.config = config,
                                                    .number = number,
-                                                   .idle = poll_idle(config, placement.plan(), number).mode,
+                                                   .idle = idle,
                                                    .callbacks = callbacks,
                                                    .stores = helpers.stores(),
                                                    .handshakes = &helpers.handshakes()}));

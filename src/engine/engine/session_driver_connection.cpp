@@ -53,7 +53,7 @@ void SessionDriver::prepare_connection() {
   if (loop_.config.latency && book_ == nullptr) {
     book_ = loop_.latencies.enter(name_);
     meter_.begin(*book_, loop_.recorder);
-    if (settings_.prefault) book_->pages.take();
+    if (settings_.prefault.value_or(false)) book_->pages.take();
     if (journal_ != nullptr) journal_->record_lags_in({book_, &book_->pages.set()[LatencyStage::durable_lag]});
   }
 }

@@ -22,7 +22,7 @@ SessionStore memory_store(const SessionSettings& settings, UtcTime now) {
   MemoryMessageStore store{settings.store, settings.numbers_as_of == UtcTime{} ? now : settings.numbers_as_of};
   store.set_next_inbound(settings.next_inbound);
   store.set_next_outbound(settings.next_outbound);
-  if (settings.prefault) store.prefault();
+  if (settings.prefault.value_or(false)) store.prefault();
   return SessionStore{std::move(store)};
 }
 
@@ -119,7 +119,7 @@ SessionStore JournalStores::open_journal(const SessionSettings& settings, UtcTim
   // well.
   if (!store.recovery().has_inbound) store.set_next_inbound(settings.next_inbound, now);
   if (!store.recovery().has_outbound) store.set_next_outbound(settings.next_outbound, now);
-  if (settings.prefault) store.prefault();
+  if (settings.prefault.value_or(false)) store.prefault();
   if (settings.journal.replica != nullptr) settings.journal.replica->call(woken_, changed_);
   store.replicate(now);
   flusher_for(settings).add(store);

@@ -141,8 +141,8 @@ std::string fingerprint(const EngineConfig& e) {
         << s.socket.user_timeout_s << ' ' << s.socket.timestamps << ' ' << s.tls_enabled;
     fingerprint(out, s.tls);
     fingerprint(out, s.store_kind, s.store, s.journal);
-    out << ' ' << s.flusher << ' ' << s.poll_thread << ' ' << s.prefault << ' ' << value(s.next_inbound) << ' '
-        << value(s.next_outbound) << ' ' << s.numbers_as_of.time_since_epoch().count() << '\n';
+    out << ' ' << s.flusher << ' ' << s.poll_thread << ' ' << s.prefault.value_or(false) << ' ' << value(s.next_inbound)
+        << ' ' << value(s.next_outbound) << ' ' << s.numbers_as_of.time_since_epoch().count() << '\n';
   }
   return out.str();
 }
@@ -240,7 +240,8 @@ std::string other_value(const std::string& key, const std::string& shown) {
                           {"reset_time", "\"12:00:00\""},
                           {"time_zone", "\"Europe/London\""},
                           {"end_time_zone", "\"Europe/London\""},
-                          {"numbers_as_of", "\"20260313-21:00:00\""}};
+                          {"numbers_as_of", "\"20260313-21:00:00\""},
+                          {"prefault", "true"}};
   if (const auto text = texts.find(key); text != texts.end()) return text->second;
   if (const TlsOption* option = find_tls_option(key)) {
     if (std::holds_alternative<TlsOption::Text>(option->member)) return "\"other\"";
