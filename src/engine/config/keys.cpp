@@ -19,6 +19,9 @@ constexpr auto engine_table = std::to_array<Key<EngineConfig>>({
         "What a poll thread does while nothing happens. \"auto\": \"spin\" where [placement] gives the thread a CPU of "
         "its own, otherwise \"block\". \"spin\": it never releases its CPU, for the lowest latency on an isolated CPU. "
         "\"yield\": it lets other tasks run in between. \"block\": it sleeps until something happens."),
+    NFX_FLAG("lock_memory", lock_memory,
+             "Whether the process's memory is locked (mlockall), so that no page of it is swapped out. Requires a "
+             "sufficient RLIMIT_MEMLOCK, such as LimitMEMLOCK=infinity of the service."),
     NFX_ENUM("transport", transport,
              "How poll threads use the network. " NFX_TRANSPORTS(NFX_TRANSPORT_HELP) "\"auto\": epoll."),
     NFX_INTEGER("max_message_size", max_message_size, 512, most_message_size,

@@ -1,13 +1,17 @@
 // Assembles an engine from its configuration: placement, helpers, logs and poll threads, started and ended in order.
 #include "nexusfix/engine/engine.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <iterator>
 #include <mutex>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -44,6 +48,13 @@ void ignore_file_size_signal() noexcept {
   struct sigaction now{};
   if (::sigaction(SIGXFSZ, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) == 0 && now.sa_handler == SIG_DFL)
     std::signal(SIGXFSZ, SIG_IGN);
+}
+
+// Each page from its first use on, because most mapped memory is never used.
+void lock_memory() {
+  if (::mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) == 0) return;
+  throw ConfigError("[engine] lock_memory: mlockall: " + std::generic_category().message(errno) +
+                    "; raise RLIMIT_MEMLOCK (LimitMEMLOCK=infinity of a service, ulimit -l unlimited)");
 }
 
 // A session borrows its dictionary. An acceptor compares the peer's password with its own, and never sends it.
@@ -308,6 +319,7 @@ Engine::Engine(EngineConfig config, Callbacks program) {
   for (SessionSettings& settings : config.sessions) take_settings(settings);
   load_certificates(config);
   if (const auto in_use = check_listen_addresses(config); !in_use.empty()) throw ConfigError(in_use.front());
+  if (config.lock_memory) lock_memory();
   parts_ = std::make_unique<Parts>(std::move(config), std::move(program));
   // The plan may have given sessions other threads.
   if (parts_->placement.plan() != nullptr) check_config(parts_->config);

@@ -1,13 +1,16 @@
 // Whole engines over real TCP on this host: starting, serving on several threads, stopping.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <fstream>
 #include <functional>
 #include <latch>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <tuple>
 
@@ -373,6 +376,24 @@ TEST(Engine, can_be_turned_by_a_loop_of_the_programs_own) {
   }
   EXPECT_TRUE(trader.finished());
   EXPECT_FALSE(venue.session(0)->logged_on());
+}
+
+TEST(Engine, locks_its_memory_or_says_which_limit_is_too_low) {
+  EngineConfig config;
+  config.lock_memory = true;
+  config.sessions = {acceptor_on("127.0.0.1", "A", 0)};
+  Echo echo;
+  try {
+    const Engine engine{config, echo};
+    std::ifstream status{"/proc/self/status"};
+    std::string line;
+    while (std::getline(status, line) && !line.starts_with("VmLck:")) {
+    }
+    EXPECT_NE(line.find_first_of("123456789"), std::string::npos) << line;
+    EXPECT_EQ(::munlockall(), 0);
+  } catch (const ConfigError& error) {
+    EXPECT_NE(std::string{error.what()}.find("RLIMIT_MEMLOCK"), std::string::npos) << error.what();
+  }
 }
 
 TEST(Engine, makes_its_ring_as_it_is_told) {
