@@ -46,6 +46,11 @@ static_assert(Clock<ShiftedClock>);
 // Answers an order with an acknowledgement from a buffer of its own, and with a fill that is written into the output.
 class Venue final : public Application {
  public:
+  void on_rehearsal(SessionHandle& session, const MessageView& message) override {
+    if (message.msg_type() != msg_type::new_order_single) return;
+    std::ignore = on_message(session, message);
+    --orders;
+  }
   Handled on_message(SessionHandle& session, const MessageView& message) override {
     if (message.msg_type() != msg_type::new_order_single) {
       std::ignore = session.reject_business(message, BusinessRejectReason::unsupported_message_type, "not traded here");
@@ -231,6 +236,18 @@ class Conversation {
     };
     attach(*venue_, venue_tap);
     attach(*trader_, trader_tap);
+  }
+  // Both loops rehearse messages from now on.
+  void warm_up() {
+    venue_->warm_up_every(1us);
+    trader_->warm_up_every(1us);
+  }
+  // Until each of them has rehearsed so many more.
+  [[nodiscard]] bool rehearse(std::uint64_t messages) {
+    const std::uint64_t venue = venue_->warm_up().rehearsals(), trader = trader_->warm_up().rehearsals();
+    return turn_until([&] {
+      return venue_->warm_up().rehearsals() >= venue + messages && trader_->warm_up().rehearsals() >= trader + messages;
+    });
   }
   // Runs until ended connections are closed, and the transports have noticed that they are busy-polled.
   [[nodiscard]] bool settle() {

@@ -264,6 +264,18 @@ void talk_over(const Way& way, const Keeping& keeping, T& venue_transport, T& tr
   check(done && copied != 0 && talk.venue_tap.dropped() != 0 && copied + talk.venue_tap.dropped() >= 3000,
         "messages are copied for another thread, and dropped once the copies fill the queue");
   check_counts(counts, "orders while both sides' messages are copied");
+
+  talk.warm_up();
+  const std::uint64_t sent = messages_sent(), handled = talk.venue_application.orders;
+  {
+    Trap trap{allowed};
+    done = talk.rehearse(1000);
+    counts = trap.counts();
+  }
+  check(done && messages_sent() == sent && talk.venue_application.orders == handled,
+        "a thousand messages are rehearsed, and none is sent");
+  check_counts(counts, "rehearsals");
+  check(talk.trade(100), "trading continues after them");
 }
 
 template <class T>

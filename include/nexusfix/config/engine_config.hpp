@@ -235,6 +235,9 @@ struct EngineConfig {
   // How a ring is made with `transport` io_uring. The engine chooses the number of connections and listeners.
   IoUringOptions io_uring{};
   IdleMode idle = IdleMode::automatic;
+  // A poll thread that busy-polls rehearses the next message of a session that has been silent for this time, and again
+  // each time it has passed; Application::on_rehearsal. 0: never.
+  std::chrono::microseconds warm_up_interval{100};
   bool lock_memory = false;  // the process's pages stay in memory, those mapped later too
   // Limits of a received message; a snapshot of 5,000 levels a side fits. Memory is taken when a message needs it.
   std::size_t max_message_size = default_max_message_size;

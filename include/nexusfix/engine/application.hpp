@@ -40,6 +40,11 @@ class Application {
   virtual bool on_resend([[maybe_unused]] SessionHandle& session, [[maybe_unused]] const MessageView& message) {
     return true;
   }
+  // warm_up_us: while the session is silent, so that the code and data of its next message stay in the caches. The
+  // message is made, or like the last one received; `session` is a copy with numbers, output and store of its own,
+  // which lives as long as the engine: nothing that it sends leaves. A program calls what it calls in on_message, as
+  // far as that changes nothing of its own, and sends its usual answer. By default one is sent for it.
+  virtual void on_rehearsal([[maybe_unused]] SessionHandle& session, [[maybe_unused]] const MessageView& message) {}
   // The result of a message that was submitted with `report` (Engine::submit). On its session's poll thread.
   virtual void on_submitted([[maybe_unused]] const Submitted& submitted) {}
   // Once per iteration of each poll thread's loop, before the network is polled. Returns how long the loop may sleep in

@@ -274,6 +274,9 @@ class Session {
   [[nodiscard]] std::chrono::seconds heartbeat_interval() const noexcept { return heartbeat_; }
   [[nodiscard]] std::uint32_t queued() const noexcept { return queue_.size(); }
 
+  // Brings what the next message's header is made from up to date. Changes nothing of what is sent.
+  void warm(UtcTime now) noexcept { static_cast<void>(composer_.sending_time(now)); }
+
   // Sets the sequence numbers that a store has recovered, before the first connection.
   void restore(SeqNum next_inbound, SeqNum next_outbound) noexcept;
 

@@ -19,6 +19,11 @@ constexpr auto engine_table = std::to_array<Key<EngineConfig>>({
         "What a poll thread does while nothing happens. \"auto\": \"spin\" where [placement] gives the thread a CPU of "
         "its own, otherwise \"block\". \"spin\": it never releases its CPU, for the lowest latency on an isolated CPU. "
         "\"yield\": it lets other tasks run in between. \"block\": it sleeps until something happens."),
+    NFX_DURATION(
+        "warm_up_us", warm_up_interval, std::chrono::microseconds, 0, 60'000'000,
+        "Microseconds of silence after which a poll thread that busy-polls rehearses a session's next message, "
+        "so that code and data are in the processor's caches when it comes; and again each time they have "
+        "passed. Nothing is sent, stored or counted. 0: it does not."),
     NFX_FLAG("lock_memory", lock_memory,
              "Whether the process's memory is locked (mlockall), so that no page of it is swapped out. Requires a "
              "sufficient RLIMIT_MEMLOCK, such as LimitMEMLOCK=infinity of the service."),

@@ -3,6 +3,7 @@
 
 #include "engine/callback_failure.hpp"
 #include "engine/loop_commands.hpp"
+#include "store/prefetch.hpp"
 
 namespace nfx {
 
@@ -29,6 +30,21 @@ LoopContext::LoopContext(const LoopOptions& options)
       failed(most_sessions(config)) {
   if (config.latency && config.log.trace_every != 0)
     recorder.traces().begin(latencies.make_traces(), config.log.trace_every);
+}
+
+void LoopContext::warm(std::uint32_t index, ConnectionId id) const noexcept {
+  const std::uint32_t owner = owners.find(id).index;
+  const MonotonicTime due = deadlines.due(index);
+  const bool listed = dirty.contains(index);
+  asm volatile("" : : "r"(owner), "r"(due), "r"(listed));  // they were read
+  const auto lines = [](const void* from, const void* to) {
+    load_lines(from, static_cast<std::size_t>(static_cast<const char*>(to) - static_cast<const char*>(from)));
+  };
+  lines(this, &latencies);
+  lines(&delivering, this + 1);  // what is between them is large, and the recorder knows its places
+  prefetch_lines(dirty.items().data(), 1);
+  recorder.warm();
+  reports.warm();
 }
 
 Duration LoopContext::on_turn() noexcept {

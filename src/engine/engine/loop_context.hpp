@@ -81,6 +81,8 @@ struct LoopContext {
   void callback_threw(std::string_view callback) noexcept;
   void store_alert(const std::string& text) noexcept;
   void check_stores_soon() noexcept { store_changes_seen = ~std::uint64_t{0}; }
+  // Prefetches what the next message of this session uses; see WarmUp.
+  void warm(std::uint32_t index, ConnectionId id) const noexcept;
   void count(std::uint64_t PollLoopCounters::* what) noexcept { count_shared(counters_.*what); }
   // From any thread.
   [[nodiscard]] PollLoopCounters counters() const noexcept { return read_shared(counters_); }

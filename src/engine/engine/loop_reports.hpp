@@ -51,6 +51,10 @@ class LoopReports {
     observe([&](Observer& each) { each.on_traffic(session, direction, bytes); });
   }
   [[nodiscard]] LoopTaps& taps() noexcept { return taps_; }
+  // Prefetches the observers, and the tables of their functions.
+  void warm() const noexcept {
+    for (Observer* const each : observers_) __builtin_prefetch(dynamic_cast<const void*>(each));
+  }
   // `limits` are the session's. False: no line was written; the next line of this kind includes it in its count.
   bool notice(SessionHandle& session, LineLimits& limits, Notice notice, SeqNum seq, std::string_view text,
               Instant now);

@@ -17,6 +17,7 @@
 #include "engine/loop_network.hpp"
 #include "engine/loop_parts.hpp"
 #include "engine/thread_watch.hpp"
+#include "engine/warm_up.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/engine/application.hpp"
 #include "transport/transport.hpp"
@@ -75,6 +76,9 @@ class PollLoop final : private NetworkOver<T, C>, public LoopParts {
 
   // Each iteration follows the one before it immediately: the beginning of the next one is the end of what was sent.
   void turns_follow() noexcept { turns_follow_ = true; }
+  // This loop busy-polls, and keeps the paths of its messages warm; see WarmUp.
+  void warm_up_every(Duration silence) { warm_up_.begin(context, sessions, silence); }
+  [[nodiscard]] const WarmUp& warm_up() const noexcept { return warm_up_; }
   // Counts what the last iteration has measured; otherwise the next one does it.
   void count_latency() noexcept { settle(); }
 
@@ -105,13 +109,17 @@ class PollLoop final : private NetworkOver<T, C>, public LoopParts {
   using NetworkOver<T, C>::transport_;
   using NetworkOver<T, C>::clock_;
 
+  // on_receive for these parts: the loop's own, or those of a rehearsal, which warms the same code so.
+  [[gnu::noinline]] void receive(LoopParts& parts, ConnectionId id, std::span<const char> bytes);
   void read_clock() noexcept { context.time.advance_to(clock_.monotonic()); }
   // Within on_close: details beyond the reason, where the transport has them.
   [[nodiscard]] std::string_view words_of(ConnectionId id) const noexcept;
   // Stamps pending sends with the current time.
   void settle() noexcept;
+  void rehearse() noexcept;
 
   TurnTimes turn_times_;
+  WarmUp warm_up_;
   bool turns_follow_ = false;
   std::atomic<bool> stop_requested_{false};
 };

@@ -71,7 +71,22 @@ std::size_t PollLoop<T, C>::turn(Duration max_wait) {
   if (stop && finished()) [[unlikely]]
     submitted.end();
   if (!turns_follow_) settle();
+  if (work == 0 && warm_up_.due() <= now) [[unlikely]]
+    rehearse();
   return work;
+}
+
+// It is work of the loop's own, and no time that the host took.
+template <Transport T, Clock C>
+[[gnu::noinline]] void PollLoop<T, C>::rehearse() noexcept {
+  if (context.stopping) return warm_up_.end();
+  const MonotonicTime began = clock_.monotonic();
+  const bool rehearsed = warm_up_.step(sessions, context.now(), [this](Rehearsal& rehearsal) {
+    receive(rehearsal.parts(), Rehearsal::connection, rehearsal.bytes());
+    rehearsal.parts().sessions.flush_all(transport_);
+  });
+  turn_times_.idle_from = clock_.monotonic();
+  if (rehearsed) warm_up_.took(turn_times_.idle_from - began);
 }
 
 template <Transport T, Clock C>
@@ -126,14 +141,19 @@ template <Transport T, Clock C>
 void PollLoop<T, C>::on_receive(ConnectionId id, std::span<const char> bytes) {
   NFX_TRACE();
   NFX_ASSERT(!bytes.empty());
-  const ConnectionOwner owner = context.owners.find(id);
-  read_clock();
-  context.recorder.received();
+  receive(*this, id, bytes);
+}
+
+template <Transport T, Clock C>
+void PollLoop<T, C>::receive(LoopParts& parts, ConnectionId id, std::span<const char> bytes) {
+  const ConnectionOwner owner = parts.context.owners.find(id);
+  parts.context.time.advance_to(clock_.monotonic());
+  parts.context.recorder.received();
   switch (owner.kind) {
     case ConnectionOwner::Kind::none: return;
-    case ConnectionOwner::Kind::pending: return admission.receive(owner.index, bytes);
+    case ConnectionOwner::Kind::pending: return parts.admission.receive(owner.index, bytes);
     case ConnectionOwner::Kind::session:
-      return receiver.on_receive(transport_, sessions.of(owner, id), {bytes.data(), bytes.size()});
+      return receiver.on_receive(transport_, parts.sessions.of(owner, id), {bytes.data(), bytes.size()});
   }
 }
 

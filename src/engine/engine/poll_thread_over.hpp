@@ -80,7 +80,11 @@ class PollThreadOver final : public PollThread {
         layers_(thread, options),
         loop_(thread.config, thread.number, layers_.outer(), clock, thread.callbacks, thread.stores) {}
 
-  void start() override { loop_.start(); }
+  void start() override {
+    loop_.start();
+    const Duration silence = loop_.context.config.warm_up_interval;
+    if (idle.mode() != IdleMode::block && silence > Duration::zero()) loop_.warm_up_every(silence);
+  }
   void turns_follow() noexcept override { loop_.turns_follow(); }
   void count_latency() noexcept override { loop_.count_latency(); }
   std::size_t turn_loop(Duration max_wait) override { return loop_.turn(max_wait); }

@@ -7,6 +7,8 @@
 #include "engine/callback_failure.hpp"
 #include "engine/length_text.hpp"
 #include "engine/receiver.hpp"
+#include "engine/warm_up.hpp"
+#include "store/prefetch.hpp"
 
 namespace nfx {
 namespace {
@@ -127,6 +129,27 @@ bool SessionDriver::ignores_check_sum(const MessageView& message) noexcept {
   if (!session_.accepts_wrong_check_sum(message)) return false;
   ++counts_.check_sum_ignored;
   return true;
+}
+
+// While it is silent.
+
+void SessionDriver::warm() noexcept {
+  load_lines(this, sizeof *this);
+  loop_.warm(index_, connection_.id);
+  const std::span<char> room = connection_.out.room(0);
+  prefetch_next(room.data(), room.size());
+  store_.warm();
+  session_.warm(loop_.now().utc);
+}
+
+[[gnu::cold, gnu::noinline]] void SessionDriver::teach_from(const MessageView& message) noexcept {
+  std::exchange(taught_, nullptr)->learn(message);
+}
+
+void SessionDriver::rewind() noexcept {
+  connection_.out = SendGate{memory_.output()};
+  meter_.start_over();
+  if (journal_ != nullptr) journal_->rewind();
 }
 
 // Actions.

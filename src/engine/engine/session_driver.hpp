@@ -46,6 +46,8 @@
 
 namespace nfx {
 
+class Rehearsal;
+
 inline constexpr std::uint32_t no_place = UINT32_MAX;
 
 // The journal's synced position, for the send gate. Without a journal nothing is held back.
@@ -187,6 +189,15 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
     return connection_.out.pending() < replay_batch && session_.replay_held_until() <= loop_.now().monotonic;
   }
 
+  // While it is silent, see WarmUp.
+  // Prefetches what its next message uses.
+  void warm() noexcept;
+  [[nodiscard]] UtcTime last_traffic() const noexcept { return std::max(last_in_, last_out_); }
+  // `rehearsal` learns from the next message, and outlives that.
+  void teach(Rehearsal* rehearsal) noexcept { taught_ = rehearsal; }
+  // Of a rehearsal: what it has sent and stored goes.
+  void rewind() noexcept;
+
   // Its place in the table, once.
   void place_at(std::uint32_t index) noexcept {
     NFX_ASSERT(index_ == no_place);
@@ -294,6 +305,7 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   }
   // Carries actions out, in their order.
   void execute(const Actions& actions);
+  void teach_from(const MessageView& message) noexcept;
   void deliver(const MessageView& message, SeqNum seq);
   [[nodiscard]] Handled deliver_timed(const MessageView& message, SeqNum seq);
   void not_handled(const MessageView& message, SeqNum seq, Handled result);
@@ -398,6 +410,7 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   const std::size_t longest_received_;  // that is delivered, and stored where that is wanted
   const std::size_t journal_room_;      // bytes of the journal below which a message waits to be received
   SessionCounters counts_;
+  Rehearsal* taught_ = nullptr;             // learns from the next message; null: none
   UtcTime last_in_{}, last_out_{};          // the events that carried the last messages; the epoch: none
   std::optional<UtcTime> logged_on_since_;  // on_logon was called, and on_logout not yet
   SessionEnd last_end_;
@@ -470,6 +483,8 @@ inline void SessionDriver::observe(Direction direction, std::string_view message
 inline void SessionDriver::on_message(const MessageView& message, std::string_view bytes) {
   ++counts_.messages_in;
   last_in_ = loop_.now().utc;
+  if (taught_ != nullptr) [[unlikely]]
+    teach_from(message);
   observe(Direction::in, bytes);
   step_received(message, bytes, [&](Actions& out) { session_.on_message(message, loop_.now(), out); });
 }
@@ -526,8 +541,9 @@ inline void SessionDriver::deliver(const MessageView& message, SeqNum seq) {
     not_handled(message, seq, result);
 }
 
+// Out of line, so that a rehearsal warms the only copy of it.
 template <class Sender>
-void SessionDriver::flush(Sender& sender) {
+[[gnu::noinline]] void SessionDriver::flush(Sender& sender) {
   NFX_TRACE();
   Connection& connection = connection_;
   if (!connection.exists() || connection.connecting) return;

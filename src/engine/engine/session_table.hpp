@@ -59,6 +59,8 @@ class SessionTable {
   [[nodiscard]] SessionDriver* find(std::size_t number) const noexcept;
   [[nodiscard]] SessionDriver* find(const SessionKey& key) const noexcept;
   [[nodiscard]] std::size_t places() const noexcept { return sessions_.size(); }
+  // Null where a session was removed.
+  [[nodiscard]] SessionDriver* at(std::size_t place) const noexcept { return sessions_[place].get(); }
   template <class Visit>
   void for_each(Visit&& visit) const {
     for (const auto& session : sessions_) {
@@ -99,6 +101,11 @@ class SessionTable {
   std::size_t fire_timers(MonotonicTime now);
   template <class Sender>
   void flush_all(Sender& sender) {
+    if (!loop_.dirty.empty()) flush_dirty(sender);
+  }
+  // Out of line, so that a rehearsal warms the only copy of it.
+  template <class Sender>
+  [[gnu::noinline]] void flush_dirty(Sender& sender) {
     loop_.dirty.drain([&](std::uint32_t index) { (*this)[index].flush(sender); });
   }
   template <class Sender>

@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstring>
 #include <limits>
 
 #include "base/call_trace.hpp"
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/memory.hpp"
 #include "store/journal_bytes.hpp"
 #include "store/journal_index.hpp"
 #include "store/journal_replica.hpp"
@@ -76,7 +78,8 @@ struct JournalStore::State {
   bool closing = false;                 // writing the last records, which may use closing_reserve
   JournalRecovery recovery;
 
-  SegmentChunk chunk;  // for messages that the ring no longer has
+  SegmentChunk chunk;        // for messages that the ring no longer has
+  PageArray<char> own_ring;  // without files
 
   [[nodiscard]] static std::uint64_t reserve_of(std::uint64_t size) noexcept { return std::min(reserve_max, size / 4); }
   [[nodiscard]] std::uint64_t reserve() const noexcept { return reserve_of(segment.size()); }
@@ -356,8 +359,44 @@ JournalStore::JournalStore(Disk& disk, const JournalOptions& options, std::strin
   state.counts.refused = 0;  // a full disk has no record of the opening
 }
 
+// The flusher's side of the ring always allows as much as fits, and one record may extend beyond the ring.
+JournalStore JournalStore::without_files() {
+  constexpr std::uint64_t ring_size = 64 * 1024;
+  auto state = std::make_unique<State>();
+  state->own_ring = map_array<char>(ring_header_size + 2 * ring_size, "the warm-up of a session's journal");
+  state->ring = new (state->own_ring.get()) RingHeader{};
+  state->bytes = state->own_ring.get() + ring_header_size;
+  state->index.map(64);
+  state->span = state->ring_size = state->ring->ring_size = state->ring->span = ring_size;
+  state->ring->provided = ring_size;
+  state->ring->reserved = unset_position;
+  state->ring->disk_full = true;  // nobody reserves more
+  state->ring->ahead = 1;
+  state->margin = margin_max / 4;
+  state->longest = ring_size / 4;
+  state->segment = {0, unset_position, unset_position};
+  state->renew_limits();
+  return JournalStore{std::move(state)};
+}
+
+JournalStore::JournalStore(std::unique_ptr<State> without_files) noexcept : state_(std::move(without_files)) {}
+
+void JournalStore::rewind() noexcept {
+  NFX_ASSERT(writer_ == nullptr);
+  state_->ring->written.store(state_->head, std::memory_order_relaxed);
+  state_->renew_limits();
+}
+
+void JournalStore::warm() const noexcept {
+  const State& state = *state_;
+  load_lines(&state, sizeof state);
+  prefetch_lines(state.ring, offsetof(RingHeader, pid));
+  prefetch_lines(state.index.place_of(value(next_outbound_)), 1);
+  prefetch_next(state.bytes + state.offset_of(state.head), state.span);
+}
+
 JournalStore::~JournalStore() {
-  if (state_ == nullptr) return;
+  if (state_ == nullptr || writer_ == nullptr) return;
   writer_->detach();
   if (state_->replica != nullptr) state_->replica->close(state_->head);
   const bool recorded = !state_->reset_pending && !state_->number_pending;
@@ -530,7 +569,7 @@ void JournalStore::prepare(std::uint64_t ahead) noexcept {
 }
 
 void JournalStore::record_lags_in(std::shared_ptr<LatencyCounts> lags) noexcept {
-  writer_->record_lags_in(std::move(lags));
+  if (writer_ != nullptr) writer_->record_lags_in(std::move(lags));
 }
 
 StoreCounts JournalStore::counts() const noexcept {

@@ -151,6 +151,13 @@ class JournalStore {
   // part with each step by which the journal grows.
   void prefault() noexcept;
 
+  void warm() const noexcept;  // prefetches what the next append uses
+
+  // A journal without files for a rehearsal: append and the others take their usual paths, in memory of its own, which
+  // rewind() allows to be overwritten. Must not be asked for its folder, and holds nothing back.
+  [[nodiscard]] static JournalStore without_files();
+  void rewind() noexcept;
+
   // Called before use begins: the flusher reserves the first step, and keeps at least `ahead` bytes reserved after the
   // last record, in file and ring. Cheap to repeat. Without a flusher the space is reserved here.
   void prepare(std::uint64_t ahead = 1) noexcept;
@@ -222,8 +229,9 @@ class JournalStore {
   SeqNum next_inbound_ = first_seq_num;
   UtcTime creation_time_{};
   struct State;
+  explicit JournalStore(std::unique_ptr<State> without_files) noexcept;
   std::unique_ptr<State> state_;
-  std::unique_ptr<detail::JournalWriter> writer_;
+  std::unique_ptr<detail::JournalWriter> writer_;  // null: without files
   bool discard_if_new_ = false;
 };
 

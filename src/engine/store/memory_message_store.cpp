@@ -88,6 +88,12 @@ void MemoryMessageStore::prefault() noexcept {
   touch_pages(bytes_.get(), bytes_.get_deleter().size);
 }
 
+void MemoryMessageStore::warm() const noexcept {
+  if (bytes_ == nullptr) return;
+  prefetch_next(bytes_.get() + head_, options_.retain_bytes - head_);
+  prefetch_lines(&slot(value(next_outbound_)), sizeof(Entry));
+}
+
 // Clears every forgotten entry: a later epoch that skips this number must not find the old message there.
 void MemoryMessageStore::forget_from(std::uint64_t seq) noexcept {
   if (live_ == 0 || seq > last_) return;

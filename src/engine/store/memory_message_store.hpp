@@ -71,6 +71,7 @@ class MemoryMessageStore {
   }
   [[nodiscard]] SeqNum oldest_kept() const noexcept { return SeqNum{live_ == 0 ? 0 : first_}; }
 
+  void warm() const noexcept;  // prefetches what the next append uses
   // Touches all memory now, so that no append causes a page fault: for sessions whose latency matters from the start.
   void prefault() noexcept;
 

@@ -106,6 +106,10 @@ class SessionStore {
   [[nodiscard]] std::uint64_t stored_bytes() const noexcept {
     return call(*this, [](const auto& store) { return store.stored_bytes(); });
   }
+  // Prefetches what the next append uses.
+  void warm() const noexcept {
+    call(*this, [](const auto& store) { store.warm(); });
+  }
   [[nodiscard]] StoreCounts counts() const noexcept {
     return call(*this, [](const auto& store) { return store.counts(); });
   }

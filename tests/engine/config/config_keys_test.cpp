@@ -70,7 +70,7 @@ std::string fingerprint(const EngineConfig& e) {
       << e.max_dynamic_stores << ' ' << e.max_dynamic_store_bytes << ' ' << e.dynamic_store_age.count() << ' '
       << to_string(e.transport) << ' ' << e.hold_off.count() << ' ' << e.max_invalid_logons << ' '
       << e.max_logons_per_address << ' ' << e.submit_queue_bytes << ' ' << e.submit_keep_bytes << ' ' << e.latency
-      << ' ' << e.latency_histograms << ' ' << e.lock_memory << '\n';
+      << ' ' << e.latency_histograms << ' ' << e.warm_up_interval.count() << ' ' << e.lock_memory << '\n';
   const LogConfig& l = e.log;
   out << l.directory << ' ' << l.messages << l.events << ' ' << to_string(l.format) << ' ' << to_string(l.lines) << ' '
       << to_string(l.level) << ' ' << l.rotate_bytes << ' ' << l.keep_files << ' ' << l.keep_age.count() << ' '
