@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/counter_clock.hpp"
+#include "engine_time/after_silence.hpp"
 #include "engine_time/one_session.hpp"
 #include "harness/figures.hpp"
 #include "harness/machine.hpp"
@@ -42,6 +43,8 @@ struct Options {
   std::string folder;
   bool dictionary = true;
   bool waits = false;
+  bool silence = false;
+  SilenceOptions after;
 };
 
 // The account of the engine's time, phase by phase, in two ways: between points of the engine, and by calling functions
@@ -51,19 +54,6 @@ struct TimeOptions {
   std::uint32_t measured = 0;
   std::uint32_t pace_ns = 0;
 };
-
-// p50, p99 and so on in nanoseconds, minus the cost of the readings; reorders the ticks. The mean excludes disturbed
-// samples. The counter may step by 10 ns, so only a mean has fractions of a step.
-Figures figures_of_ticks(std::vector<std::uint32_t>& ticks, const CycleClock& clock, double own) {
-  std::ranges::sort(ticks);
-  const auto at = [&](double quantile) {
-    const auto index = static_cast<std::size_t>(quantile * static_cast<double>(ticks.size() - 1));
-    return std::max(0.0, clock.to_ns(static_cast<double>(ticks[index]) - own));
-  };
-  std::vector<double> costs(ticks.begin(), ticks.end());
-  const double mean = clock.to_ns(undisturbed_mean(costs) - own);
-  return {.mean = std::max(0.0, mean), .p50 = at(0.5), .p99 = at(0.99), .p999 = at(0.999), .max = at(1)};
-}
 
 struct EnginePhase {
   const char* name;
@@ -307,6 +297,15 @@ int run(const Options& options) {
   if (options.dictionary)
     choice.dictionary = std::make_shared<const Dictionary>(load_dictionary(NFX_SOURCE_DIR "/dictionaries/FIX44.xml"));
   if (options.waits) choice.max_wait = std::chrono::milliseconds{1};
+  if (options.silence) {
+    SilenceOptions after = options.after;
+    after.repeats = options.repeats;
+    after.folder = folder.path();
+    after.own = own;
+    std::printf("%s; core %u\n", describe(this_machine()).c_str(), core);
+    measure_after_silence(after, choice, clock);
+    return 0;
+  }
   std::vector<Results> results(variants.size());
   for (Results& each : results) each.account.resize(engine_phases().size());
   std::size_t order_bytes = 0, report_bytes = 0;
@@ -394,6 +393,21 @@ int main(int argc, char** argv) {
                   {.names = "--waits",
                    .target = &options.waits,
                    .help = "Each iteration may wait for the network, as one of a poll thread that does not busy-poll"},
+                  {.names = "--silence",
+                   .target = &options.silence,
+                   .help = "Instead, the first order after a silence, beside orders each 25 us"},
+                  {.names = "--after-1ms",
+                   .target = &options.after.after_1ms,
+                   .help = "With --silence: orders of each repeat after 1 ms"},
+                  {.names = "--after-100ms",
+                   .target = &options.after.after_100ms,
+                   .help = "With --silence: orders of each repeat after 100 ms"},
+                  {.names = "--after-1s",
+                   .target = &options.after.after_1s,
+                   .help = "With --silence: orders of each repeat after 1 s"},
+                  {.names = "--warm-up-us",
+                   .target = &options.after.warm_up_us,
+                   .help = "With --silence: after how long a silence the engine rehearses, in every second row"},
                   folder_option(options.folder, "--folder,--directory"),
                   {.names = "--header-only",
                    .target = &header_only,

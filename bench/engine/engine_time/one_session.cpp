@@ -1,6 +1,7 @@
 // Builds the engine, its messages and its stores, and runs the journal's flusher on another thread.
 #include "engine_time/one_session.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <stdexcept>
 #include <thread>
@@ -37,6 +38,17 @@ std::string make_report_body(Random& random, std::uint32_t number) {
 
 }  // namespace
 
+Figures figures_of_ticks(std::vector<std::uint32_t>& ticks, const CycleClock& clock, double own) {
+  std::ranges::sort(ticks);
+  const auto at = [&](double quantile) {
+    const auto index = static_cast<std::size_t>(quantile * static_cast<double>(ticks.size() - 1));
+    return std::max(0.0, clock.to_ns(static_cast<double>(ticks[index]) - own));
+  };
+  std::vector<double> costs(ticks.begin(), ticks.end());
+  const double mean = clock.to_ns(undisturbed_mean(costs) - own);
+  return {.mean = std::max(0.0, mean), .p50 = at(0.5), .p99 = at(0.99), .p999 = at(0.999), .max = at(1)};
+}
+
 OneSession::OneSession(const SessionChoice& choice)
     : name_(choice.name),
       max_wait_(choice.max_wait),
@@ -59,7 +71,9 @@ OneSession::OneSession(const SessionChoice& choice)
   settings.journal.retain_bytes = 256 * 1024 * 1024;
   config_.sessions.push_back(std::move(settings));
   config_.latency = choice.latency;
-  loop_ = std::make_unique<Loop>(config_, 0, transport_, clock_, application_, stores_);
+  const Callbacks callbacks =
+      choice.observed ? Callbacks{application_} : Callbacks{static_cast<Application&>(application_)};
+  loop_ = std::make_unique<Loop>(config_, 0, transport_, clock_, callbacks, stores_);
   if (choice.store == StoreKind::journal) {
     const CpuSet cpus = choice.helpers;
     flusher_.emplace(stores_.flusher(),
@@ -80,6 +94,7 @@ OneSession::OneSession(const SessionChoice& choice)
   }
   loop_->start();
   loop_->turns_follow();
+  if (choice.warm_up != Duration::zero()) loop_->warm_up_every(choice.warm_up);
   loop_->turn(Duration::zero());
   bytes_ = composed(*composer_, "A", field(98, "0") + field(108, "30") + field(141, "Y"), seq_++);
   transport_.arriving = bytes_;

@@ -4,6 +4,7 @@
 // Thread: the calling one. Errors: WrongAnswerError if an order has no answer.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <filesystem>
@@ -11,12 +12,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "engine/counter_clock.hpp"
 #include "engine/poll_loop_impl.hpp"
 #include "engine/session_stores.hpp"
 #include "harness/cycle_clock.hpp"
+#include "harness/figures.hpp"
 #include "harness/random.hpp"
 #include "nexusfix/engine/observer.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
@@ -74,7 +77,8 @@ class HandTransport {
   std::expected<ConnectionId, TransportError> connect(const Endpoint&, const SocketOptions& = {}) {
     return std::unexpected(TransportError{1, "connect"});
   }
-  SendResult try_send(ConnectionId, std::span<const char> out) noexcept {
+  SendResult try_send(ConnectionId id, std::span<const char> out) noexcept {
+    if (id != peer) return {0, true};
     marks_.end(Point::handed_over);
     marks_.handed_bytes = out.size();
     return {out.size(), false};
@@ -134,6 +138,15 @@ class Answering final : public Application, public Observer {
     marks_.pass(Point::send_ends);
     return Handled::done;
   }
+  void on_rehearsal(SessionHandle& session, const MessageView& message) override {
+    const Marks marks = marks_;
+    const auto next = next_;
+    const auto before = sent;
+    std::ignore = on_message(session, message);
+    marks_ = marks;
+    next_ = next;
+    sent = before;
+  }
   void on_traffic(SessionHandle&, Direction direction, std::string_view) override {
     marks_.pass(direction == Direction::in ? Point::message_read : Point::encoded);
   }
@@ -146,6 +159,10 @@ class Answering final : public Application, public Observer {
   std::size_t next_ = 0;
 };
 
+// p50, p99 and so on in nanoseconds, minus the cost of the readings; reorders the ticks. The mean excludes disturbed
+// samples. The counter may step by 10 ns, so only a mean has fractions of a step.
+[[nodiscard]] Figures figures_of_ticks(std::vector<std::uint32_t>& ticks, const CycleClock& clock, double own);
+
 struct SessionChoice {
   std::string name;
   StoreKind store = StoreKind::memory;
@@ -153,6 +170,8 @@ struct SessionChoice {
   std::shared_ptr<const Dictionary> dictionary;  // null: only the header fields are validated
   std::filesystem::path folder;                  // for journals
   bool latency = true;                           // the engine times its stages
+  bool observed = true;                          // the program sees the traffic, as an account requires
+  Duration warm_up{};                            // silence after which the engine rehearses; zero: it does not
   Duration max_wait{};                           // of an iteration; zero if the poll thread busy-polls
   CpuSet helpers;                                // CPUs of the journal's flusher, not the measured one
 };
@@ -180,6 +199,27 @@ class OneSession {
     }
   }
 
+  // One order after each silence of `silence_ns`. Between the iterations of a silence calls `meanwhile(passed)` with
+  // the part that has passed, from 0 to 1, and at least until it returns true; calls `each(marks)` when the report has
+  // been sent.
+  template <class Meanwhile, class Each>
+  void exchange_after_silence(std::uint32_t count, double silence_ns, const CycleClock& clock, Meanwhile&& meanwhile,
+                              Each&& each) {
+    const double ticks = silence_ns * clock.ticks_per_ns;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      next_order();
+      const std::uint64_t begin = ticks_before();
+      for (bool over = false; !over;) {
+        const double passed = std::min(1.0, static_cast<double>(ticks_before() - begin) / ticks);
+        over = meanwhile(passed) && passed >= 1;
+        loop_->turn(max_wait_);
+      }
+      bytes_ = std::string{bytes_};  // as the kernel does, which copies an order when it is read
+      answer(i, false);
+      each(marks_);
+    }
+  }
+
   // Reads with `count` orders each, one after the other; calls `each(marks)` when their reports have been sent.
   template <class Each>
   void exchange_reads(std::uint32_t reads, std::uint32_t orders, Each&& each) {
@@ -202,6 +242,7 @@ class OneSession {
   [[nodiscard]] SessionStore open_second_store();
   void close_second_store(SessionStore store) { stores_.close("second", std::move(store)); }
 
+  [[nodiscard]] std::uint64_t rehearsals() const noexcept { return loop_->warm_up().rehearsals(); }
   [[nodiscard]] std::size_t order_bytes() const noexcept { return bytes_.size(); }
   [[nodiscard]] std::size_t report_bytes() const noexcept { return marks_.handed_bytes; }
   [[nodiscard]] const SessionSettings& settings() const noexcept { return config_.sessions[0]; }
