@@ -159,6 +159,12 @@ void check_full_sockets(const TrapCounts& counts) {
         "epoll's set is changed for full sockets alone, which are rare");
 }
 
+// Calls on sockets that all of Onload, VMA and XLIO carry out in user space, by their lists of intercepted functions:
+// src/include/onload/declare_syscalls.h.tmpl of Xilinx-CNS/onload, and sock-redirect.h of Mellanox/libvma and
+// Mellanox/libxlio. io_uring is in none of them, epoll_pwait2 only in Onload's since 2024.
+constexpr CallSet accelerated{Call::recv, Call::send,  Call::epoll_wait, Call::epoll_ctl,
+                              Call::read, Call::write, Call::close};
+
 // OpenSSL 3.0 allocates small pieces for each record that it writes or reads, and frees them in the same call. Both
 // ends are in the trap, so each record is written and read in it.
 void check_openssl(const TrapCounts& counts) {
@@ -331,6 +337,7 @@ void over_each_transport(std::string_view only) {
   const TemporaryFolder certificates;
   const auto tls = make_tls(certificates);
   constexpr CallSet tcp{Call::recv, Call::send, Call::epoll_wait};
+  static_assert(accelerated.contains(tcp | full_socket));
   const std::pair<Way, EpollOptions> over_epoll[] = {
       {{"epoll, receiving directly", tcp}, {}},
       {{"epoll, receiving after epoll_wait", tcp}, {.direct_receive_limit = 0}},

@@ -33,7 +33,7 @@ void check_recording() {
     now.monotonic += 1s;
     now.utc += 1s;
     while (flusher.turn(now) == Duration::zero()) continue;
-    Trap trap{CallSet{Call::recv}};
+    Trap trap{CallSet{Call::recvmmsg}};
     while (receiver.poll([&](const UdpDatagram& each) {
       recorder.datagram({each.received, each.stamp, each.line, 0}, each.bytes, each.truncated);
     }) != 0)
@@ -43,7 +43,7 @@ void check_recording() {
   check(recorder.counters().records > 4000 && recorder.counters().dropped == 0,
         "thousands of datagrams are received and recorded over several segments");
   check_counts(counts, "receiving UDP and recording it");
-  check(counts.calls.of(Call::recv) <= received + 100, "one call receives a whole batch");
+  check(counts.calls.of(Call::recvmmsg) <= received + 100, "one call receives a whole batch");
 
   TrapCounts full;
   {

@@ -59,16 +59,15 @@ thread_local constinit CallSet allowed_now{};
 Call call_of(std::int64_t number) noexcept {
   switch (number) {
     case SYS_recvfrom:
-    case SYS_recvmsg:
-    case SYS_recvmmsg: return Call::recv;
+    case SYS_recvmsg: return Call::recv;
+    case SYS_recvmmsg: return Call::recvmmsg;
     case SYS_sendto:
     case SYS_sendmsg: return Call::send;
     case SYS_epoll_wait:
-    case SYS_epoll_pwait:
+    case SYS_epoll_pwait: return Call::epoll_wait;
 #ifdef SYS_epoll_pwait2
-    case SYS_epoll_pwait2:
+    case SYS_epoll_pwait2: return Call::epoll_pwait2;
 #endif
-      return Call::epoll_wait;
     case SYS_epoll_ctl: return Call::epoll_ctl;
     case SYS_io_uring_enter: return Call::io_uring_enter;
     case SYS_write: return Call::write;
@@ -147,8 +146,10 @@ namespace nfx::test {
 const char* name_of(Call call) noexcept {
   switch (call) {
     case Call::recv: return "recv";
+    case Call::recvmmsg: return "recvmmsg";
     case Call::send: return "send";
     case Call::epoll_wait: return "epoll_wait";
+    case Call::epoll_pwait2: return "epoll_pwait2";
     case Call::epoll_ctl: return "epoll_ctl";
     case Call::io_uring_enter: return "io_uring_enter";
     case Call::write: return "write";

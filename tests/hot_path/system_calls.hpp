@@ -11,12 +11,15 @@
 
 namespace nfx::test {
 
-// The calls that some path may make; all others are `other`. Variants count as one call: recvfrom, recvmsg and recvmmsg
-// are recv, epoll_wait and epoll_pwait2 are epoll_wait.
+// The calls that some path may make; all others are `other`. Variants count as one call: recvfrom and recvmsg are recv,
+// epoll_wait and epoll_pwait are epoll_wait. recvmmsg and epoll_pwait2 are not: Onload has no recvmmsg for TCP, VMA and
+// XLIO have no epoll_pwait2.
 enum class Call : std::uint8_t {
   recv,
+  recvmmsg,
   send,
   epoll_wait,
+  epoll_pwait2,
   epoll_ctl,
   io_uring_enter,
   write,
@@ -34,6 +37,7 @@ class CallSet {
     for (const Call call : calls) bits_ |= bit(call);
   }
   [[nodiscard]] constexpr bool contains(Call call) const noexcept { return (bits_ & bit(call)) != 0; }
+  [[nodiscard]] constexpr bool contains(CallSet others) const noexcept { return (others.bits_ & ~bits_) == 0; }
   [[nodiscard]] constexpr CallSet operator|(CallSet other) const noexcept {
     other.bits_ |= bits_;
     return other;

@@ -246,11 +246,13 @@ std::size_t EpollTransport::wait_and_serve(const detail::SinkRef& sink, Duration
   const auto seconds = std::chrono::floor<std::chrono::seconds>(max_wait);
   const timespec timeout{seconds.count(), (max_wait - seconds).count()};
   int ready = -1;
-  if (has_pwait2_) {
+  if (max_wait == Duration::zero()) {  // the call that Onload, VMA and XLIO accelerate
+    ready = ::epoll_wait(epoll_, events.data(), events_per_wait, 0);
+  } else if (has_pwait2_) {
     ready = ::epoll_pwait2(epoll_, events.data(), events_per_wait, &timeout, nullptr);
     if (ready < 0 && errno == ENOSYS) has_pwait2_ = false;
   }
-  if (!has_pwait2_) {
+  if (max_wait != Duration::zero() && !has_pwait2_) {
     const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(max_wait);
     ready = ::epoll_wait(epoll_, events.data(), events_per_wait, static_cast<int>(milliseconds.count()));
   }
