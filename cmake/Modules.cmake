@@ -303,6 +303,14 @@ function(nfx_add_modules layers_file)
       INCLUDE_DIRECTORIES "${libfabric_INCLUDE_DIRS}")  # not linked: loaded when it is used
     target_link_libraries(nexusfix_fabric PRIVATE ${CMAKE_DL_LIBS})
   endif()
+  if(TARGET PkgConfig::af_xdp AND TARGET nexusfix_engine)
+    set_source_files_properties(${PROJECT_SOURCE_DIR}/src/engine/transport/xdp_socket.cpp
+      ${PROJECT_SOURCE_DIR}/src/engine/transport/xdp_stack.cpp
+      ${PROJECT_SOURCE_DIR}/src/engine/transport/xdp_transport.cpp
+      ${PROJECT_SOURCE_DIR}/src/engine/engine/poll_thread_af_xdp.cpp PROPERTIES
+      COMPILE_DEFINITIONS NFX_WITH_AF_XDP SKIP_PRECOMPILE_HEADERS ON INCLUDE_DIRECTORIES "${af_xdp_INCLUDE_DIRS}")
+    target_link_libraries(nexusfix_engine PRIVATE PkgConfig::af_xdp)
+  endif()
   if(TARGET PkgConfig::libnats AND TARGET nexusfix_cluster)
     set_source_files_properties(${PROJECT_SOURCE_DIR}/src/cluster/nats/checked_input.cpp
       ${PROJECT_SOURCE_DIR}/src/cluster/nats/connection.cpp ${PROJECT_SOURCE_DIR}/src/cluster/nats/link.cpp

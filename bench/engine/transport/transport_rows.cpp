@@ -4,8 +4,12 @@
 
 #include "transport/epoll_transport.hpp"
 #include "transport/io_uring_transport.hpp"
+#include "transport/network_namespaces.hpp"
 #include "transport/ping_pong.hpp"
 #include "transport/tls_transport.hpp"
+#ifdef NFX_WITH_AF_XDP
+#include "transport/xdp_transport.hpp"
+#endif
 
 namespace nfx::bench {
 
@@ -42,17 +46,18 @@ template <class Layers>
 class TransportEnd {
  public:
   template <class Options>
-  TransportEnd(const Options& options, bool spin) : layers_(options), max_wait_(spin ? 0ns : Duration{10s}) {}
+  TransportEnd(const Options& options, bool spin, std::string server = "127.0.0.1")
+      : layers_(options), max_wait_(spin ? 0ns : Duration{10s}), server_(std::move(server)) {}
 
   template <class ReportPort>
   void accept(const ReportPort& report_port) {
-    const auto listener = transport_.listen({"127.0.0.1", 0}, Layers::server());
+    const auto listener = transport_.listen({server_, 0}, Layers::server());
     if (!listener) throw std::runtime_error(listener.error().text());
     report_port(transport_.local_endpoint(*listener)->port);
     while (id_ == no_connection) poll();
   }
   void connect(std::uint16_t port) {
-    const auto id = transport_.connect({"127.0.0.1", port}, Layers::client());
+    const auto id = transport_.connect({server_, port}, Layers::client());
     if (!id) throw std::runtime_error(id.error().text());
     while (id_ == no_connection) poll();
   }
@@ -95,6 +100,7 @@ class TransportEnd {
   Layers layers_;
   decltype(Layers::outer)& transport_ = layers_.outer;
   Duration max_wait_;
+  std::string server_;
   ConnectionId id_ = no_connection;
   std::span<char> wanted_;
   std::vector<char> early_;
@@ -131,6 +137,83 @@ void add(std::vector<Condition>& rows, const std::string& name, const Options& o
                     .run = [=](const PingPong& plan) { return run_transport<Layers>(plan, options, spin); },
                     .has_target = false});
   }
+}
+
+// Two hosts on one cable, as far as the kernel can be told: the client in one network namespace, the kernel's TCP as
+// the server in another, and veth interfaces between them.
+class VethPair {
+ public:
+  static constexpr const char* server_host = "10.99.2.1";
+
+  VethPair() {
+    std::thread([this] {  // a thread that changes its namespaces, and ends
+      const testing::TwoNamespaces two{{"ip link add client0 type veth peer name server0 netns OTHER"}};
+      problem_ = two.problem();
+      if (!problem_.empty()) return;
+      const bool up =
+          testing::run_command("ip addr add 10.99.2.2/24 dev client0") && testing::take_up("client0") &&
+          two.in_other([] {
+            return testing::run_command("ip addr add 10.99.2.1/24 dev server0") && testing::take_up("server0");
+          });
+      if (!up) problem_ = "the interfaces cannot be taken up";
+      if (!two.own().enter()) problem_ = "no network namespace";
+      client_ = testing::NetworkNamespace::current();
+      if (!two.other().enter()) problem_ = "no network namespace";
+      server_ = testing::NetworkNamespace::current();
+    })
+        .join();
+  }
+  static VethPair& get() {
+    static VethPair pair;
+    return pair;
+  }
+  [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
+
+  template <class Client, class Options>
+  LatencyHistogram run(const PingPong& plan, const Options& options) const {
+    return run_both(
+        plan,
+        [&](const auto& report_port) {
+          if (!server_.enter()) throw std::runtime_error("no network namespace");
+          TransportEnd<Plain<EpollTransport>> end{EpollOptions{}, true, server_host};
+          end.accept(report_port);
+          answer(end, plan);
+          end.finish();
+        },
+        [&](std::uint16_t port) {
+          if (!client_.enter()) throw std::runtime_error("no network namespace");
+          TransportEnd<Plain<Client>> end{options, true, server_host};
+          end.connect(port);
+          LatencyHistogram times = ask(end, plan);
+          end.finish();
+          return times;
+        });
+  }
+
+ private:
+  std::string problem_;
+  testing::NetworkNamespace client_, server_;
+};
+
+void add_veth_rows(std::vector<Condition>& rows) {
+  const std::string baseline = "veth, epoll spin";
+  const VethPair& pair = VethPair::get();
+  rows.push_back({.name = baseline,
+                  .baseline = "",
+                  .why_not = pair.problem(),
+                  .run = [&](const PingPong& plan) { return pair.run<EpollTransport>(plan, EpollOptions{}); },
+                  .has_target = false});
+  Condition row{
+      .name = "veth, af_xdp spin", .baseline = baseline, .why_not = pair.problem(), .run = {}, .has_target = false};
+#ifdef NFX_WITH_AF_XDP
+  row.run = [&](const PingPong& plan) {
+    // The kernel has another address on this interface.
+    return pair.run<XdpTransport>(plan, XdpOptions{.address = "client0 10.99.2.3/24"});
+  };
+#else
+  row.why_not = "needs libxdp-dev, libbpf-dev and liblwip-dev";
+#endif
+  rows.push_back(std::move(row));
 }
 
 }  // namespace
@@ -170,6 +253,7 @@ void add_transport_rows(std::vector<Condition>& rows) {
   add<Encrypted<EpollTransport>>(rows, "epoll, TLS 1.3", EpollOptions{}, "");
   for (const RingChoice& choice : ring_choices())
     add<Plain<IoUringTransport>>(rows, choice.name, choice.options, choice.why_not, choice.why_not_spin);
+  add_veth_rows(rows);
 }
 
 }  // namespace nfx::bench

@@ -29,9 +29,10 @@
 // (src/engine/engine/poll_thread_makers.hpp). The value of `transport`, its help, its documentation and the engine's
 // choice are made from the rows.
 // The name, and for the help of the key what it is.
-#define NFX_TRANSPORTS(row)                       \
-  row(epoll, "system calls per read and write. ") \
-      row(io_uring, "a shared ring with the kernel, or epoll where the kernel lacks it. ")
+#define NFX_TRANSPORTS(row)                                                                \
+  row(epoll, "system calls per read and write. ")                                          \
+      row(io_uring, "a shared ring with the kernel, or epoll where the kernel lacks it. ") \
+          row(af_xdp, "past the kernel, with a TCP of its own, on the interface that af_xdp names. ")
 
 namespace nfx {
 
@@ -234,6 +235,7 @@ struct EngineConfig {
   TransportKind transport = TransportKind::automatic;
   // How a ring is made with `transport` io_uring. The engine chooses the number of connections and listeners.
   IoUringOptions io_uring{};
+  std::string af_xdp;  // with `transport` af_xdp: "eth1 10.9.0.3/24", "eth1:2 10.9.0.3/24 via 10.9.0.1"
   IdleMode idle = IdleMode::automatic;
   // A poll thread that busy-polls rehearses the next message of a session that has been silent for this time, and again
   // each time it has passed; Application::on_rehearsal. 0: never.

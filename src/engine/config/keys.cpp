@@ -29,6 +29,10 @@ constexpr auto engine_table = std::to_array<Key<EngineConfig>>({
              "sufficient RLIMIT_MEMLOCK, such as LimitMEMLOCK=infinity of the service."),
     NFX_ENUM("transport", transport,
              "How poll threads use the network. " NFX_TRANSPORTS(NFX_TRANSPORT_HELP) "\"auto\": epoll."),
+    NFX_TEXT("af_xdp", af_xdp,
+             "With transport = \"af_xdp\": \"INTERFACE[:QUEUE] ADDRESS/PREFIX [via GATEWAY]\". The queue of the "
+             "interface, 0 by default, whose frames for this IPv4 address bypass the kernel. The kernel must not have "
+             "the address."),
     NFX_INTEGER("max_message_size", max_message_size, 512, most_message_size,
                 "Longest FIX message received, in bytes; the default holds a snapshot of 5,000 levels a side. "
                 "too_large_message "

@@ -68,7 +68,7 @@ std::string fingerprint(const EngineConfig& e) {
       << e.max_pending_known_logons << ' ' << e.max_known_addresses << ' ' << e.max_tls_handshakes << ' '
       << e.max_refusal_reports << ' ' << e.max_dynamic_sessions << ' ' << e.dynamic_session_idle.count() << ' '
       << e.max_dynamic_stores << ' ' << e.max_dynamic_store_bytes << ' ' << e.dynamic_store_age.count() << ' '
-      << to_string(e.transport) << ' ' << e.hold_off.count() << ' ' << e.max_invalid_logons << ' '
+      << to_string(e.transport) << ' ' << e.af_xdp << ' ' << e.hold_off.count() << ' ' << e.max_invalid_logons << ' '
       << e.max_logons_per_address << ' ' << e.submit_queue_bytes << ' ' << e.submit_keep_bytes << ' ' << e.latency
       << ' ' << e.latency_histograms << ' ' << e.warm_up_interval.count() << ' ' << e.lock_memory << '\n';
   const LogConfig& l = e.log;
@@ -152,6 +152,7 @@ extern const std::string other_transport;
 std::string other_value(const std::string& key, const std::string& shown) {
   static const Keys texts{{"idle", "\"spin\""},
                           {"transport", "\"io_uring\""},
+                          {"af_xdp", "\"eth1 10.9.0.3/24\""},
                           {"directory", "\"log\""},
                           {"format", "\"quickfix\""},
                           {"lines", "\"json\""},

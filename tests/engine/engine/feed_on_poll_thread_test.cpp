@@ -12,7 +12,6 @@
 #include <thread>
 
 #include "engine/poll_thread.hpp"
-#include "nexusfix/base/enum_values.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/wire/field_writer.hpp"
 
@@ -167,7 +166,7 @@ TEST_P(FeedOnPollThread, sends_an_order_before_on_turn_returns) {
   EXPECT_EQ(rig.trader.sent, 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(transports, FeedOnPollThread, ::testing::ValuesIn(enum_values(TransportKind::epoll)),
+INSTANTIATE_TEST_SUITE_P(transports, FeedOnPollThread, ::testing::Values(TransportKind::epoll, TransportKind::io_uring),
                          [](const auto& transport) { return std::string{to_string(transport.param)}; });
 
 TEST(WakeWhenReadable, names_a_poll_thread_that_does_not_exist) {

@@ -18,7 +18,6 @@
 #include "engine/handed_on.hpp"
 #include "engine/loop_rig.hpp"
 #include "engine/poll_thread.hpp"
-#include "nexusfix/base/enum_values.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "transport/loopback.hpp"
 
@@ -105,7 +104,7 @@ class HandingOn : public ::testing::TestWithParam<TransportKind> {
   int pushed = 0;
 };
 
-INSTANTIATE_TEST_SUITE_P(Transports, HandingOn, ::testing::ValuesIn(enum_values(TransportKind::epoll)),
+INSTANTIATE_TEST_SUITE_P(Transports, HandingOn, ::testing::Values(TransportKind::epoll, TransportKind::io_uring),
                          [](const auto& each) { return std::string{to_string(each.param)}; });
 
 TEST_P(HandingOn, gives_up_a_connection_with_all_that_it_has_sent) {

@@ -5,6 +5,9 @@
 
 #include "transport/tls_testing.hpp"
 #include "transport/transport_testing.hpp"
+#ifdef NFX_WITH_AF_XDP
+#include "transport/xdp_testing.hpp"
+#endif
 
 namespace nfx {
 namespace {
@@ -26,10 +29,27 @@ class EveryTransport : public ::testing::Test {
 using IoUringPair = PairOver<IoUringKind>;
 using PlainIoUringPair = PairOver<PlainIoUringKind>;
 using FaultyIoUringPair = Pair<FaultyEnds<TcpEnds<IoUringKind>>>;
-using Pairs =
-    ::testing::Types<TcpPair, IoUringPair, PlainIoUringPair, LoopbackPair, FaultyTcpPair, FaultyIoUringPair,
-                     FaultyLoopbackPair, TlsTcpPair, TlsIoUringPair, TlsLoopbackPair, TlsFaultyTcpPair,
-                     TlsFaultyLoopbackPair, ThreadedTlsTcpPair, ThreadedTlsIoUringPair, ThreadedTlsLoopbackPair>;
+#ifdef NFX_WITH_AF_XDP
+using XdpServerPair = Pair<XdpEnds<true, clear_sky>>;
+using XdpClientPair = Pair<XdpEnds<false, clear_sky>>;
+using RoughXdpServerPair = Pair<XdpEnds<true, bad_weather>>;
+using RoughXdpClientPair = Pair<XdpEnds<false, bad_weather>>;
+// The certificates are for 127.0.0.1, which is not on the wire.
+struct TlsXdpPair : TlsPair<XdpEnds<true, bad_weather>> {
+  TlsXdpPair() {
+    TlsOptions options = TestCertificates::get().server_options();
+    options.check_name = false;
+    socket.tls = tls(options);
+  }
+};
+#define NFX_XDP_PAIRS , XdpServerPair, XdpClientPair, RoughXdpServerPair, RoughXdpClientPair, TlsXdpPair
+#else
+#define NFX_XDP_PAIRS
+#endif
+using Pairs = ::testing::Types<TcpPair, IoUringPair, PlainIoUringPair, LoopbackPair, FaultyTcpPair, FaultyIoUringPair,
+                               FaultyLoopbackPair, TlsTcpPair, TlsIoUringPair, TlsLoopbackPair, TlsFaultyTcpPair,
+                               TlsFaultyLoopbackPair, ThreadedTlsTcpPair, ThreadedTlsIoUringPair,
+                               ThreadedTlsLoopbackPair NFX_XDP_PAIRS>;
 struct PairNames {
   template <class P>
   static std::string GetName(int) {
@@ -47,6 +67,13 @@ struct PairNames {
     if constexpr (std::is_same_v<P, ThreadedTlsTcpPair>) return "threaded_tls_tcp";
     if constexpr (std::is_same_v<P, ThreadedTlsIoUringPair>) return "threaded_tls_io_uring";
     if constexpr (std::is_same_v<P, ThreadedTlsLoopbackPair>) return "threaded_tls_loopback";
+#ifdef NFX_WITH_AF_XDP
+    if constexpr (std::is_same_v<P, XdpServerPair>) return "af_xdp_server";
+    if constexpr (std::is_same_v<P, XdpClientPair>) return "af_xdp_client";
+    if constexpr (std::is_same_v<P, RoughXdpServerPair>) return "rough_af_xdp_server";
+    if constexpr (std::is_same_v<P, RoughXdpClientPair>) return "rough_af_xdp_client";
+    if constexpr (std::is_same_v<P, TlsXdpPair>) return "tls_rough_af_xdp";
+#endif
     return "tls_faulty_loopback";
   }
 };
