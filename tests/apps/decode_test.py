@@ -1,15 +1,18 @@
 """nfx decode on logs as engines write them, and as they should not."""
 import codecs
+import gzip
 import json
 import os
 import pathlib
 import pty
 import random
 import subprocess
+import shutil
 import tempfile
 import unittest
+import zipfile
 
-from support import ENVIRONMENT, HEADER, ORDER, PATIENCE_S, PROGRAM, expect, fix, run
+from support import ENVIRONMENT, HEADER, ORDER, PATIENCE_S, PROGRAM, FolderTest, expect, fix, run
 
 PARTIES = [(453, 2), (448, "B1"), (447, "D"), (452, 1), (802, 2), (523, "s1"), (803, 1), (523, "s2"), (803, 2),
            (448, "B2"), (447, "D"), (452, 3)]
@@ -231,6 +234,118 @@ class Explaining(unittest.TestCase):
             out = decode(fix([(35, "U1"), (7001, "G")], begin="FIX.9.9"), "--dictionary", str(file))
         self.assertIn("VenueNews (U1)", out)
         self.assertIn("Mood                     G (GOOD)", out)
+
+
+def sent_at(time, seq=2, **fields):
+    """A message with this SendingTime."""
+    body = {35: "D", 34: seq, 49: "CLIENT", 56: "VENUE", 52: time, 11: "abc", **{int(tag[1:]): value for tag, value in fields.items()}}
+    return fix(list(body.items()))
+
+
+class Inputs(FolderTest):
+    """Several logs, compressed logs, archives and folders."""
+
+    def write(self, name, data):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        return str(path)
+
+    def seqs(self, *options):
+        return [int(message["seq"]) for message in decode_json(b"", *options)]
+
+    def test_several_logs_are_merged_by_time(self):
+        first = self.write("a.log", b"".join(sent_at(f"20240102-12:00:0{i}", i) + b"\n" for i in (1, 3, 5)))
+        second = self.write("b.log", b"".join(sent_at(f"20240102-12:00:0{i}", i) + b"\n" for i in (2, 4, 6)))
+        self.assertEqual(self.seqs(first, second), [1, 2, 3, 4, 5, 6])
+        out = decode(b"", "--one-line", first, second)
+        self.assertIn("a.log line 2: NewOrderSingle (D) #3", out)
+        self.assertIn('"file":', decode(b"", "--json", first, second))
+
+    def test_times_of_the_logs_count_more_than_sending_times_and_local_ones_are_converted(self):
+        # The second one is written by a machine five hours west of UTC; its second message was sent late.
+        first = self.write("a.log", b"20240102-12:00:02.500 : " + sent_at("20240102-12:00:02", 2) + b"\n")
+        second = self.write("b.log", b"2024-01-02 07:00:01,000 in " + sent_at("20240102-12:00:01", 1) + b"\n" +
+                            b"2024-01-02 07:00:03,000 in " + sent_at("20240102-12:00:00", 3) + b"\n")
+        self.assertEqual(self.seqs(first, second), [1, 2, 3])
+
+    def test_messages_of_one_log_stay_in_their_order(self):
+        first = self.write("a.log", b"".join(sent_at(f"20240102-12:00:0{i}", i) for i in (5, 1, 9)))
+        second = self.write("b.log", sent_at("20240102-12:00:06", 6))
+        self.assertEqual(self.seqs(first, second), [5, 1, 6, 9])
+
+    def test_more_logs_than_may_be_open_are_merged(self):
+        paths = [self.write(f"{i % 7}/{i:03d}.log", sent_at(f"20240102-12:{i // 60:02d}:{i % 60:02d}", i) +
+                            sent_at(f"20240102-13:{i // 60:02d}:{i % 60:02d}", 1000 + i)) for i in range(150)]
+        self.assertEqual(self.seqs(str(self.folder)), [*range(150), *range(1000, 1150)])
+        self.assertEqual(len(paths), 150)
+
+    def test_folders_are_read_without_hidden_files(self):
+        self.write("d/x/b.log", sent_at("20240102-12:00:02", 2))
+        self.write("d/a.log", sent_at("20240102-12:00:01", 1))
+        self.write("d/.hidden", sent_at("20240102-12:00:01", 7))
+        self.write("d/.git/x", sent_at("20240102-12:00:01", 8))
+        self.write("d/notes.txt", b"no message")
+        self.assertEqual(self.seqs(str(self.folder / "d")), [1, 2])
+
+    def test_compressed_logs_are_read(self):
+        log = b"".join(sent_at("20240102-12:00:01", i) + b"\n" for i in range(1, 5000))
+        whole = decode(log, "--json")
+        half = len(log) // 2
+        for compressed in (gzip.compress(log), gzip.compress(log[:half]) + gzip.compress(log[half:])):
+            code, out, err = run("decode", "--json", self.write("a.log.gz", compressed))
+            if code != 0 and "zlib1g-dev" in err:
+                self.skipTest("built without zlib")
+            self.assertEqual(out, whole)
+            self.assertEqual(decode(compressed, "--json"), whole)
+        expect(run("decode", "--json", self.write("cut.gz", gzip.compress(log)[:-9])), code=1,
+               err="cut.gz: ends within compressed data at byte")
+        self.assertIn("cannot be decompressed", run("decode", self.write("bad.gz", b"\x1f\x8b\x08nothing of this kind"))[2])
+
+    def test_a_log_compressed_with_zstandard_is_read(self):
+        if shutil.which("zstd") is None:
+            self.skipTest("the command zstd is missing")
+        log = sent_at("20240102-12:00:01", 1) * 300
+        packed = subprocess.run(["zstd", "-c"], input=log, capture_output=True, check=True).stdout
+        code, out, err = run("decode", "--json", self.write("a.zst", packed))
+        if code != 0 and "libzstd-dev" in err:
+            self.skipTest("built without libzstd")
+        self.assertEqual(out, decode(log, "--json"))
+
+    def test_the_files_in_a_zip_archive_are_read(self):
+        path = self.folder / "logs.zip"
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("day/b.log", sent_at("20240102-12:00:02", 2))
+            archive.writestr("a.log", sent_at("20240102-12:00:01", 1) + b"\n" + sent_at("20240102-12:00:03", 3))
+        code, _, err = run("decode", str(path))
+        if code != 0 and "libzip-dev" in err:
+            self.skipTest("built without libzip")
+        self.assertEqual(self.seqs(str(path)), [1, 2, 3])
+        self.assertIn("logs.zip/day/b.log line 1: ", decode(b"", "--one-line", str(path)))
+
+    def test_a_field_per_line_with_its_name_is_a_message(self):
+        fields = fix(ORDER).decode().rstrip("\x01").split("\x01")
+        for meaning in ("{value}", "{value} (BUY)", "BUY ({value})"):
+            lines = []
+            for tag, value in (field.split("=") for field in fields):
+                text = meaning.format(value=value) if tag in ("35", "54") else value
+                lines.append(f"    Name of it ({tag}): {text}" + (" [Good]" if tag == "10" else ""))
+            text = "Frame 1: 2024-01-02 12:00:01\n" + "\n".join(lines) + "\n\nFrame 2:\n" + "\n".join(lines)
+            text = text.replace("Name of it (8)", "BeginString (8)")
+            with self.subTest(meaning=meaning):
+                first, second = decode_json(text.encode())
+                self.assertEqual([first["ok"], second["ok"], first["line"], second["line"]], [True, True, 2, 19])
+                self.assertIn({"tag": 54, "name": "Side", "value": "1", "meaning": "BUY"}, first["fields"])
+
+    def test_byte_arrays_of_journalctl_are_messages(self):
+        entries = [{"__REALTIME_TIMESTAMP": "1704196801000000", "MESSAGE": list(b"sent " + fix(ORDER))},
+                   {"__REALTIME_TIMESTAMP": "1704196802000000", "MESSAGE": "a line of text"},
+                   {"__REALTIME_TIMESTAMP": "1704196803000000", "MESSAGE": list(fix(LOGON))}]
+        for separators in [(",", ":"), (", ", " : ")]:
+            log = "".join(json.dumps(entry, separators=separators) + "\n" for entry in entries).encode()
+            with self.subTest(separators=separators):
+                first, second = decode_json(log)
+                self.assertEqual([first["ok"], second["ok"], first["line"], second["line"]], [True, True, 1, 3])
 
 
 class Showing(unittest.TestCase):

@@ -51,7 +51,7 @@ class Market(InFolder):
         self.assertEqual((status, out), (0, run("market", "book", plain, "--json")[1]))
         for size in (len(parts) - 1, len(parts) // 2):
             expect(run("market", "book", self.file(parts[:size], "cut.dbn.zst"), "--json"), code=1,
-                   err=f"ends within a Zstandard frame at byte {size}")
+                   err=f"ends within compressed data at byte {size}")
         damaged = bytearray(parts)
         damaged[len(parts) // 2] ^= 0xFF
         expect(run("market", "book", self.file(bytes(damaged), "bad.dbn.zst"), "--json"), code=1, err="bad.dbn.zst: ")

@@ -139,7 +139,7 @@ ROWS = {
         ["cannot write no/e.toml: No such file", "writable folder"]),
     # Logs and dictionaries as arguments.
     "a log that does not exist": ({}, "decode no.log", WRONG, ["no.log: No such file", "give the path"]),
-    "a folder as log": ({"d/x": ""}, "decode d", FAILED, ["cannot read d: Is a directory", "give the path"]),
+    "a folder without messages": ({"d/x": ""}, "decode d", FAILED, ["d: no FIX message found"]),
     "a log without FIX": ({"x.log": "hello"}, "decode x.log", FAILED, ["x.log: no FIX message found", "8=FIX"]),
     "an overlay in a folder that does not exist": (
         {"x.log": support.fix(support.ORDER)}, "dict learn x.log --out no/x.xml", WRONG,

@@ -1,22 +1,14 @@
 // nfx decode: shows the FIX messages of a log field by field.
-#include <fcntl.h>
-#include <poll.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <map>
-#include <memory>
 #include <stdexcept>
 
-#include "base/error_text.hpp"
 #include "cli/progress.hpp"
 #include "command.hpp"
 #include "decode/decoder.hpp"
 #include "decode/dictionaries.hpp"
+#include "decode/log_reader.hpp"
 #include "decode/print.hpp"
-#include "decode/scanner.hpp"
-#include "nexusfix/config/engine_config.hpp"
 #include "output.hpp"
 #include "text.hpp"
 
@@ -24,7 +16,7 @@ namespace nfx::app {
 namespace {
 
 struct DecodeOptions {
-  std::string file = "-";
+  std::vector<std::string> paths;
   std::vector<std::string> dictionaries;
   std::vector<std::string> only;
   std::string color = "auto";
@@ -33,47 +25,6 @@ struct DecodeOptions {
   bool one_line = false;
   bool json = false;
   bool summary = false;
-};
-
-constexpr const char* or_stdin = "; give the path of a readable file, or - for standard input";
-
-class Input {
- public:
-  explicit Input(const std::string& file)
-      : name_(file), fd_(file == "-" ? STDIN_FILENO : open(file.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (fd_ < 0) throw ConfigError(cannot("read", file, errno) + or_stdin);
-  }
-  ~Input() {
-    if (fd_ != STDIN_FILENO) close(fd_);
-  }
-  Input(const Input&) = delete;
-  Input& operator=(const Input&) = delete;
-
-  // Whether bytes, or the end, arrive within this time; -1: no limit.
-  [[nodiscard]] bool ready(int timeout_ms) const {
-    pollfd wait{fd_, POLLIN, 0};
-    int result;
-    do {
-      result = poll(&wait, 1, timeout_ms);
-    } while (result < 0 && errno == EINTR);
-    return result != 0;
-  }
-  // Empty at the end.
-  [[nodiscard]] std::string_view read_some() {
-    ssize_t size;
-    do {
-      size = read(fd_, buffer_.get(), buffer_size);
-    } while (size < 0 && errno == EINTR);
-    if (size < 0) throw std::runtime_error(cannot("read", name_, errno) + or_stdin);
-    return {buffer_.get(), static_cast<std::size_t>(size)};
-  }
-
- private:
-  static constexpr std::size_t buffer_size = 256 * 1024;
-
-  std::string name_;
-  int fd_;
-  std::unique_ptr<char[]> buffer_ = std::make_unique_for_overwrite<char[]>(buffer_size);
 };
 
 // Counts messages by type.
@@ -124,54 +75,48 @@ class Decode {
   }
 
   int run() {
-    Input input{options_.file};
+    std::vector<std::string> paths = options_.paths;
+    if (paths.empty()) paths.emplace_back("-");
+    std::vector<LogFile> files = expand_paths(paths);
+    several_ = files.size() > 1;
+    std::uint64_t size = 0;
+    for (const LogFile& each : files) size += cli::file_size_or_zero(each.path);
+    const std::string what = paths.size() == 1 ? paths[0] : std::to_string(files.size()) + " logs";
     // Decoded messages on the terminal already show the progress.
-    cli::Progress progress{"decoding " + options_.file, cli::file_size_or_zero(options_.file),
-                           !options_.summary && is_terminal(Stream::out)};
-    for (bool settled = false;;) {
-      // Prints everything known before waiting. A message that seems complete does not wait for ever for more bytes.
-      if (!input.ready(0)) output_.flush();
-      if (scanner_.waiting() && !settled && !input.ready(200)) {
-        settled = true;
-        scanner_.settle();
-        show_messages();
-        continue;
-      }
-      if (!input.ready(-1)) continue;
-      const std::string_view bytes = input.read_some();
-      if (bytes.empty()) break;
-      settled = false;
-      scanner_.feed(bytes);
-      show_messages();
-      progress.add(bytes.size());
+    cli::Progress progress{"decoding " + what, size, !options_.summary && is_terminal(Stream::out)};
+    LogReader reader{std::move(files),
+                     Times::no,
+                     {.before_waiting = [this] { output_.flush(); },
+                      .on_read = [&progress](std::size_t bytes) { progress.add(bytes); }}};
+    for (LogMessage message; reader.next(message);) {
+      ++found_;
+      show(message);
     }
     progress.end();
-    scanner_.finish();
-    show_messages();
     if (options_.summary) summary_.print(output_.text, options_.validate);
     output_.flush();
-    if (found_ == 0) throw std::runtime_error(options_.file + ": no FIX message found: a message starts with 8=FIX");
+    if (found_ == 0) throw std::runtime_error(what + ": no FIX message found: a message starts with 8=FIX");
     return options_.validate && wrong_ ? exit_failed : exit_done;
   }
 
  private:
-  void show_messages() {
-    while (const auto found = scanner_.next()) {
-      ++found_;
-      const DecodedMessage& message = decoder_.decode(*found);
-      if (!wanted(message)) continue;
-      wrong_ = wrong_ || message.bad() || !message.violation.empty();
-      if (options_.summary) {
-        summary_.count(message);
-      } else if (options_.json) {
-        print_json(output_.text, message, print_);
-      } else if (options_.one_line) {
-        print_one_line(output_.text, message, print_);
-      } else {
-        print_fields(output_.text, message, print_);
-      }
-      output_.flush_when_large();
+  void show(const LogMessage& logged) {
+    const DecodedMessage& message = decoder_.decode(logged.found);
+    if (!wanted(message)) return;
+    wrong_ = wrong_ || message.bad() || !message.violation.empty();
+    if (options_.summary) return summary_.count(message);
+    if (several_) {
+      print_.place = std::string{logged.source} + " line " + std::to_string(logged.found.line);
+      print_.json_place = "\"file\":" + json_text(logged.source) + ",\"line\":" + std::to_string(logged.found.line);
     }
+    if (options_.json) {
+      print_json(output_.text, message, print_);
+    } else if (options_.one_line) {
+      print_one_line(output_.text, message, print_);
+    } else {
+      print_fields(output_.text, message, print_);
+    }
+    output_.flush_when_large();
   }
 
   [[nodiscard]] bool wanted(const DecodedMessage& message) const {
@@ -184,10 +129,10 @@ class Decode {
   Dictionaries dictionaries_;
   Decoder decoder_;
   PrintOptions print_;
-  MessageScanner scanner_;
   Output output_;
   Summary summary_;
   std::uint64_t found_ = 0;
+  bool several_ = false;  // logs
   bool wrong_ = false;
 };
 
@@ -199,36 +144,41 @@ cli::Command decode_command() {
       .name = "decode",
       .summary = "Decode the FIX messages in a log of any engine",
       .run = [] { return Decode{options}.run(); },
-      .options =
-          {{.names = "FILE", .target = &options.file, .help = "Log file; -: standard input", .kind = cli::Kind::file},
-           {.names = "--dictionary",
-            .target = &options.dictionaries,
-            .help = "Dictionary or overlay, used for its version; repeatable",
-            .kind = cli::Kind::file},
-           {.names = "--only",
-            .target = &options.only,
-            .help = "Only messages of these types, by code or name",
-            .value = "TYPE[,TYPE]",
-            .separator = ','},
-           {.names = "--validate",
-            .target = &options.validate,
-            .help = "Also report the first violation of its dictionary in each message; exit code 1 if any message is "
-                    "malformed or invalid"},
-           {.names = "--one-line",
-            .target = &options.one_line,
-            .help = "One line per message",
-            .excludes = {"--json", "--summary"}},
-           {.names = "--json",
-            .target = &options.json,
-            .help = "One JSON object per message and line",
-            .excludes = {"--summary"}},
-           {.names = "--summary", .target = &options.summary, .help = "Print only the number of messages of each type"},
-           color_option(options.color),
-           {.names = "--show-secrets",
-            .target = &options.show_secrets,
-            .help = "Show passwords and RawData(96), masked with *** otherwise"}},
+      .options = {{.names = "FILE",
+                   .target = &options.paths,
+                   .help = "Log file, folder or zip archive; - or none: standard input",
+                   .kind = cli::Kind::file},
+                  {.names = "--dictionary",
+                   .target = &options.dictionaries,
+                   .help = "Dictionary or overlay, used for its version; repeatable",
+                   .kind = cli::Kind::file},
+                  {.names = "--only",
+                   .target = &options.only,
+                   .help = "Only messages of these types, by code or name",
+                   .value = "TYPE[,TYPE]",
+                   .separator = ','},
+                  {.names = "--validate",
+                   .target = &options.validate,
+                   .help = "Also report the first thing in each message that its dictionary does not allow; exit code "
+                           "1 if any message is malformed or invalid"},
+                  {.names = "--one-line",
+                   .target = &options.one_line,
+                   .help = "One line per message",
+                   .excludes = {"--json", "--summary"}},
+                  {.names = "--json",
+                   .target = &options.json,
+                   .help = "One JSON object per message and line",
+                   .excludes = {"--summary"}},
+                  {.names = "--summary",
+                   .target = &options.summary,
+                   .help = "Only how many messages there are of each type"},
+                  color_option(options.color),
+                  {.names = "--show-secrets",
+                   .target = &options.show_secrets,
+                   .help = "Show passwords and RawData(96), masked with *** otherwise"}},
       .details =
-          R"(Messages may be anywhere in a line, after timestamps or other text, several to a line or without any lines. Fields may be separated by SOH, ^A, \x01, <SOH>, [SOH], '|', ';' and other short texts, or each be a line; the separator is detected per message. A log in UTF-16 is read.
+          R"(Messages may be anywhere in a line, after timestamps or other text, several to a line or without any lines. Fields may be separated by SOH, ^A, \x01, <SOH>, [SOH], '|', ';' and other short texts, or each be a line; the separator is detected per message. A log in UTF-16 is read, and so are the text of Wireshark and fix8 (a field per line as "MsgType (35): D") and journalctl -o json.
+Files compressed with gzip or Zstandard are decompressed. Messages of several logs, of a folder or of a zip archive are merged by time: the time that the log wrote before a message, otherwise its SendingTime. A log in local time is converted to UTC by its first message.
 BodyLength and CheckSum are verified with SOH in place of the separator; byte numbers count from 0 in that form. Malformed messages are explained and shown as far as they can be parsed. Control characters are shown as \xNN.
 A message of FIXT.1.1 is decoded as the version that it names, or that its sender's Logon named, or FIX 5.0 SP2.
 A message may have 8 MiB; a longer one is reported and skipped. Works on a growing pipe.)",

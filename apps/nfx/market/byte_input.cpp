@@ -2,14 +2,15 @@
 #include "market/byte_input.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
+#include <string_view>
 
 #include "base/error_text.hpp"
 
@@ -17,7 +18,8 @@ namespace nfx::app::market {
 namespace {
 
 constexpr std::size_t chunk_size = 256 * 1024;  // fits into a core's cache
-constexpr std::array zstd_magic{std::byte{0x28}, std::byte{0xB5}, std::byte{0x2F}, std::byte{0xFD}};
+constexpr std::string_view zstd_magic = "\x28\xB5\x2F\xFD";
+constexpr std::string_view gzip_magic = "\x1F\x8B\x08";
 
 [[nodiscard]] bool is_regular_file(int file) noexcept {
   struct stat status{};
@@ -36,9 +38,10 @@ ByteInput::ByteInput(std::string path, Decompress where)
     fill();
     if (in_end_ == before) break;
   }
-  if (in_end_ >= zstd_magic.size() && std::equal(zstd_magic.begin(), zstd_magic.end(), in_.begin())) {
+  const std::string_view begin{reinterpret_cast<const char*>(in_.data()), in_end_};
+  if (begin.starts_with(zstd_magic) || begin.starts_with(gzip_magic)) {
     try {
-      decoder_.emplace();
+      decoder_ = begin.starts_with(zstd_magic) ? make_zstd_decompressor() : make_gzip_decompressor();
     } catch (const std::runtime_error& error) {
       throw std::runtime_error(path_ + ": " + error.what());
     }
@@ -73,6 +76,16 @@ void ByteInput::fill() {
   }
 }
 
+bool ByteInput::ready(int timeout_ms) const {
+  if (ahead_ || in_begin_ != in_end_) return true;
+  pollfd wait{file_, POLLIN, 0};
+  int result;
+  do {
+    result = ::poll(&wait, 1, timeout_ms);
+  } while (result < 0 && errno == EINTR);
+  return result != 0;
+}
+
 std::span<const std::byte> ByteInput::next() {
   if (ahead_) return ahead_->next();
   if (decoder_) return {out_.data(), decompress(out_)};
@@ -88,7 +101,7 @@ std::size_t ByteInput::decompress(std::span<std::byte> out) {
     if (in_begin_ == in_end_) fill();
     const bool ended = in_begin_ == in_end_;
     const std::uint64_t offset = read_ - (in_end_ - in_begin_);
-    ZstdDecoder::Step step;
+    Decompressor::Step step;
     try {
       step = decoder_->decode({in_.data() + in_begin_, in_end_ - in_begin_}, out);
     } catch (const std::runtime_error& error) {
@@ -97,7 +110,7 @@ std::size_t ByteInput::decompress(std::span<std::byte> out) {
     in_begin_ += step.consumed;
     if (step.produced != 0) return step.produced;
     if (ended) {
-      if (!decoder_->between_frames()) fail("ends within a Zstandard frame", read_);
+      if (!decoder_->between_frames()) fail("ends within compressed data", read_);
       return 0;
     }
   }

@@ -1,5 +1,5 @@
-// Reads the bytes of a file in chunks, and decompresses them if the file begins as a Zstandard frame. Memory does not
-// depend on the file's size.
+// Reads the bytes of a file in chunks, and decompresses them if the file begins as Zstandard or gzip does. Memory does
+// not depend on the file's size.
 // Thread: one owner; a separate thread reads a compressed file ahead. Cost: a read per 256 KiB. Lifetime: a chunk is
 // valid until the next call. Errors: std::runtime_error that names the file and the byte.
 #pragma once
@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "market/decompressor.hpp"
 #include "market/read_ahead.hpp"
-#include "market/zstd_decoder.hpp"
 
 namespace nfx::app::market {
 
@@ -34,10 +34,13 @@ class ByteInput {
   // The next bytes; none at the end.
   [[nodiscard]] std::span<const std::byte> next();
 
+  // Whether bytes, or the end, arrive within this time; -1: no limit.
+  [[nodiscard]] bool ready(int timeout_ms) const;
+
   // Bytes of the file read so far, including read-ahead.
   [[nodiscard]] std::uint64_t bytes_read() const noexcept { return read_.load(std::memory_order_relaxed); }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  [[nodiscard]] bool compressed() const noexcept { return decoder_.has_value(); }
+  [[nodiscard]] bool compressed() const noexcept { return decoder_ != nullptr; }
 
  private:
   void fill();
@@ -51,7 +54,7 @@ class ByteInput {
   std::size_t in_begin_ = 0;
   std::size_t in_end_ = 0;
   std::vector<std::byte> out_;
-  std::optional<ZstdDecoder> decoder_;
+  std::unique_ptr<Decompressor> decoder_;
   std::optional<ReadAhead> ahead_;  // declared last, because it uses the members above
 };
 

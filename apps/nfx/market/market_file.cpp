@@ -44,7 +44,6 @@ std::string known_as(std::span<const std::byte> first) {
     return first.size() >= bytes.size() && std::equal(bytes.begin(), bytes.end(), first.begin(),
                                                       [](unsigned char a, std::byte b) { return std::byte{a} == b; });
   };
-  if (begins({0x1F, 0x8B})) return "is compressed with gzip: write zcat FILE | nfx market ... -";
   if (begins({0xD4, 0xC3, 0xB2, 0xA1}) || begins({0x4D, 0x3C, 0xB2, 0xA1}) || begins({0x0A, 0x0D, 0x0D, 0x0A})) {
     return "is a capture of packets, which is not read";
   }
@@ -66,9 +65,9 @@ std::vector<cli::Option> with_file_options(FileOptions& options, std::vector<cli
   std::vector<cli::Option> all{
       {.names = "FILE",
        .target = &options.path,
-       .help =
-           "Recording in Databento's binary encoding or file of ITCH 5.0 messages, compressed with Zstandard or not; "
-           "- for standard input",
+       .help = "Recording in Databento's binary encoding or file of ITCH 5.0 messages, compressed with Zstandard or "
+               "gzip, or not; "
+               "- for standard input",
        .required = true,
        .kind = cli::Kind::file},
       {.names = "--date",

@@ -1,0 +1,223 @@
+// Opens logs by what they begin with, and merges them.
+#include "decode/log_reader.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <span>
+
+#include "base/error_text.hpp"
+#include "decode/log_time.hpp"
+#include "decode/text_form.hpp"
+#include "market/byte_input.hpp"
+#include "nexusfix/config/engine_config.hpp"
+
+namespace nfx::app {
+namespace {
+
+constexpr const char* or_stdin = "; give the path of a readable file, or - for standard input";
+constexpr std::size_t max_open_logs = 64;  // that wait for their time
+
+class FileBytes final : public ByteStream {
+ public:
+  FileBytes(const std::string& path, bool read_ahead)
+      : input_(path, read_ahead ? market::Decompress::ahead : market::Decompress::by_caller) {}
+
+  std::string_view next() override {
+    const std::span<const std::byte> bytes = input_.next();
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+  bool ready(int timeout_ms) const override { return input_.ready(timeout_ms); }
+
+ private:
+  market::ByteInput input_;
+};
+
+// The time of each message, with the log's zone found by the first message that has a SendingTime.
+class MessageTimes {
+ public:
+  [[nodiscard]] std::optional<UtcTime> of(const FoundMessage& message) {
+    const std::optional<UtcTime> sent = sending_time(message.text);
+    const std::optional<LogTime> logged = time_in(message.prefix);
+    if (!logged) return sent;
+    if (logged->zone_known) return logged->time;
+    if (!zone_ && sent) zone_ = zone_between(logged->time, *sent);
+    return logged->time - zone_.value_or(Duration{});
+  }
+
+ private:
+  [[nodiscard]] static std::optional<UtcTime> sending_time(std::string_view text) {
+    const std::size_t at = text.find(
+        "\x01"
+        "52=");
+    if (at == std::string_view::npos) return std::nullopt;
+    const std::string_view value = text.substr(at + 4, text.find('\x01', at + 4) - at - 4);
+    const auto time = parse_utc_timestamp(value);
+    return time ? std::optional{time->time} : std::nullopt;
+  }
+  // Zones differ from UTC by quarters of an hour.
+  [[nodiscard]] static Duration zone_between(UtcTime logged, UtcTime sent) {
+    using Quarters = std::chrono::duration<std::int64_t, std::ratio<900>>;
+    const auto difference = std::chrono::round<Quarters>(logged - sent);
+    return std::chrono::abs(difference) <= std::chrono::hours{14} ? Duration{difference} : Duration{};
+  }
+
+  std::optional<Duration> zone_;
+};
+
+// Messages in text.
+class TextSource final : public MessageSource {
+ public:
+  TextSource(std::unique_ptr<ByteStream> bytes, std::string_view first, std::string name, Times times,
+             const LogReaderHooks& hooks)
+      : bytes_(std::move(bytes)), name_(std::move(name)), with_times_(times == Times::yes), hooks_(hooks) {
+    take(first);
+  }
+
+  bool next(LogMessage& message) override {
+    for (;;) {
+      if (const auto found = scanner_.next()) {
+        message = {*found, name_, with_times_ ? times_.of(*found) : std::nullopt};
+        return true;
+      }
+      if (ended_) return false;
+      // Everything known is shown before waiting. A message that seems complete does not wait for ever for more bytes.
+      if (!bytes_->ready(0) && hooks_.before_waiting) hooks_.before_waiting();
+      if (scanner_.waiting() && !settled_ && !bytes_->ready(200)) {
+        settled_ = true;
+        scanner_.settle();
+        continue;
+      }
+      if (!bytes_->ready(-1)) continue;
+      take(bytes_->next());
+    }
+  }
+
+ private:
+  void take(std::string_view bytes) {
+    settled_ = false;
+    if (!bytes.empty()) {
+      scanner_.feed(form_.convert(bytes));
+      if (hooks_.on_read) hooks_.on_read(bytes.size());
+      return;
+    }
+    ended_ = true;
+    scanner_.feed(form_.finish());
+    scanner_.finish();
+  }
+
+  std::unique_ptr<ByteStream> bytes_;
+  std::string name_;
+  bool with_times_;
+  const LogReaderHooks& hooks_;
+  TextForm form_;
+  MessageScanner scanner_;
+  MessageTimes times_;
+  bool settled_ = false;
+  bool ended_ = false;
+};
+
+bool is_archive(const std::string& path) {
+  std::array<char, 4> begin{};
+  std::ifstream file{path, std::ios::binary};
+  return file.read(begin.data(), begin.size()) && std::memcmp(begin.data(), "PK\x03\x04", 4) == 0;
+}
+
+void add_file(std::vector<LogFile>& files, const std::string& path) {
+  if (!is_archive(path)) {
+    files.push_back({.path = path, .name = path});
+    return;
+  }
+  for (LogFile& each : files_in_archive(path)) files.push_back(std::move(each));
+}
+
+}  // namespace
+
+std::unique_ptr<ByteStream> open_bytes(const LogFile& file, bool read_ahead) {
+  if (file.archived) return open_archived(file);
+  return std::make_unique<FileBytes>(file.path, read_ahead);
+}
+
+std::unique_ptr<MessageSource> open_log(const LogFile& file, Times times, const LogReaderHooks& hooks,
+                                        bool read_ahead) {
+  std::unique_ptr<ByteStream> bytes = open_bytes(file, read_ahead);
+  const std::string_view first = bytes->next();
+  return std::make_unique<TextSource>(std::move(bytes), first, file.name, times, hooks);
+}
+
+std::vector<LogFile> expand_paths(const std::vector<std::string>& paths) {
+  namespace fs = std::filesystem;
+  std::vector<LogFile> files;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    if (path == "-") {
+      files.push_back({.path = path, .name = "-"});
+    } else if (::access(path.c_str(), R_OK) != 0) {
+      throw ConfigError(cannot("read", path, errno) + or_stdin);
+    } else if (fs::is_directory(status)) {
+      std::vector<std::string> below;
+      fs::recursive_directory_iterator each{path, error};
+      for (; !error && each != fs::recursive_directory_iterator{}; each.increment(error)) {
+        const bool hidden = each->path().filename().string().starts_with('.');
+        if (hidden && each->is_directory()) each.disable_recursion_pending();
+        if (!hidden && each->is_regular_file()) below.push_back(each->path().string());
+      }
+      if (error) throw std::runtime_error(cannot("read", path, error.value()));
+      std::ranges::sort(below);
+      for (const std::string& file : below) add_file(files, file);
+    } else if (fs::is_regular_file(status)) {
+      add_file(files, path);
+    } else {
+      files.push_back({.path = path, .name = path});
+    }
+  }
+  return files;
+}
+
+LogReader::LogReader(std::vector<LogFile> files, Times times, LogReaderHooks hooks)
+    : times_(files.size() > 1 ? Times::yes : times), hooks_(std::move(hooks)), waiting_(Later{&logs_}) {
+  for (LogFile& file : files) logs_.push_back({.file = std::move(file), .source = {}, .head = {}, .time = {}});
+  if (logs_.size() == 1) return;
+  for (std::size_t i = 0; i < logs_.size(); ++i) {
+    if (!advance(logs_[i])) continue;
+    waiting_.push(i);
+    // Standard input cannot be opened again.
+    if (logs_.size() > max_open_logs && logs_[i].file.path != "-") logs_[i].source.reset();
+  }
+}
+
+bool LogReader::advance(Log& log) {
+  if (!log.source) log.source = open_log(log.file, times_, hooks_, logs_.size() <= 4);
+  if (!log.source->next(log.head)) {
+    log.source.reset();
+    return false;
+  }
+  if (log.head.time) log.time = *log.head.time;
+  return true;
+}
+
+bool LogReader::next(LogMessage& message) {
+  if (logs_.size() == 1) {
+    Log& log = logs_.front();
+    if (!log.source) log.source = open_log(log.file, times_, hooks_);
+    return log.source->next(message);
+  }
+  if (current_ && advance(logs_[*current_])) waiting_.push(*current_);
+  current_.reset();
+  if (waiting_.empty()) return false;
+  current_ = waiting_.top();
+  waiting_.pop();
+  Log& log = logs_[*current_];
+  if (!log.source && !advance(log)) return next(message);  // it was shortened since
+  message = log.head;
+  return true;
+}
+
+}  // namespace nfx::app
