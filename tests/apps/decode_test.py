@@ -348,6 +348,53 @@ class Inputs(FolderTest):
                 self.assertEqual([first["ok"], second["ok"], first["line"], second["line"]], [True, True, 1, 3])
 
 
+class Filtering(unittest.TestCase):
+    LOG = b"\n".join([
+        sent_at("20240102-09:00:00", 1, _49="C1", _56="V", _54=1, _58="first"),
+        b"10:00 quote " + sent_at("20240102-09:30:00", 2, _49="V", _56="C1", _35="8", _54=2, _39=0),
+        sent_at("20240103-09:15:00", 3, _49="C2", _56="V", _54=1, _58="x" * 9),
+        sent_at("20240103-10:00:00", 4, _49="V", _56="C2", _35="8", _54=1, _39=2)])
+
+    def check(self, expected, *options):
+        self.assertEqual([int(m["seq"]) for m in decode_json(self.LOG, *options)], expected, options)
+
+    def test_sessions_are_chosen_in_both_directions(self):
+        self.check([1, 2], "--session", "C1->V")
+        self.check([1, 2], "--session", "V->C1")
+        self.check([3, 4], "--session", "C2")
+        self.check([1, 2, 3, 4], "--session", "C2", "--session", "C1->V")
+        self.check([], "--session", "C1->C2")
+
+    def test_types_are_chosen_by_code_or_name(self):
+        self.check([2, 4], "--type", "8")
+        self.check([2, 4], "--type", "ExecutionReport")
+        self.check([1, 2, 3, 4], "--type", "8,NewOrderSingle")
+
+    def test_fields_are_chosen_by_presence_or_value(self):
+        self.check([1, 3], "--tag", "58")
+        self.check([1, 3, 4], "--tag", "54=1")
+        self.check([4], "--tag", "Side=1", "--tag", "OrdStatus")
+        self.check([], "--tag", "58=firs")
+
+    def test_times_are_limits_of_a_moment_or_of_every_day(self):
+        self.check([2, 3, 4], "--from", "20240102-09:30:00")
+        self.check([3, 4], "--from", "2024-01-03")
+        self.check([2], "--from", "2024-01-02T09:00:00.001", "--to", "2024-01-03")
+        self.check([1, 3], "--to", "09:30")
+        self.check([4], "--from", "2024-01-02T00:00:00", "--from", "10:00")
+
+    def test_texts_are_found_in_messages_and_before_them(self):
+        self.check([1], "--text", "first")
+        self.check([2], "--text", "quote")
+        self.check([1], "--text", "54=1|58=f")
+        self.check([], "--text", "first", "--text", "quote")
+
+    def test_values_that_cannot_be_read_are_wrong_usage(self):
+        for options, part in [(("--from", "noon"), "noon is not a time"), (("--tag", "NoSuchField=1"), "no field is named"),
+                              (("--session", "->V"), "expected SENDER")]:
+            expect(run("decode", *options, data=self.LOG), code=2, out="", err=part)
+
+
 class Showing(unittest.TestCase):
     def test_groups_are_indented_by_nesting(self):
         out = decode(fix(HEADER + PARTIES + [(55, "IBM")]))

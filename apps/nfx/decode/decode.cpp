@@ -7,6 +7,7 @@
 #include "command.hpp"
 #include "decode/decoder.hpp"
 #include "decode/dictionaries.hpp"
+#include "decode/filter.hpp"
 #include "decode/log_reader.hpp"
 #include "decode/print.hpp"
 #include "output.hpp"
@@ -18,7 +19,7 @@ namespace {
 struct DecodeOptions {
   std::vector<std::string> paths;
   std::vector<std::string> dictionaries;
-  std::vector<std::string> only;
+  FilterOptions filter;
   std::string color = "auto";
   bool show_secrets = false;
   bool validate = false;
@@ -70,9 +71,8 @@ class Decode {
   explicit Decode(const DecodeOptions& options)
       : options_(options),
         decoder_(dictionaries_, options.validate),
-        print_{options.show_secrets, Palette{use_colour(options.color, Stream::out)}, {}, {}} {
-    for (const std::string& file : options.dictionaries) dictionaries_.add(file);
-  }
+        filter_(options.filter, with_given(dictionaries_, options)),
+        print_{options.show_secrets, Palette{use_colour(options.color, Stream::out)}, {}, {}} {}
 
   int run() {
     std::vector<std::string> paths = options_.paths;
@@ -85,12 +85,12 @@ class Decode {
     // Decoded messages on the terminal already show the progress.
     cli::Progress progress{"decoding " + what, size, !options_.summary && is_terminal(Stream::out)};
     LogReader reader{std::move(files),
-                     Times::no,
+                     filter_.needs_times(),
                      {.before_waiting = [this] { output_.flush(); },
                       .on_read = [&progress](std::size_t bytes) { progress.add(bytes); }}};
     for (LogMessage message; reader.next(message);) {
       ++found_;
-      show(message);
+      if (filter_.may_want(message)) show(message);
     }
     progress.end();
     if (options_.summary) summary_.print(output_.text, options_.validate);
@@ -102,7 +102,7 @@ class Decode {
  private:
   void show(const LogMessage& logged) {
     const DecodedMessage& message = decoder_.decode(logged.found);
-    if (!wanted(message)) return;
+    if (!filter_.wants(message)) return;
     wrong_ = wrong_ || message.bad() || !message.violation.empty();
     if (options_.summary) return summary_.count(message);
     if (several_) {
@@ -119,15 +119,15 @@ class Decode {
     output_.flush_when_large();
   }
 
-  [[nodiscard]] bool wanted(const DecodedMessage& message) const {
-    return options_.only.empty() || std::ranges::any_of(options_.only, [&](const std::string& type) {
-             return type == message.msg_type || (!message.type_name.empty() && type == message.type_name);
-           });
+  static Dictionaries& with_given(Dictionaries& dictionaries, const DecodeOptions& options) {
+    for (const std::string& file : options.dictionaries) dictionaries.add(file);
+    return dictionaries;
   }
 
   const DecodeOptions& options_;
   Dictionaries dictionaries_;
   Decoder decoder_;
+  MessageFilter filter_;
   PrintOptions print_;
   Output output_;
   Summary summary_;
@@ -140,7 +140,7 @@ class Decode {
 
 cli::Command decode_command() {
   static DecodeOptions options;
-  return {
+  cli::Command command{
       .name = "decode",
       .summary = "Decode the FIX messages in a log of any engine",
       .run = [] { return Decode{options}.run(); },
@@ -152,11 +152,6 @@ cli::Command decode_command() {
                    .target = &options.dictionaries,
                    .help = "Dictionary or overlay, used for its version; repeatable",
                    .kind = cli::Kind::file},
-                  {.names = "--only",
-                   .target = &options.only,
-                   .help = "Only messages of these types, by code or name",
-                   .value = "TYPE[,TYPE]",
-                   .separator = ','},
                   {.names = "--validate",
                    .target = &options.validate,
                    .help = "Also report the first thing in each message that its dictionary does not allow; exit code "
@@ -186,8 +181,12 @@ A message may have 8 MiB; a longer one is reported and skipped. Works on a growi
       .examples = {{.line = "nfx decode messages.log", .about = "show a FIX log of any engine field by field"},
                    {.line = "tail -f session.log | nfx decode --one-line --only NewOrderSingle,8"},
                    {.line = "nfx decode --json messages.log | jq 'select(.ok | not)'"},
+                   {.line = "nfx decode --session CLIENT --from 09:30 --to 09:45 --tag Symbol=IBM logs/"},
                    {.line = "nfx decode --summary --validate messages.log"}},
   };
+  const std::vector<cli::Option> filter = options.filter.options();
+  command.options.insert(command.options.begin() + 2, filter.begin(), filter.end());
+  return command;
 }
 
 }  // namespace nfx::app

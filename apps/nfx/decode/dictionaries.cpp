@@ -50,6 +50,18 @@ DictionaryChoice Dictionaries::find(std::string_view begin_string, std::string_v
   return {shipped("FIX.4.4"), false};
 }
 
+std::uint32_t Dictionaries::tag_named(std::string_view name) {
+  const auto tag_in = [name](const Dictionary& dictionary) {
+    const FieldDef* field = dictionary.find_field(name);
+    return field == nullptr ? 0 : static_cast<std::uint32_t>(value(field->tag));
+  };
+  for (const auto& [key, dictionary] : given_) {
+    if (const std::uint32_t tag = tag_in(dictionary); tag != 0) return tag;
+  }
+  const Dictionary* dictionary = over_transport(newest);
+  return dictionary == nullptr ? 0 : tag_in(*dictionary);
+}
+
 const Dictionary* Dictionaries::shipped(std::string_view version_name) {
   const auto known = shipped_.find(version_name);
   if (known != shipped_.end()) return known->second.get();

@@ -3,6 +3,7 @@
 // file. Bounds: one dictionary per known version and given file.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -25,6 +26,8 @@ class Dictionaries {
   void add(const std::filesystem::path& file);
   // appl_ver_id is for FIXT.1.1; an empty or unknown one means FIX 5.0 SP2.
   [[nodiscard]] DictionaryChoice find(std::string_view begin_string, std::string_view appl_ver_id = {});
+  // The number of the field with this name in a given dictionary or in the newest version; 0: there is none.
+  [[nodiscard]] std::uint32_t tag_named(std::string_view name);
 
  private:
   [[nodiscard]] const Dictionary* shipped(std::string_view version_name);
