@@ -27,6 +27,15 @@ Duration time_of_day(UtcTime time) { return time - std::chrono::floor<std::chron
 
 }  // namespace
 
+std::uint32_t tag_of(Dictionaries& dictionaries, const std::string& field, std::string_view option) {
+  std::uint32_t tag = 0;
+  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), tag);
+  if (error == std::errc{} && end == field.data() + field.size()) return tag;
+  tag = dictionaries.tag_named(field);
+  if (tag == 0) throw cli::UsageError(std::string{option} + ": no field is named " + field + "; give its number");
+  return tag;
+}
+
 std::vector<cli::Option> FilterOptions::options() {
   return {
       {.names = "--session",
@@ -66,13 +75,7 @@ MessageFilter::MessageFilter(const FilterOptions& options, Dictionaries& diction
   }
   for (const std::string& each : options.tags) {
     const std::size_t equals = each.find('=');
-    const std::string name = each.substr(0, equals);
-    Condition condition;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), condition.tag);
-    if (error != std::errc{} || end != name.data() + name.size()) {
-      condition.tag = dictionaries.tag_named(name);
-      if (condition.tag == 0) throw cli::UsageError("--tag: no field is named " + name + "; give its number");
-    }
+    Condition condition{.tag = tag_of(dictionaries, each.substr(0, equals), "--tag"), .value = {}};
     if (equals != std::string::npos) condition.value = each.substr(equals + 1);
     conditions_.push_back(std::move(condition));
   }

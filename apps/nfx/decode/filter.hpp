@@ -17,6 +17,9 @@
 
 namespace nfx::app {
 
+// The number of a field that is given by number or name. UsageError, which names the option, if there is none.
+[[nodiscard]] std::uint32_t tag_of(Dictionaries& dictionaries, const std::string& field, std::string_view option);
+
 struct FilterOptions {
   std::vector<std::string> sessions, types, tags, texts;
   std::string from, to;

@@ -13,7 +13,9 @@
 #include <span>
 
 #include "base/error_text.hpp"
+#include "decode/capture.hpp"
 #include "decode/log_time.hpp"
+#include "decode/needle_source.hpp"
 #include "decode/text_form.hpp"
 #include "market/byte_input.hpp"
 #include "nexusfix/config/engine_config.hpp"
@@ -39,51 +41,38 @@ class FileBytes final : public ByteStream {
   market::ByteInput input_;
 };
 
-// The time of each message, with the log's zone found by the first message that has a SendingTime.
-class MessageTimes {
- public:
-  [[nodiscard]] std::optional<UtcTime> of(const FoundMessage& message) {
-    const std::optional<UtcTime> sent = sending_time(message.text);
-    const std::optional<LogTime> logged = time_in(message.prefix);
-    if (!logged) return sent;
-    if (logged->zone_known) return logged->time;
-    if (!zone_ && sent) zone_ = zone_between(logged->time, *sent);
-    return logged->time - zone_.value_or(Duration{});
-  }
+std::optional<UtcTime> sending_time(std::string_view text) {
+  const std::size_t at = text.find(
+      "\x01"
+      "52=");
+  if (at == std::string_view::npos) return std::nullopt;
+  const auto time = parse_utc_timestamp(text.substr(at + 4, text.find('\x01', at + 4) - at - 4));
+  return time ? std::optional{time->time} : std::nullopt;
+}
 
- private:
-  [[nodiscard]] static std::optional<UtcTime> sending_time(std::string_view text) {
-    const std::size_t at = text.find(
-        "\x01"
-        "52=");
-    if (at == std::string_view::npos) return std::nullopt;
-    const std::string_view value = text.substr(at + 4, text.find('\x01', at + 4) - at - 4);
-    const auto time = parse_utc_timestamp(value);
-    return time ? std::optional{time->time} : std::nullopt;
-  }
-  // Zones differ from UTC by quarters of an hour.
-  [[nodiscard]] static Duration zone_between(UtcTime logged, UtcTime sent) {
-    using Quarters = std::chrono::duration<std::int64_t, std::ratio<900>>;
-    const auto difference = std::chrono::round<Quarters>(logged - sent);
-    return std::chrono::abs(difference) <= std::chrono::hours{14} ? Duration{difference} : Duration{};
-  }
-
-  std::optional<Duration> zone_;
-};
+// Zones differ from UTC by quarters of an hour.
+Duration zone_between(UtcTime logged, UtcTime sent) {
+  using Quarters = std::chrono::duration<std::int64_t, std::ratio<900>>;
+  const auto difference = std::chrono::round<Quarters>(logged - sent);
+  return std::chrono::abs(difference) <= std::chrono::hours{14} ? Duration{difference} : Duration{};
+}
 
 // Messages in text.
 class TextSource final : public MessageSource {
  public:
-  TextSource(std::unique_ptr<ByteStream> bytes, std::string_view first, std::string name, Times times,
-             const LogReaderHooks& hooks)
-      : bytes_(std::move(bytes)), name_(std::move(name)), with_times_(times == Times::yes), hooks_(hooks) {
+  TextSource(std::unique_ptr<ByteStream> bytes, std::string_view first, std::string name,
+             const LogReaderOptions& options)
+      : bytes_(std::move(bytes)),
+        name_(std::move(name)),
+        with_times_(options.times == Times::yes),
+        hooks_(options.hooks) {
     take(first);
   }
 
   bool next(LogMessage& message) override {
     for (;;) {
       if (const auto found = scanner_.next()) {
-        message = {*found, name_, with_times_ ? times_.of(*found) : std::nullopt};
+        message = {*found, name_, with_times_ ? times_.of(*found) : std::nullopt, false};
         return true;
       }
       if (ended_) return false;
@@ -139,16 +128,32 @@ void add_file(std::vector<LogFile>& files, const std::string& path) {
 
 }  // namespace
 
+std::optional<UtcTime> MessageTimes::of(const FoundMessage& message) {
+  const std::optional<UtcTime> sent = sending_time(message.text);
+  const std::optional<LogTime> logged = time_in(message.prefix);
+  if (!logged) return sent;
+  if (logged->zone_known) return logged->time;
+  if (!zone_ && sent) zone_ = zone_between(logged->time, *sent);
+  return logged->time - zone_.value_or(Duration{});
+}
+
+bool begins_capture(std::string_view begin) {
+  constexpr std::array<std::string_view, 5> magics{"\xD4\xC3\xB2\xA1", "\xA1\xB2\xC3\xD4", "\x4D\x3C\xB2\xA1",
+                                                   "\xA1\xB2\x3C\x4D", "\x0A\x0D\x0D\x0A"};
+  return std::ranges::any_of(magics, [begin](std::string_view magic) { return begin.starts_with(magic); });
+}
+
 std::unique_ptr<ByteStream> open_bytes(const LogFile& file, bool read_ahead) {
   if (file.archived) return open_archived(file);
   return std::make_unique<FileBytes>(file.path, read_ahead);
 }
 
-std::unique_ptr<MessageSource> open_log(const LogFile& file, Times times, const LogReaderHooks& hooks,
-                                        bool read_ahead) {
+std::unique_ptr<MessageSource> open_log(const LogFile& file, const LogReaderOptions& options, bool read_ahead) {
+  if (auto source = open_needle_source(file, options.needles, options.hooks)) return source;
   std::unique_ptr<ByteStream> bytes = open_bytes(file, read_ahead);
   const std::string_view first = bytes->next();
-  return std::make_unique<TextSource>(std::move(bytes), first, file.name, times, hooks);
+  if (begins_capture(first)) return open_capture(std::move(bytes), first, file, options.hooks);
+  return std::make_unique<TextSource>(std::move(bytes), first, file.name, options);
 }
 
 std::vector<LogFile> expand_paths(const std::vector<std::string>& paths) {
@@ -158,7 +163,7 @@ std::vector<LogFile> expand_paths(const std::vector<std::string>& paths) {
     std::error_code error;
     const fs::file_status status = fs::status(path, error);
     if (path == "-") {
-      files.push_back({.path = path, .name = "-"});
+      files.push_back({.path = path, .name = "standard input"});
     } else if (::access(path.c_str(), R_OK) != 0) {
       throw ConfigError(cannot("read", path, errno) + or_stdin);
     } else if (fs::is_directory(status)) {
@@ -181,8 +186,9 @@ std::vector<LogFile> expand_paths(const std::vector<std::string>& paths) {
   return files;
 }
 
-LogReader::LogReader(std::vector<LogFile> files, Times times, LogReaderHooks hooks)
-    : times_(files.size() > 1 ? Times::yes : times), hooks_(std::move(hooks)), waiting_(Later{&logs_}) {
+LogReader::LogReader(std::vector<LogFile> files, LogReaderOptions options)
+    : options_(std::move(options)), waiting_(Later{&logs_}) {
+  if (files.size() > 1) options_.times = Times::yes;
   for (LogFile& file : files) logs_.push_back({.file = std::move(file), .source = {}, .head = {}, .time = {}});
   if (logs_.size() == 1) return;
   for (std::size_t i = 0; i < logs_.size(); ++i) {
@@ -194,7 +200,7 @@ LogReader::LogReader(std::vector<LogFile> files, Times times, LogReaderHooks hoo
 }
 
 bool LogReader::advance(Log& log) {
-  if (!log.source) log.source = open_log(log.file, times_, hooks_, logs_.size() <= 4);
+  if (!log.source) log.source = open_log(log.file, options_, logs_.size() <= 4);
   if (!log.source->next(log.head)) {
     log.source.reset();
     return false;
@@ -206,7 +212,7 @@ bool LogReader::advance(Log& log) {
 bool LogReader::next(LogMessage& message) {
   if (logs_.size() == 1) {
     Log& log = logs_.front();
-    if (!log.source) log.source = open_log(log.file, times_, hooks_);
+    if (!log.source) log.source = open_log(log.file, options_);
     return log.source->next(message);
   }
   if (current_ && advance(logs_[*current_])) waiting_.push(*current_);

@@ -1,6 +1,8 @@
 // Formats decoded messages as text or JSON, with secrets masked and values from the network escaped.
 #include "decode/print.hpp"
 
+#include <algorithm>
+
 #include "nexusfix/wire/standard_fields.hpp"
 #include "output.hpp"
 
@@ -133,6 +135,23 @@ void append_field(SafeText& out, const DecodedMessage& message, const DecodedFie
   out += '\n';
 }
 
+// After a comma. Quotes are needed where a value contains the characters of the format.
+void append_csv_value(SafeText& out, std::string_view value) {
+  out += ',';
+  if (value.find_first_of(",\"") == std::string_view::npos) {
+    out += value;
+    return;
+  }
+  out += '"';
+  for (std::size_t at = 0; at < value.size();) {
+    const std::size_t quote = std::min(value.find('"', at), value.size());
+    out += value.substr(at, quote - at);
+    if (quote < value.size()) out += "\"\"";
+    at = quote + 1;
+  }
+  out += '"';
+}
+
 // JSON.
 
 void append_json_member(SafeText& out, std::string_view name, std::string_view text) {
@@ -207,6 +226,29 @@ void print_one_line(SafeText& out, const DecodedMessage& message, const PrintOpt
       out += meaning;
       out += ')';
     }
+  }
+  out += '\n';
+}
+
+void print_csv_header(SafeText& out, std::span<const std::string> fields) {
+  out += "place,time,type,name,sender,target,seq,problem";
+  for (const std::string& each : fields) append_csv_value(out, each);
+  out += '\n';
+}
+
+void print_csv(SafeText& out, const DecodedMessage& message, const PrintOptions& options,
+               std::span<const std::uint32_t> tags) {
+  const std::string line = std::to_string(message.found.line);
+  out += options.place.empty() ? line : options.place;
+  for (const std::string_view value : {message.time, message.msg_type, message.type_name, message.sender,
+                                       message.target, message.seq, std::string_view{message.problem}})
+    append_csv_value(out, value);
+  for (const std::uint32_t tag : tags) {
+    const auto field = std::ranges::find_if(message.fields, [tag](const DecodedField& each) {
+      return each.readable && static_cast<std::uint32_t>(value(each.tag)) == tag;
+    });
+    const bool shown = field != message.fields.end() && (!field->secret || options.show_secrets);
+    append_csv_value(out, shown ? field->value : field != message.fields.end() ? "***" : "");
   }
   out += '\n';
 }

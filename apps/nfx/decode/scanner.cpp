@@ -211,8 +211,8 @@ std::optional<FoundMessage> MessageScanner::next() {
     return std::nullopt;
   }
   consume(start.at);
-  const std::string separator{rest().substr(start.begin_string_size, start.separator_size)};
-  const Extent extent = start.unsure ? Extent{} : measure(rest(), separator);
+  separator_.assign(rest().substr(start.begin_string_size, start.separator_size));
+  const Extent extent = start.unsure ? Extent{} : measure(rest(), separator_);
   if (extent.size == 0) {
     waiting_ = true;
     looked_at_ = buffer_.size();
@@ -223,7 +223,7 @@ std::optional<FoundMessage> MessageScanner::next() {
     return std::nullopt;
   }
   FoundMessage found;
-  take(extent, separator, found);
+  take(extent, separator_, found);
   return found;
 }
 
@@ -399,7 +399,7 @@ void MessageScanner::take(const Extent& extent, std::string_view separator, Foun
   while (!shown_prefix_.empty() && (shown_prefix_.back() == ' ' || shown_prefix_.back() == '\t'))
     shown_prefix_.pop_back();
   hide_secrets(shown_prefix_);
-  found = {message_, shown_prefix_, line_, extent.cut_off, extent.too_long};
+  found = {message_, shown_prefix_, line_, consumed_, extent.size, separator, extent.cut_off, extent.too_long};
   consume(extent.size);
   prefix_.clear();
 }
@@ -407,6 +407,7 @@ void MessageScanner::take(const Extent& extent, std::string_view separator, Foun
 void MessageScanner::consume(std::size_t size) {
   if (size == 0) return;
   const std::string_view gone = rest().substr(0, size);
+  if (copy_ != nullptr) copy_->append(gone);
   line_ += static_cast<std::uint64_t>(std::ranges::count(gone, '\n'));
   before_ = gone.back();
   const std::size_t line_end = gone.rfind('\n');
@@ -419,6 +420,7 @@ void MessageScanner::consume(std::size_t size) {
   prefix_ += tail;
   if (prefix_.size() > max_prefix_size) prefix_.erase(0, prefix_.size() - max_prefix_size);
   at_ += size;
+  consumed_ += size;
 }
 
 }  // namespace nfx::app

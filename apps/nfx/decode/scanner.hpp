@@ -18,11 +18,14 @@
 namespace nfx::app {
 
 struct FoundMessage {
-  std::string_view text;    // separated by SOH and ending with one, whatever the input used
-  std::string_view prefix;  // the last 200 bytes before it on its line
-  std::uint64_t line = 1;   // line number of its start, from 1
-  bool cut_off = false;     // the line or the input ended before a CheckSum
-  bool too_long = false;    // longer than the maximum: text is its start, the rest was skipped
+  std::string_view text;       // separated by SOH and ending with one, whatever the input used
+  std::string_view prefix;     // the last 200 bytes before it on its line
+  std::uint64_t line = 1;      // line number of its start, from 1
+  std::uint64_t offset = 0;    // of its start in the input, in bytes; in UTF-8 if that is UTF-16
+  std::size_t size = 0;        // in the input
+  std::string_view separator;  // in the input
+  bool cut_off = false;        // the line or the input ended before a CheckSum
+  bool too_long = false;       // longer than the maximum: text is its start, the rest was skipped
 };
 
 class MessageScanner {
@@ -36,6 +39,9 @@ class MessageScanner {
   void finish();
   // No bytes have arrived for a while: accepts a message that looks complete, although more bytes could extend it.
   void settle() noexcept { settled_ = true; }
+
+  // Appends everything that is consumed, messages too: after next(), the text before the message and the message.
+  void copy_to(std::string* copy) noexcept { copy_ = copy; }
 
   // The next message; empty until more bytes are fed.
   [[nodiscard]] std::optional<FoundMessage> next();
@@ -82,9 +88,12 @@ class MessageScanner {
   std::size_t at_ = 0;  // everything before it is processed
   char before_ = '\n';  // the byte before at_
   std::uint64_t line_ = 1;
-  std::string prefix_;  // the end of the consumed text of this line
+  std::uint64_t consumed_ = 0;  // bytes before at_
+  std::string prefix_;          // the end of the consumed text of this line
   std::string shown_prefix_;
   std::string message_;
+  std::string separator_;  // of the last message
+  std::string* copy_ = nullptr;
   std::size_t looked_at_ = 0;  // size of buffer_ in the last attempt
   std::size_t wanted_ = 0;     // size of buffer_ with which the next attempt may succeed
   bool line_decides_ = false;
