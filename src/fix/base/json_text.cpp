@@ -1,10 +1,14 @@
 // JSON strings of any bytes.
 #include "base/json_text.hpp"
 
+#include <algorithm>
+
 #include "base/printable.hpp"
 
 namespace nfx {
 namespace {
+
+bool is_plain(char c) noexcept { return c >= 0x20 && c <= 0x7E && c != '"' && c != '\\'; }
 
 void append_hex(std::string& out, unsigned char byte) {
   constexpr std::string_view digits = "0123456789abcdef";
@@ -33,6 +37,12 @@ std::string json_text(std::string_view text) {
   std::string out{'"'};
   std::string safe;
   for (std::size_t i = 0; i < text.size();) {
+    const auto plain_end = std::ranges::find_if_not(text.substr(i), is_plain);
+    if (const auto plain = static_cast<std::size_t>(plain_end - text.substr(i).begin()); plain != 0) {
+      out += text.substr(i, plain);
+      i += plain;
+      continue;
+    }
     // One character at a time, because append_printable() detects malformed UTF-8.
     const char c = text[i];
     if (c == '"' || c == '\\') {
