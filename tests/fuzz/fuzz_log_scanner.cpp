@@ -1,5 +1,5 @@
 // In any log, the messages found are the same however its bytes arrive, in order and with their lines; each ends with
-// SOH, and text in UTF-16 is found as its UTF-8.
+// SOH, and text in UTF-16 is found as its UTF-8. Other forms and times are read from any text.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -7,7 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "decode/log_time.hpp"
 #include "decode/scanner.hpp"
+#include "decode/text_form.hpp"
 #include "fuzz_target.hpp"
 
 // The first byte is the size of the pieces.
@@ -60,6 +62,12 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view log = nfx::fuzz::text_of(data + 1, size - 1);
   const std::vector<Found> whole = messages_in(log, log.size() + 1);
   require(messages_in(log, data[0] % 16 + 1U) == whole, "messages do not depend on how the log is cut", log);
+  static_cast<void>(nfx::app::time_in(log));
+  static_cast<void>(nfx::app::read_typed_time(log));
+  nfx::app::TextForm form;
+  for (std::string_view rest = log; !rest.empty(); rest.remove_prefix(std::min<std::size_t>(data[0] + 1, rest.size())))
+    static_cast<void>(form.convert(rest.substr(0, data[0] + 1U)));
+  static_cast<void>(form.finish());
   std::uint64_t line = 0;
   for (const Found& each : whole) {
     require(each.line >= line && each.line <= nfx::fuzz::lines_of(log), "lines are in order", log);
