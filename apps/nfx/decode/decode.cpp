@@ -44,7 +44,7 @@ class Decode {
  public:
   explicit Decode(const DecodeOptions& options)
       : options_(options),
-        decoder_(dictionaries_, options.validate),
+        decoder_(dictionaries_, options.validate, summarises() ? DecodedParts::without_groups : DecodedParts::all),
         filter_(options.filter, with_given(dictionaries_, options)),
         print_{options.show_secrets, Palette{use_colour(options.color, Stream::out)}, {}, {}},
         csv_tags_(tags_of(options.fields, "--fields")) {}

@@ -77,8 +77,8 @@ bool begins_entry(OpenGroup& open, Tag tag, const MessageView& message) {
 
 }  // namespace
 
-Decoder::Decoder(Dictionaries& dictionaries, bool validate)
-    : dictionaries_(dictionaries), validate_(validate), view_(max_fields), rest_view_(max_fields) {}
+Decoder::Decoder(Dictionaries& dictionaries, bool validate, DecodedParts parts)
+    : dictionaries_(dictionaries), validate_(validate), parts_(parts), view_(max_fields), rest_view_(max_fields) {}
 
 const DecodedMessage& Decoder::decode(const FoundMessage& found) {
   std::vector<DecodedField> fields = std::move(decoded_.fields);
@@ -99,14 +99,15 @@ const DecodedMessage& Decoder::decode(const FoundMessage& found) {
   decoded_.target = first(Tag::TargetCompID);
   decoded_.seq = first(Tag::MsgSeqNum);
   decoded_.time = first(Tag::SendingTime);
-  const DictionaryChoice choice =
-      dictionaries_.find(decoded_.begin_string, appl_ver_id(first(Tag{1128}), first(Tag{1137})));
+  const bool names_version = decoded_.begin_string.starts_with("FIXT");
+  const DictionaryChoice choice = dictionaries_.find(
+      decoded_.begin_string, names_version ? appl_ver_id(first(Tag{1128}), first(Tag{1137})) : std::string_view{});
   decoded_.dictionary = choice.dictionary;
   decoded_.exact_dictionary = choice.exact;
   if (decoded_.dictionary != nullptr) {
     if (const MessageDef* message = decoded_.dictionary->find_message(decoded_.msg_type)) {
       decoded_.type_name = message->name;
-      find_groups(*message);
+      if (parts_ == DecodedParts::all) find_groups(*message);
     }
   }
   decoded_.problem = explain();

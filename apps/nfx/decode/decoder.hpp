@@ -40,9 +40,14 @@ struct DecodedMessage {
   [[nodiscard]] bool bad() const noexcept { return !problem.empty(); }
 };
 
+enum class DecodedParts : std::uint8_t {
+  all,
+  without_groups,  // for those who only count messages
+};
+
 class Decoder {
  public:
-  Decoder(Dictionaries& dictionaries, bool validate);
+  Decoder(Dictionaries& dictionaries, bool validate, DecodedParts parts = DecodedParts::all);
   [[nodiscard]] const DecodedMessage& decode(const FoundMessage& found);
 
  private:
@@ -58,6 +63,7 @@ class Decoder {
   Dictionaries& dictionaries_;
   std::map<std::string, std::string, std::less<>> default_appl_ver_ids_;  // by SenderCompID
   bool validate_;
+  DecodedParts parts_;
   ValidationPolicy policy_ = ValidationPolicy::strict();
   ValidationReport let_through_;  // stays empty, but validate() requires it
   MessageView view_;

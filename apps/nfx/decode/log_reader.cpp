@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <fstream>
 #include <span>
+#include <thread>
+#include <type_traits>
 
 #include "base/error_text.hpp"
 #include "decode/capture.hpp"
@@ -18,6 +20,7 @@
 #include "decode/needle_source.hpp"
 #include "decode/text_form.hpp"
 #include "market/byte_input.hpp"
+#include "market/read_ahead.hpp"
 #include "nexusfix/config/engine_config.hpp"
 
 namespace nfx::app {
@@ -111,6 +114,68 @@ class TextSource final : public MessageSource {
   bool settled_ = false;
   bool ended_ = false;
 };
+
+// Messages of a log that a separate thread reads and finds, while the owner uses those before them.
+class AheadSource final : public MessageSource {
+ public:
+  explicit AheadSource(std::unique_ptr<MessageSource> source)
+      : source_(std::move(source)), ahead_([this](std::span<std::byte> out) { return fill(out); }, chunk_size) {}
+
+  bool next(LogMessage& message) override {
+    if (unread_.empty()) unread_ = ahead_.next();
+    if (unread_.empty()) return false;
+    Sizes sizes;
+    std::memcpy(&sizes, unread_.data(), sizeof sizes);
+    std::memcpy(static_cast<void*>(&message), unread_.data() + sizeof sizes, sizeof message);
+    const char* text = reinterpret_cast<const char*>(unread_.data()) + sizeof sizes + sizeof message;
+    message.found.text = {text, sizes.text};
+    message.found.prefix = {text + sizes.text, sizes.prefix};
+    message.found.separator = {};
+    unread_ = unread_.subspan(sizeof sizes + sizeof message + sizes.text + sizes.prefix);
+    return true;
+  }
+
+ private:
+  // A message of the largest size and its prefix have room in a chunk.
+  static constexpr std::size_t chunk_size = MessageScanner::default_max_message_size + 1024 * 1024;
+  static constexpr std::size_t enough = 1024 * 1024;  // for a chunk, of small messages
+  struct Sizes {
+    std::size_t text = 0, prefix = 0;
+  };
+  static_assert(std::is_trivially_copyable_v<LogMessage>);
+
+  std::size_t fill(std::span<std::byte> out) {
+    std::size_t used = 0;
+    while (used < enough && (pending_ || source_->next(message_))) {
+      const std::string_view text = message_.found.text, prefix = message_.found.prefix;
+      const Sizes sizes{text.size(), prefix.size()};
+      const std::size_t size = sizeof sizes + sizeof message_ + text.size() + prefix.size();
+      pending_ = size > out.size() - used;
+      if (pending_) break;
+      std::byte* at = out.data() + used;
+      std::memcpy(at, &sizes, sizeof sizes);
+      std::memcpy(at + sizeof sizes, &message_, sizeof message_);
+      std::memcpy(at + sizeof sizes + sizeof message_, text.data(), text.size());
+      if (!prefix.empty()) std::memcpy(at + sizeof sizes + sizeof message_ + text.size(), prefix.data(), prefix.size());
+      used += size;
+    }
+    return used;
+  }
+
+  std::unique_ptr<MessageSource> source_;
+  LogMessage message_;
+  bool pending_ = false;  // it did not fit
+  std::span<const std::byte> unread_;
+  market::ReadAhead ahead_;  // declared last, because it uses the members above
+};
+
+// Whether a second thread is worth its start: the log is a file of some size.
+bool is_large(const LogFile& file) {
+  constexpr std::uintmax_t large = 4 * 1024 * 1024;
+  std::error_code error;
+  return !file.archived && std::filesystem::is_regular_file(file.path, error) &&
+         std::filesystem::file_size(file.path, error) >= large;
+}
 
 bool is_archive(const std::string& path) {
   std::array<char, 4> begin{};
@@ -212,7 +277,12 @@ bool LogReader::advance(Log& log) {
 bool LogReader::next(LogMessage& message) {
   if (logs_.size() == 1) {
     Log& log = logs_.front();
-    if (!log.source) log.source = open_log(log.file, options_);
+    if (!log.source) {
+      log.source = open_log(log.file, options_);
+      if (options_.needles.empty() && is_large(log.file) && std::thread::hardware_concurrency() > 1 &&
+          dynamic_cast<TextSource*>(log.source.get()) != nullptr)
+        log.source = std::make_unique<AheadSource>(std::move(log.source));
+    }
     return log.source->next(message);
   }
   if (current_ && advance(logs_[*current_])) waiting_.push(*current_);

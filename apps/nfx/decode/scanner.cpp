@@ -382,15 +382,17 @@ auto MessageScanner::measure_by_check_sum(std::string_view text, std::string_vie
 
 void MessageScanner::take(const Extent& extent, std::string_view separator, FoundMessage& found) {
   const std::string_view text = rest().substr(0, extent.size);
-  to_soh(text, separator, true, message_);
-  if (separator.front() != soh && !verified(message_)) {
-    // Perhaps none of them was part of a value; then the sum is right.
-    std::string other;
-    to_soh(text, separator, false, other);
-    if (verified(other)) message_ = std::move(other);
-  } else if (separator.front() == soh) {
+  if (separator.front() == soh) {
     message_.assign(text);
     if (message_.back() != soh) message_ += soh;
+  } else {
+    to_soh(text, separator, true, message_);
+    if (!verified(message_)) {
+      // Perhaps none of them was part of a value; then the sum is right.
+      std::string other;
+      to_soh(text, separator, false, other);
+      if (verified(other)) message_ = std::move(other);
+    }
   }
   // Text after a skipped message is the rest of that message.
   const std::size_t first = skipping_ ? std::string::npos : prefix_.find_first_not_of(" \t");
