@@ -441,6 +441,8 @@ class Orders(FolderTest):
     def test_compressed_logs_give_the_same_life(self):
         packed = self.folder / "client.log.gz"
         packed.write_bytes(gzip.compress(self.client.read_bytes()))
+        if "zlib1g-dev" in run("decode", "--summary", str(packed))[2]:
+            self.skipTest("built without zlib")
         self.assertEqual(self.seqs("A1000001", str(packed), str(self.venue)), self.LIFE)
 
     def test_lines_and_prefixes_are_those_of_the_whole_log(self):

@@ -46,6 +46,13 @@ std::vector<Found> messages_in(std::string_view log, std::size_t piece) {
   return found;
 }
 
+std::string usual_form(std::string_view log, std::size_t piece) {
+  nfx::app::TextForm form;
+  std::string out;
+  for (; !log.empty(); log.remove_prefix(std::min(piece, log.size()))) out += form.convert(log.substr(0, piece));
+  return out += form.finish();
+}
+
 std::string utf16(std::string_view text) {
   std::string out = "\xFF\xFE";
   for (const char c : text) {
@@ -64,10 +71,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   require(messages_in(log, data[0] % 16 + 1U) == whole, "messages do not depend on how the log is cut", log);
   static_cast<void>(nfx::app::time_in(log));
   static_cast<void>(nfx::app::read_typed_time(log));
-  nfx::app::TextForm form;
-  for (std::string_view rest = log; !rest.empty(); rest.remove_prefix(std::min<std::size_t>(data[0] + 1, rest.size())))
-    static_cast<void>(form.convert(rest.substr(0, data[0] + 1U)));
-  static_cast<void>(form.finish());
+  require(usual_form(log, data[0] % 16 + 1U) == usual_form(log, log.size() + 1), "forms do not depend on the cut", log);
   std::uint64_t line = 0;
   for (const Found& each : whole) {
     require(each.line >= line && each.line <= nfx::fuzz::lines_of(log), "lines are in order", log);

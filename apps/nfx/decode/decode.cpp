@@ -223,8 +223,8 @@ cli::Command decode_command() {
                    .needs = {"--order"}},
                   {.names = "--validate",
                    .target = &options.validate,
-                   .help = "Also report the first thing in each message that its dictionary does not allow; exit code "
-                           "1 if any message is malformed or invalid"},
+                   .help = "Also report the first violation of its dictionary in each message; exit code 1 if any "
+                           "message is malformed or invalid"},
                   {.names = "--one-line",
                    .target = &options.one_line,
                    .help = "One line per message",
@@ -245,11 +245,12 @@ cli::Command decode_command() {
                    .needs = {"--csv"}},
                   {.names = "--summary",
                    .target = &options.summary,
-                   .help = "Only how many messages there are of each type, the sessions, missing sequence numbers, and "
-                           "how long answers took"},
+                   .help =
+                       "Print only the number of messages of each type, the sessions, missing sequence numbers, and "
+                       "how long answers took"},
                   {.names = "--gaps",
                    .target = &options.gaps,
-                   .help = "Only missing sequence numbers; exit code 1 if there are any",
+                   .help = "Print only missing sequence numbers; exit code 1 if there are any",
                    .excludes = {"--summary", "--one-line", "--json", "--csv", "--order"}},
                   {.names = "--follow",
                    .target = &options.follow,

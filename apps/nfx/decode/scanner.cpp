@@ -410,9 +410,10 @@ void MessageScanner::consume(std::size_t size) {
   if (size == 0) return;
   const std::string_view gone = rest().substr(0, size);
   if (copy_ != nullptr) copy_->append(gone);
-  line_ += static_cast<std::uint64_t>(std::ranges::count(gone, '\n'));
+  const auto lines = std::ranges::count(gone, '\n');
+  line_ += static_cast<std::uint64_t>(lines);
   before_ = gone.back();
-  const std::size_t line_end = gone.rfind('\n');
+  const std::size_t line_end = lines == 0 ? std::string_view::npos : gone.rfind('\n');
   if (line_end != std::string_view::npos) {
     prefix_.clear();
     skipping_ = false;

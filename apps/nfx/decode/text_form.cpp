@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <optional>
+#include <utility>
 
 #include "nexusfix/wire/encoder.hpp"
 
@@ -33,10 +34,7 @@ std::optional<FieldLine> read_field_line(std::string_view line) {
 }
 
 std::size_t find_byte_array(std::string_view text) {
-  for (const std::string_view mark : byte_array_marks) {
-    if (const std::size_t at = text.find(mark); at != std::string_view::npos) return at;
-  }
-  return std::string_view::npos;
+  return std::min(text.find(byte_array_marks[0]), text.find(byte_array_marks[1]));
 }
 
 bool check_sum_fits(std::string_view message) {
@@ -53,19 +51,40 @@ void add_field(std::string& message, std::string_view tag, std::string_view valu
 }  // namespace
 
 std::string_view TextForm::convert(std::string_view bytes) {
-  if (kind_ == Kind::undecided) {
-    if (bytes.contains(field_line_mark)) {
-      kind_ = Kind::field_lines;
-    } else if (bytes.contains("8=FIX")) {
-      kind_ = Kind::usual;
-    } else if (find_byte_array(bytes) != std::string_view::npos) {
-      kind_ = Kind::byte_arrays;
-    }
-  }
-  if (kind_ != Kind::field_lines && kind_ != Kind::byte_arrays) return bytes;
+  if (kind_ == Kind::usual) return bytes;
   out_.clear();
+  if (kind_ == Kind::undecided) {
+    bytes = decide(bytes);
+    if (kind_ == Kind::undecided || kind_ == Kind::usual) return bytes;
+  }
   convert_lines(bytes);
   return out_;
+}
+
+// The first mark decides. Until then, the beginning of a line is held back, because it may be that of a message.
+std::string_view TextForm::decide(std::string_view bytes) {
+  constexpr std::size_t longest_line = 64 * 1024;
+  if (!line_.empty()) {
+    undecided_ = std::exchange(line_, {});
+    undecided_ += bytes;
+    bytes = undecided_;
+  }
+  const std::size_t field_line = bytes.find(field_line_mark), usual = bytes.find("8=FIX");
+  const std::size_t byte_array = find_byte_array(bytes), first = std::min({field_line, usual, byte_array});
+  if (first != std::string_view::npos) {
+    kind_ = first == usual ? Kind::usual : first == field_line ? Kind::field_lines : Kind::byte_arrays;
+    if (kind_ == Kind::usual) return bytes;
+    // The lines before it pass unchanged.
+    const std::size_t before = bytes.substr(0, first).rfind('\n');
+    const std::size_t line = before == std::string_view::npos ? 0 : before + 1;
+    out_ = bytes.substr(0, line);
+    return bytes.substr(line);
+  }
+  const std::size_t line_end = bytes.rfind('\n');
+  const std::size_t whole = line_end == std::string_view::npos ? 0 : line_end + 1;
+  if (bytes.size() - whole > longest_line) return bytes;
+  line_ = bytes.substr(whole);
+  return bytes.substr(0, whole);
 }
 
 std::string_view TextForm::finish() {
@@ -75,6 +94,8 @@ std::string_view TextForm::finish() {
     end_message();
   } else if (kind_ == Kind::byte_arrays) {
     byte_array_line(line_);
+  } else {
+    out_ = line_;
   }
   line_.clear();
   return out_;

@@ -23,6 +23,7 @@ class TextForm {
   enum class Kind : std::uint8_t { undecided, usual, field_lines, byte_arrays };
   static constexpr std::size_t max_size = 8 * 1024 * 1024;
 
+  [[nodiscard]] std::string_view decide(std::string_view bytes);
   void convert_lines(std::string_view bytes);
   void field_line(std::string_view line);
   void byte_array_line(std::string_view line);
@@ -30,6 +31,7 @@ class TextForm {
 
   Kind kind_ = Kind::undecided;
   std::string line_;       // the beginning of a line whose end has not come
+  std::string undecided_;  // what was held back, and the bytes after it
   std::string stripped_;   // a message whose values are without the meanings that follow them
   std::string whole_;      // the same with all text after the colon
   std::string inner_;      // the same with what is in the last parentheses
