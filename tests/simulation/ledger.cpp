@@ -115,6 +115,7 @@ void Ledger::begin_after_logon(Side at) {
   Party& party = parties_[index(at)];
   party.numbers.push_back(0);
   party.next_out = 2;
+  if (std::exchange(party.logon_left, false)) party.next_left = 2;
   ++counts_.session_messages;
 }
 
@@ -132,6 +133,7 @@ void Ledger::composed(Side from, std::string_view bytes) {
   if (type == msg_type::logon && seq == 1 && party.next_out > 1) {
     // The numbers restart with it, or when the peer answers; the session's next numbers show which.
     party.asked_reset = true;
+    party.logon_left = false;
     trace_.add(from, "makes", seq, type);
     return;
   }
@@ -199,6 +201,7 @@ void Ledger::left(Side from, std::uint64_t connection, std::string_view bytes) {
   if (view_.msg_type() == msg_type::logon) party.logons[hash_bytes(bytes)] = {connection, numbering(other(from))};
   if (seq >= party.next_out) return;  // of an epoch that has ended meanwhile
   party.next_left = std::max(party.next_left, seq + 1);
+  if (party.asked_reset && seq == 1) party.logon_left = true;
 }
 
 void Ledger::received(Side at, std::string_view bytes) {

@@ -162,6 +162,7 @@ class Ledger {
     std::uint64_t next_synced = 1;  // one more than the last durable number
     bool may_reset = false;
     bool asked_reset = false;         // by a Logon with number 1
+    bool logon_left = false;          // the Logon that asked for it
     std::uint64_t on_connection = 0;  // the last number received that was not a duplicate
     std::uint64_t kept_out = 1;       // both sequence numbers when its store last worked
     std::uint64_t kept_in = 1;
