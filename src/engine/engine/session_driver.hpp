@@ -195,7 +195,7 @@ class SessionDriver final : public SessionHandle, private SessionMessageHook {
   [[nodiscard]] UtcTime last_traffic() const noexcept { return std::max(last_in_, last_out_); }
   // `rehearsal` learns from the next message, and outlives that.
   void teach(Rehearsal* rehearsal) noexcept { taught_ = rehearsal; }
-  // Of a rehearsal: what it has sent and stored goes.
+  // For a rehearsal: discards everything that it has sent and stored.
   void rewind() noexcept;
 
   // Its place in the table, once.

@@ -46,7 +46,7 @@ class Rehearsal {
   [[nodiscard]] LoopParts& parts() noexcept { return parts_; }
   [[nodiscard]] std::string_view bytes() const noexcept { return {bytes_.data(), size_}; }
   void end() noexcept;
-  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }  // of those that ended
+  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }  // completed ones
   // No transport reaches this generation of a slot: what is sent on it goes nowhere.
   static constexpr ConnectionId connection = detail::make_id<ConnectionId>(1, UINT32_MAX);
 
@@ -80,7 +80,7 @@ class WarmUp {
   WarmUp();
   ~WarmUp();
 
-  // From now on the sessions of `sessions` are kept warm that have been silent for this time.
+  // From now on keeps each session warm that has been silent for this time.
   void begin(const LoopContext& loop, const SessionTable& sessions, Duration interval);
   void end() noexcept { due_ = MonotonicTime::max(); }
   // When step() is due.
